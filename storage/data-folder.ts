@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes the folder and those above it that are missing. Throws the error of the operating system. Node's own recursive mkdir tries
- * for ever where a folder above is there and takes none (`/proc`): there, a start would stand still without a word.
+ * Creates the folder and its missing parents. Throws the error of the operating system. Node's own recursive mkdir
+ * retries forever if a parent exists and accepts no folder (`/proc`): a start would hang without a message.
  */
 export function makeDataFolder(path: string): void {
   if (isFolder(path)) return;
@@ -12,7 +12,7 @@ export function makeDataFolder(path: string): void {
   try {
     mkdirSync(path);
   } catch (error) {
-    // Another process of the same start may have been quicker.
+    // Another process may have created it at the same time.
     if (!isFolder(path)) throw error;
   }
 }

@@ -44,36 +44,36 @@ import { EventOutbox } from "./webhooks/event-outbox.js";
 import { WebhookStore } from "./webhooks/webhook-store.js";
 
 export interface DatabaseOptions {
-  /** Created, with its folder, when it does not exist. */
+  /** Created, with its folder, if it does not exist. */
   readonly filePath: string;
-  /** Names a PostgreSQL database in place of the file: `postgres://user:password@host:port/name`. */
+  /** A PostgreSQL database instead of the file: `postgres://user:password@host:port/name`. */
   readonly url?: string | undefined;
-  /** For what needs a session of its own, where `url` leads through a pooler in transaction mode. */
+  /** For features that need their own session, if `url` leads through a pooler in transaction mode. */
   readonly sessionUrl?: string | undefined;
-  /** Connections to PostgreSQL at most. */
+  /** Maximum number of connections to PostgreSQL. */
   readonly connectionsMax?: number | undefined;
   /**
-   * Called once if storage dies; from then on every request fails, so a server should stop. Without it, the process
-   * gets a warning. PostgreSQL is waited for instead.
+   * Called once if storage dies; from then on every request fails, so a server should stop. Without it, the
+   * process gets a warning. An unreachable PostgreSQL is retried instead.
    */
   readonly onFailure?: (error: Error) => void;
-  /** A server, of which a file may have only one at a time; command lines and backups come beside it. */
+  /** A server; a file may have only one at a time, plus commands and backups. */
   readonly isServer?: boolean;
-  /** A server on PostgreSQL has a name, and others may come beside it; without one it has the database for itself. */
+  /** A server on PostgreSQL has a name, and others may join it; without a name it has the database for itself. */
   readonly nodeName?: string;
-  /** Refuses a database that is not there or has no tables, instead of making one. */
+  /** Refuses a database that is missing or has no tables, instead of creating one. */
   readonly mustExist?: boolean;
 }
 
 /**
- * Opens the database and brings its schema up to date. Another process may have it open. Rejects with `StorageUnavailableError`
- * when it cannot be used.
+ * Opens the database and updates its schema. Another process may have it open. Rejects with
+ * `StorageUnavailableError` if it cannot be used.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { filePath, url, connectionsMax, isServer = false, mustExist = false } = options;
   const { nodeName } = options;
   if (url !== undefined) {
-    // Only then: whoever has a file needs nothing of it.
+    // Imported on demand: a server with a file needs nothing of it.
     const { sessionUrl } = options;
     const { PostgresStore } = await import("./postgres/postgres-store.js");
     const server = { isServer, nodeName };
@@ -92,7 +92,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return new Database(await SqliteStore.open({ filePath, isServer, mustExist }, onFailure));
 }
 
-/** Tells servers what a command line has changed; where it cannot, they find out by themselves a moment later. */
+/** Notifies servers of a command's changes; if that fails, they notice a moment later. */
 function notifyServers(messageBus: BusMessages): Promise<void> {
   return messageBus.post(RECORDS_CHANGED, "").catch((error: Error) => process.emitWarning(error));
 }
@@ -103,8 +103,8 @@ export function joinDatabase(writers: StatementPort["writers"], way: StoreWay): 
 }
 
 /**
- * Everything that is kept, one store a table. A request takes effect after those that were answered before it was made; those
- * that wait at the same time do so in any order.
+ * All stored data, one store per table. A request takes effect after those that were answered before it was made;
+ * requests that wait at the same time do so in any order.
  */
 export class Database {
   readonly plans: PlanStore;
@@ -123,7 +123,7 @@ export class Database {
   readonly history: HistoryStore;
   readonly audit: AuditStore;
   readonly sealedCredentials: SealedCredentialStore;
-  /** What several servers of one PostgreSQL database have in common; a file has no such tables. */
+  /** The shared state of several servers of one PostgreSQL database; a file has no such tables. */
   readonly nodes: NodeStore;
   readonly callSlots: CallSlotStore;
   readonly onceTokens: OnceTokenStore;
@@ -131,9 +131,9 @@ export class Database {
   readonly jobs: JobStore;
   readonly knowledge: KnowledgeStore;
   readonly webhooks: WebhookStore;
-  /** Counts what changes of the records that are kept in memory. */
+  /** Counts changes of records that are cached in memory. */
   readonly recordChanges = new RecordChanges();
-  /** Counts what this process adds to the minutes of organizations. */
+  /** Counts this process's changes of organizations' minutes. */
   readonly usageChanges = new RecordChanges();
   readonly #backend: StoreBackend;
 
@@ -172,12 +172,12 @@ export class Database {
     this.#backend = backend;
   }
 
-  /** Undefined where the database has one server. */
+  /** Undefined if the database has one server. */
   get messageBus(): BusMessages | undefined {
     return this.#backend.messageBus;
   }
 
-  /** Requests that have been made and not been answered. */
+  /** Requests without a response so far. */
   get queueLength(): number {
     return this.#backend.stats.requestsWaiting;
   }
@@ -186,17 +186,17 @@ export class Database {
     return this.#backend.stats;
   }
 
-  /** Whether no other server can be at work on it, as far as its lock shows. */
+  /** Whether no other server can be using it, as far as its lock shows. */
   get isSoleServer(): boolean {
     return this.#backend.isSoleServer;
   }
 
-  /** Why what was last to be written could not be, where the request was not to blame; undefined when it was written. */
+  /** Why the last write failed, if the request was not to blame; undefined if it succeeded. */
   get writeFault(): StoreFault | undefined {
     return this.#backend.writeFault;
   }
 
-  /** Looks whether the database is still there, and still the one that was opened; writes nothing. */
+  /** Checks whether the database still exists, and is the one that was opened; writes nothing. */
   checkHealth(): Promise<StoreCondition> {
     return this.#backend.checkHealth();
   }
@@ -205,12 +205,12 @@ export class Database {
     return this.#backend.writers;
   }
 
-  /** Runs what another process of this server asks, which has no database of its own. Never rejects. */
+  /** Runs a request of another process of this server, which has no database of its own. Never rejects. */
   relay(request: RelayedRequest): Promise<RelayedOutcome> {
     return runRelayed(this.#backend, request);
   }
 
-  /** Refuses new requests, waits for those that were made, then closes the database. */
+  /** Refuses new requests, waits for those in progress, then closes the database. */
   close(): Promise<void> {
     return this.#backend.close();
   }

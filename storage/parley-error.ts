@@ -1,4 +1,4 @@
-/** What an HTTP answer can carry as `code`: the refusals of the REST API, and the one code of a bug. */
+/** The values of `code` in an HTTP response: the refusals of the REST API, and the one code of a bug. */
 export const REQUEST_ERROR_CODES = {
   invalid_request: "A field, a parameter or the body is invalid; `details` names each field.",
   wrong_password: "The current password that confirms a change is wrong.",
@@ -53,7 +53,7 @@ export const REQUEST_ERROR_CODES = {
   not_configured: "The operator has not configured what this needs.",
 } as const;
 
-/** What the `error` message of a call can carry as `code`, beside the codes of HTTP answers. */
+/** The values of `code` in the `error` message of a call, besides the codes of HTTP responses. */
 export const VOICE_ERROR_CODES = {
   invalid_message: "The client sent an invalid frame; the call continues.",
   frame_too_large: "A frame of the client is larger than the limit.",
@@ -66,17 +66,17 @@ export const VOICE_ERROR_CODES = {
   speech_synthesis_failed:
     "Speech synthesis failed; the reply could not be spoken, or not all of it.",
   speech_recognition_failed: "Speech recognition failed.",
-  call_not_answered: "The line was busy, nobody answered, or a machine did.",
+  call_not_answered: "The line was busy, the call was not answered, or a machine answered.",
   unsupported_audio: "The telephony vendor sends audio that cannot be decoded.",
 } as const;
 
-/** What stands in logs and at command lines only. */
+/** Codes that appear only in logs and on command lines. */
 export const PROCESS_ERROR_CODES = {
   configuration_invalid: "Environment variables are invalid; the message lists them.",
   start_failed: "The server cannot start; the message says what to do.",
   listen_failed: "The port is in use, or the host is not an address of this machine.",
   backend_unavailable: "The HTTP backend does not load on this machine.",
-  command_failed: "A command cannot do what it was asked.",
+  command_failed: "A command could not complete.",
   usage_invalid: "A command line is invalid.",
   publish_keys_invalid: "The file of publishing keys has an invalid line.",
   call_refused: "A call could not be opened.",
@@ -102,7 +102,7 @@ export const PROCESS_ERROR_CODES = {
   process_not_started: "A worker process could not be started.",
 } as const;
 
-/** Every code that an error can have, with what it means. Clients and alerts may rely on a code; messages may change. */
+/** Every error code, with its meaning. Clients and alerts may rely on a code; messages may change. */
 export const ERROR_CODES = {
   ...REQUEST_ERROR_CODES,
   ...VOICE_ERROR_CODES,

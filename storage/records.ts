@@ -1,6 +1,6 @@
 import type { AgentTool } from "./tenancy/agent-tool.js";
 
-/** The records that the stores take and give. Times are epoch milliseconds; ids are opaque. */
+/** The records of the stores. Times are epoch milliseconds; ids are opaque. */
 
 export type Category = "llm" | "tts" | "stt";
 export type JsonObject = { readonly [key: string]: unknown };
@@ -59,7 +59,7 @@ export interface UserRecord {
   readonly passwordHash: string;
   readonly name: string;
   readonly role: "admin" | "member";
-  /** Sees and looks after every organization of the platform. */
+  /** Sees and manages every organization of the platform. */
   readonly isOperator: boolean;
   readonly createdAtMs: number;
 }
@@ -77,24 +77,24 @@ export interface ProviderRecord {
   readonly category: Category;
   readonly providerKey: string;
   readonly name: string;
-  /** `<iv_hex>:<authTag_hex>:<ciphertext_hex>` of the credentials' JSON, or null when the vendor needs none. */
+  /** `<iv_hex>:<authTag_hex>:<ciphertext_hex>` of the credentials' JSON, or null if the vendor needs none. */
   readonly sealedCredentials: string | null;
   readonly models: readonly ProviderModel[];
   readonly settings: JsonObject;
   readonly active: boolean;
-  /** A global provider follows the environment (the default), or was made by an operator. */
+  /** A global provider follows the environment (the default), or was created by an operator. */
   readonly origin?: "environment" | "operator";
-  /** Absent: not tested since its credentials, models or settings were changed. */
+  /** Absent: not tested since its credentials, models or settings changed. */
   readonly lastTest?: ProviderTest;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
 
-/** How the newest test of a provider went. */
+/** The result of a provider's newest test. */
 export interface ProviderTest {
   readonly ok: boolean;
   readonly latencyMs: number;
-  /** In plain words and without credentials; null where it answered. */
+  /** In plain words and without credentials; null if the test succeeded. */
   readonly error: string | null;
   readonly atMs: number;
 }
@@ -116,35 +116,35 @@ export interface RegistryRecord {
   readonly createdAtMs: number;
 }
 
-/** What an agent says by itself, in its own language and voice. */
+/** What an agent says on its own, in its own language and voice. */
 export interface StockPhrases {
-  /** No reply could be made. */
+  /** No reply could be generated. */
   readonly apology: string;
-  /** The agent is at work: one after the other, when it takes longer. */
+  /** Fillers: one after the other, if a reply takes longer. */
   readonly waiting: readonly string[];
   readonly stillThere: string;
-  /** Nobody has answered that. */
+  /** The caller did not respond to a reminder. */
   readonly callerIdleGoodbye: string;
-  /** The caller spoke, and the STT returned no words. */
+  /** The caller spoke, and STT returned no words. */
   readonly notRecognized: string;
   readonly timeIsUp: string;
-  /** The caller cannot be understood any more. */
+  /** STT has failed: the caller can no longer be understood. */
   readonly sttFailedApology: string;
-  /** The caller was never understood in this call. */
+  /** STT has failed before the first word of the call. */
   readonly cannotHearAtAll: string;
-  /** The caller was cut off, and is there again. */
+  /** The caller was cut off, and is back. */
   readonly interrupted: string;
-  /** Somebody of the organization has the call handed on. */
+  /** A member of the organization transfers the call. */
   readonly transferring: string;
-  /** Nobody took the call that was to be handed on. */
+  /** The transfer was not answered. */
   readonly cannotTransfer: string;
-  /** The caller is back from a transfer to a line that was busy. */
+  /** The caller is back from a transfer to a busy line. */
   readonly lineBusy: string;
   /** The caller is back from a transfer that rang for too long. */
   readonly noAnswer: string;
   /** The organization's calls were ended by the operator. */
   readonly suspended: string;
-  /** Somebody of the organization ends the call. */
+  /** A member of the organization ends the call. */
   readonly callEndedByOrganization: string;
 }
 
@@ -154,21 +154,21 @@ export interface Persona {
   readonly personality: string;
   readonly language: string;
   readonly guardrails: string;
-  /** An IANA name: the model is told date and time there. */
+  /** An IANA name: the LLM gets the date and time of this zone. */
   readonly timeZone: string;
-  /** What the author has the agent say in place of its language's phrases. */
+  /** The author's replacements for the language's phrases. */
   readonly stockPhrases: Partial<StockPhrases>;
 }
 
 export type InterruptionSensitivity = "low" | "medium" | "high";
 
-/** What the agent does with backchannels ("uh-huh") that it hears while it speaks: nothing, or a reply once it has spoken. */
+/** How the agent handles backchannels ("uh-huh") while it speaks: ignores them, or replies once it has spoken. */
 export type BackchannelHandling = "ignore" | "reply";
 
 /** What happens to a call without working vendors; `transfer`: with the agent's first transfer tool. */
 export type OnProviderFailure = "end" | "transfer";
 
-/** What the agent does when the caller spoke and the STT returned no words: asks the caller to repeat it, or nothing. */
+/** What the agent does when the caller spoke and STT returned no words: asks the caller to repeat it, or nothing. */
 export type OnUnrecognizedSpeech = "ask" | "ignore";
 
 export interface AgentThresholds {
@@ -176,17 +176,17 @@ export interface AgentThresholds {
   readonly maxCallDurationSec: number;
   readonly interruptionSensitivity: InterruptionSensitivity;
   readonly backchannels: BackchannelHandling;
-  /** Backchannels of this agent's callers, beside those of its language. */
+  /** The agent's own backchannels, in addition to those of its language. */
   readonly backchannelPhrases: readonly string[];
-  /** These stop the agent at every sensitivity, beside the stop words of its language. */
+  /** Phrases that stop the agent at every sensitivity, in addition to the stop words of its language. */
   readonly interruptionPhrases: readonly string[];
-  /** The LLM is asked before the end of the caller's turn is certain, which may waste replies. */
+  /** The LLM request starts before the end of the caller's turn is certain, which may waste replies. */
   readonly preemptiveGeneration: boolean;
   readonly onProviderFailure: OnProviderFailure;
   /** null: `ask` on the telephone, `ignore` on the web. */
   readonly onUnrecognizedSpeech: OnUnrecognizedSpeech | null;
   readonly endpointingMs: number;
-  /** How long a caller may pause who is dictating, or has left a sentence open. */
+  /** How long a caller may pause while dictating, or after an open sentence. */
   readonly maxEndpointingDelayMs: number;
   /** Number of DTMF digits that completes an answer; 0 if unknown. */
   readonly dtmfDigits: number;
@@ -199,13 +199,13 @@ export interface AgentThresholds {
   readonly idleTimeoutMs: number | null;
 }
 
-/** Whether the agent's calls are recorded, and for how long a recording is kept. */
+/** Whether the agent's calls are recorded, and how long a recording is kept. */
 export interface AgentRecording {
   readonly enabled: boolean;
   readonly retentionDays: number;
 }
 
-/** Who stands in for a vendor that fails. */
+/** A provider that replaces one that fails. */
 export interface AgentFallback {
   readonly providerId: string;
   readonly modelId: string;
@@ -218,46 +218,46 @@ export interface VoiceFallback extends AgentFallback {
 
 export interface SttFallback {
   readonly providerId: string;
-  /** null: the provider's own, as without a model of the agent's. */
+  /** null: the provider's own, as without a model in the agent. */
   readonly modelId: string | null;
 }
 
-/** In the order in which they are asked, after the agent's own vendors. */
+/** In the order in which they are tried, after the agent's own vendors. */
 export interface AgentFallbacks {
   readonly llm: readonly AgentFallback[];
   readonly tts: readonly VoiceFallback[];
   readonly stt: readonly SttFallback[];
-  /** The next language model is asked too when the first is later than it usually is. */
+  /** The next LLM is requested too if the first is later than usual. */
   readonly hedging: boolean;
 }
 
-/** What an LLM takes out of an agent's calls after their end: by the schema, or judged by the criteria, or both. */
+/** What an LLM extracts from an agent's calls after their end: by the schema, or judged by the criteria, or both. */
 export interface AgentAnalysis {
   /** JSON Schema of an object. */
   readonly schema: JsonObject | null;
-  /** In words. */
+  /** As text. */
   readonly successCriteria: string | null;
-  /** Shorter calls are left out. */
+  /** Shorter calls are skipped. */
   readonly minDurationSec: number;
   /** From 0 to 1: the share of calls. */
   readonly sampleRate: number;
-  /** null: the agent's own LLM. Behind it come the agent's own and its fallbacks. */
+  /** null: the agent's own LLM. The agent's own LLM and its fallbacks follow it. */
   readonly llmProviderId: string | null;
   readonly llmModelId: string | null;
 }
 
-/** What an agent's organization is asked before each call: who calls, and what the agent should know. */
+/** The request to the organization's service before each call: who is calling, and what the agent should know. */
 export interface AgentPreCall {
   readonly url: string;
-  /** The call goes on without an answer then. */
+  /** After this time the call continues without a response. */
   readonly timeoutMs: number;
   /** The values are in the agent's `sealedPreCall`. */
   readonly headerNames: readonly string[];
-  /** By a secret that is in `sealedPreCall` too. */
+  /** With a secret that is in `sealedPreCall` too. */
   readonly isSigned: boolean;
 }
 
-/** What the agent can look up in its calls. */
+/** The agent's documents. */
 export interface AgentKnowledge {
   readonly documentIds: readonly string[];
 }
@@ -270,7 +270,7 @@ export interface AgentRecord {
   readonly llmProviderId: string;
   readonly llmModelId: string;
   readonly llmConfig: {
-    /** null: not sent, so that the model's own counts. */
+    /** null: not sent, so that the model's default applies. */
     readonly temperature: number | null;
     readonly maxTokens: number;
   };
@@ -287,16 +287,19 @@ export interface AgentRecord {
   readonly fallbacks: AgentFallbacks;
   readonly thresholds: AgentThresholds;
   readonly tools: readonly AgentTool[];
-  /** Sealed like credentials: by the name of the tool, an object of its headers; by `fixed` and the name, of its fixed parameters. null when no tool has any. */
+  /**
+   * Encrypted like credentials: by tool name, an object of its headers; by `fixed` and the name, of its fixed
+   * parameters. null if no tool has any.
+   */
   readonly sealedToolHeaders: string | null;
   readonly recording: AgentRecording;
   /** Sites whose pages may call without key or token. */
   readonly allowedOrigins: readonly string[];
   /** null: calls are not analyzed. */
   readonly analysis: AgentAnalysis | null;
-  /** null: nobody is asked before a call. */
+  /** null: no request before a call. */
   readonly preCall: AgentPreCall | null;
-  /** Sealed like credentials: headers and signing secret of `preCall`. null when it has neither. */
+  /** Encrypted like credentials: headers and signing secret of `preCall`. null if it has neither. */
   readonly sealedPreCall: string | null;
   readonly knowledge: AgentKnowledge;
   readonly active: boolean;
@@ -335,22 +338,22 @@ export interface CallMetrics {
 export interface TranscriptMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
-  /** Epoch milliseconds at which it began to be said. */
+  /** Epoch milliseconds when it began to be said. */
   readonly timestamp: number;
 }
 
-/** Why no analysis could be made. */
+/** Why a call could not be analyzed. */
 export type AnalysisError = "llmFailed" | "invalidAnswer" | "noLlm" | "analysisRemoved";
 
 export interface CallAnalysis {
   readonly status: "completed" | "failed";
-  /** As the agent's schema has it; null without a schema. */
+  /** In the agent's schema; null without a schema. */
   readonly data: JsonObject | null;
   /** null without success criteria. */
   readonly success: boolean | null;
   /** In the LLM's words. */
   readonly reason: string | null;
-  /** null of a completed one. */
+  /** null if it completed. */
   readonly error: AnalysisError | null;
   readonly model: string | null;
   readonly promptTokens: number;
@@ -373,9 +376,9 @@ export interface CallRecord {
   readonly summary: string | null;
   readonly sentiment: Sentiment | null;
   readonly analysis: CallAnalysis | null;
-  /** The transcript is empty in lists and whole in `findById`. */
+  /** Empty in lists, complete in `findById`. */
   readonly transcript: readonly TranscriptMessage[];
-  /** In `findById` with `turns`, the stages of every turn. */
+  /** In `findById` includes `turns`, the stages of every turn. */
   readonly metadata: JsonObject;
   readonly createdAtMs: number;
 }
@@ -396,13 +399,13 @@ export interface HistoryMessage {
   readonly content: string;
 }
 
-/** A number at which an organization is called, and from which its agents may call. */
+/** A number of an organization, for inbound calls and as the caller id of its agents. */
 export interface PhoneNumberRecord {
   /** E.164, or a SIP address. */
   readonly number: string;
   readonly orgId: string;
   readonly createdAtMs: number;
-  /** Whose webhooks may name it; null: any vendor's. */
+  /** The vendor whose webhooks may use it; null: any vendor's. */
   readonly vendor: string | null;
   /** The agent that answers; null: the first active one. */
   readonly agentId: string | null;

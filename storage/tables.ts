@@ -15,9 +15,9 @@ import type { AuditRecord } from "./tenancy/audit-record.js";
 import type { EventType } from "./webhooks/event-record.js";
 
 /**
- * The schema of both databases, and the types of their rows. Columns have the names of the records' fields. A new table or
- * column is written here, and named in `schema/migrations.ts`; whatever a database lacks of it is made then. What was released
- * is not changed here alone: `Schema.align` adds, and takes nothing away.
+ * The schema of both databases, and the types of their rows. Columns have the names of the records' fields. A new
+ * table or column is declared here, and named in `schema/migrations.ts`; whatever a database lacks of it is
+ * created then. Released parts are not changed here alone: `Schema.align` adds, and removes nothing.
  */
 export const tables = {
   plans: {
@@ -79,7 +79,10 @@ export const tables = {
     },
     indexes: { apiKeysByOrganization: ["orgId"] },
   },
-  /** A text that only the key of this database opens, so that a wrong key shows where no credentials are stored. */
+  /**
+   * A text encrypted with the key of this database, so that a wrong key is detected even without stored
+   * credentials.
+   */
   encryptionKeyCheck: { columns: { id: onlyRow(), sealed: text() } },
   registry: {
     columns: {
@@ -110,12 +113,12 @@ export const tables = {
       updatedAtMs: number(),
       /** Whether a global provider follows the environment; null: an organization owns the provider. */
       origin: oneOf("environment", "operator").nullable(),
-      /** JSON; null: not tested since its credentials, models or settings were changed. */
+      /** JSON; null: not tested since its credentials, models or settings changed. */
       lastTest: text().nullable(),
     },
     uniques: [["orgId", "category", "providerKey", "name"]],
     indexes: {
-      // A null is never equal to a null in a unique rule, so the global providers have one of their own.
+      // A null is never equal to a null in a unique rule, so the global providers have their own.
       "providers(category,providerKey,name)": {
         columns: ["category", "providerKey", "name"],
         isUnique: true,
@@ -164,7 +167,7 @@ export const tables = {
       sequence: sequence(),
       id: text().unique(),
       orgId: text().references("organizations.id"),
-      /** Refers to nothing: an agent may be removed while its calls are kept. */
+      /** No reference: an agent may be removed while its calls are kept. */
       agentId: text(),
       sessionId: text().unique(),
       /** The run of the server that has the call. */
@@ -185,17 +188,17 @@ export const tables = {
       metadata: json(),
       lastSavedAtMs: number(),
       createdAtMs: number(),
-      /** The run's own clock; null for a call of a release that did not write it. */
+      /** The run's monotonic clock; null for a call of a release that did not store it. */
       beganUptimeMs: number().nullable(),
-      /** Beside the metadata, which no index reaches; null for a call of a release that did not write it. */
+      /** Also in the metadata, which has no index; null for a call of a release that did not store it. */
       direction: text().nullable(),
       fromNumber: text().nullable(),
       toNumber: text().nullable(),
-      /** Beside `analysis`, which no list looks into. */
+      /** In addition to `analysis`, which lists do not read. */
       analysis: text().nullable(),
       analysisStatus: oneOf("completed", "failed").nullable(),
       analysisSuccess: number().nullable(),
-      /** The plain fields at the top of its data, a line of JSON each. */
+      /** The plain top-level fields of its data, one line of JSON each. */
       analysisFields: text().nullable(),
     },
     indexes: {
@@ -228,7 +231,7 @@ export const tables = {
     columns: { sequence: sequence(), callId: text().references("calls.id"), turn: json() },
     indexes: { callTurnsOfCall: ["callId"] },
   },
-  /** Kept by triggers on `calls`. */
+  /** Maintained by triggers on `calls`. */
   callTotals: {
     columns: {
       orgId: text(),
@@ -244,7 +247,7 @@ export const tables = {
     columns: {
       id: text().primaryKey(),
       heartbeatAtMs: number(),
-      /** The run's own clock at the heartbeat: it never steps. */
+      /** The run's monotonic clock at the heartbeat. */
       uptimeMs: number().nullable(),
     },
   },
@@ -273,7 +276,7 @@ export const tables = {
     primaryKey: ["orgId", "key"],
     indexes: { sessionHistoryByAge: ["savedAtMs"] },
   },
-  /** A recording has a row from its beginning, so that a crash leaves none unknown. */
+  /** A recording has a row from its beginning, so that a crash leaves no unknown file. */
   recordings: {
     columns: {
       callId: text().primaryKey().deletedWith("calls.id"),
@@ -287,14 +290,14 @@ export const tables = {
     },
     withoutRowid: true,
   },
-  /** The numbers that an organization is called at and may call from; a number belongs to one organization at a time. */
+  /** The organizations' numbers for inbound and outbound calls; a number belongs to one organization at a time. */
   phoneNumbers: {
     columns: {
       /** E.164, or a SIP address. */
       number: text().primaryKey(),
       orgId: text().deletedWith("organizations.id"),
       createdAtMs: number(),
-      /** Whose webhooks may name it; null: any vendor's. */
+      /** The vendor whose webhooks may use it; null: any vendor's. */
       vendor: text().nullable(),
       /** The agent that answers; null: the first active one. */
       agentId: text().nullable(),
@@ -306,7 +309,7 @@ export const tables = {
   dialTargets: {
     columns: {
       orgId: text().deletedWith("organizations.id"),
-      /** The digits that a number begins with, or a whole SIP address. */
+      /** A number's prefix, or a whole SIP address. */
       target: text(),
       createdAtMs: number(),
     },
@@ -342,19 +345,19 @@ export const tables = {
       auditEntriesByAge: ["atMs"],
     },
   },
-  /** Kept by triggers on `auditEntries`. */
+  /** Maintained by triggers on `auditEntries`. */
   auditTotals: {
     columns: { orgId: text().primaryKey(), entries: number() },
     withoutRowid: true,
   },
-  /** Work that outlives the process that wants it. A job is removed when it is done. */
+  /** Work that outlives the process that requested it. A job is removed when it is done. */
   jobs: {
     columns: {
       sequence: sequence(),
       id: text().unique(),
       orgId: text().references("organizations.id"),
       kind: text<JobKind>(),
-      /** Jobs of one queue share a limit of those that run at the same time. */
+      /** Jobs of one queue share a concurrency limit. */
       queue: text(),
       /** Jobs of one lane run one after the other, in the order of `sequence`. */
       lane: text().nullable(),
@@ -362,7 +365,7 @@ export const tables = {
       state: oneOf("queued", "running", "failed"),
       runAfterMs: number(),
       attempts: number(),
-      /** Rises with each claim: a process that has lost its lease changes nothing any more. */
+      /** Increases with each claim: a process that has lost its lease can change nothing. */
       fence: number(),
       leaseBy: text().nullable(),
       leaseUntilMs: number().nullable(),
@@ -380,7 +383,7 @@ export const tables = {
       jobsByFailure: { columns: ["failedAtMs"], where: `"state" = 'failed'` },
     },
   },
-  /** Analyses of past calls of an agent, each of which is a job. */
+  /** Analyses of an agent's past calls, each of which is a job. */
   analysisRuns: {
     columns: {
       sequence: sequence(),
@@ -392,7 +395,7 @@ export const tables = {
       callsMax: number(),
       /** Whether all of its jobs are stored. */
       isListed: flag(),
-      /** The call that was listed last; calls are listed from the newest on. */
+      /** The call that was listed last; calls are listed newest first. */
       lastStartedAtMs: number().nullable(),
       lastSequence: number().nullable(),
       calls: number(),
@@ -415,7 +418,7 @@ export const tables = {
       sealedSecrets: text(),
       state: oneOf("active", "disabled"),
       disabledReason: text().nullable(),
-      /** Since when nothing was acknowledged; null after a success. */
+      /** Since when no delivery was acknowledged; null after a success. */
       failingSinceMs: number().nullable(),
       createdAtMs: number(),
       updatedAtMs: number(),
@@ -430,7 +433,7 @@ export const tables = {
       orgId: text().references("organizations.id"),
       type: text<EventType>(),
       callId: text().nullable(),
-      /** The place among the stored events of its call, from 1. */
+      /** The position among the stored events of its call, from 1. */
       callSequence: whole("integer").nullable(),
       atMs: number(),
       data: json(),
@@ -441,7 +444,7 @@ export const tables = {
       webhookEventsByAge: ["atMs"],
     },
   },
-  /** One row for each try. */
+  /** One row per attempt. */
   webhookDeliveries: {
     columns: {
       sequence: sequence(),
@@ -454,10 +457,10 @@ export const tables = {
       atMs: number(),
       durationMs: number(),
       requestBytes: number(),
-      /** null: no answer came. */
+      /** null: no response. */
       status: number().nullable(),
       error: text().nullable(),
-      /** The first bytes of the answer. */
+      /** The first bytes of the response. */
       answer: text(),
     },
     indexes: {
@@ -465,7 +468,7 @@ export const tables = {
       webhookDeliveriesByAge: ["atMs"],
     },
   },
-  /** What agents can look up. A document of a few lines has its whole text, too. */
+  /** Documents that agents can search. A document of a few lines has its whole text, too. */
   knowledgeDocuments: {
     columns: {
       sequence: sequence(),
@@ -479,9 +482,9 @@ export const tables = {
       sizeBytes: number(),
       characters: number(),
       passages: number(),
-      /** That of the first passage of what it holds now. */
+      /** The position of the first passage of its current content. */
       firstPosition: number(),
-      /** The whole text of a small document; null of a larger one. */
+      /** The whole text of a small document; null for a larger one. */
       text: text().nullable(),
       /** 0: fetched once. */
       refreshHours: number(),
@@ -491,7 +494,7 @@ export const tables = {
     },
     indexes: { knowledgeDocumentsOfOrganization: ["orgId", "sequence"] },
   },
-  /** What is searched. `terms` has the hashed terms of `text`, separated by spaces. */
+  /** The searchable passages. `terms` contains the hashed terms of `text`, separated by spaces. */
   knowledgePassages: {
     columns: {
       sequence: sequence(),
@@ -503,31 +506,34 @@ export const tables = {
     },
     uniques: [["documentId", "position"]],
   },
-  /** A server among those of one PostgreSQL database; a file has one server, and no rows of it or of the next three. */
+  /**
+   * A server among those of one PostgreSQL database; a file has one server, and no rows of this table or of the
+   * next three.
+   */
   nodes: {
     columns: {
       /** One start of the server: another start of the same name is another node. */
       startId: text().primaryKey(),
       name: text().unique(),
-      /** Where the others send callers; null where one address serves all. */
+      /** The address for callers; null if all servers share one address. */
       address: text().nullable(),
       version: text(),
-      /** Calls at the same time; 0 = no such limit. */
+      /** Concurrent calls; 0 = unlimited. */
       capacity: whole("integer"),
       calls: whole("integer"),
-      /** Processes that wanted a core lately, by cores. */
+      /** Processes that recently wanted a core, per core. */
       load: number(),
-      /** Whether it takes calls. */
+      /** Whether it accepts calls. */
       isTaking: whole("smallint"),
       isDraining: whole("smallint"),
-      /** Another node has taken it for dead, and closes its calls. */
+      /** Another node has declared it dead, and closes its calls. */
       isLost: whole("smallint"),
       /** Both by the database's clock. */
       startedAtMs: whole("bigint"),
       heartbeatAtMs: whole("bigint"),
     },
   },
-  /** Which node a run of the call records is of. */
+  /** The node of each run of the call records. */
   nodeRuns: {
     columns: { runId: text().primaryKey(), startId: text().deletedWith("nodes.startId") },
     indexes: { nodeRunsByNode: ["startId"] },
@@ -544,7 +550,7 @@ export const tables = {
   onceTokens: {
     columns: {
       key: text().primaryKey(),
-      /** Whose it is, where one's are counted; else empty. */
+      /** The owner, if its rows are counted; otherwise empty. */
       owner: text(),
       value: text().nullable(),
       untilMs: whole("bigint"),

@@ -75,7 +75,7 @@ test("settings are read as what they are", () => {
   assert.equal(config.vendorUrls["ollama"], "http://10.0.0.7:11434");
 });
 
-test("the authorities of vendors are read from their file, or the file is told to be wrong", async (t) => {
+test("the vendors' authorities are read from their file, or the file is reported as invalid", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-ca-"));
   t.after(() => rm(folder, { recursive: true }));
   const fault = "VENDOR_CA_FILE: expected a file of certificates in PEM form";
@@ -94,7 +94,7 @@ test("the authorities of vendors are read from their file, or the file is told t
   assert.match(parseConfig({ VENDOR_CA_FILE: path }).vendorCa ?? "", /^An authority:/);
 });
 
-test("all that is wrong is told at once, by name and without the values", () => {
+test("all errors are reported together, by name and without the values", () => {
   const wrong = {
     NODE_ENV: "staging",
     PORT: "65536",
@@ -127,7 +127,7 @@ test("vendors of telephones are those that are named, be it one, or all", () => 
   assert.deepEqual(parseConfig({}).telephonyVendors, PHONE_VENDOR_NAMES);
 });
 
-test("the public address may have a sub-path, and nothing behind it", () => {
+test("the public address may have a sub-path, and nothing after it", () => {
   const base = (PUBLIC_BASE_URL: string) => parseConfig({ PUBLIC_BASE_URL }).publicBaseUrl;
   assert.equal(base("https://example.com/"), "https://example.com");
   assert.equal(base("https://example.com/a-b/c.d_e~1/"), "https://example.com/a-b/c.d_e~1");

@@ -62,7 +62,7 @@ test("a file whose tests another file of the process has run fails, instead of p
   assert.equal(code, 1);
 });
 
-test("of the processes that have the same list each takes the next file that nobody has", async (context) => {
+test("each process with the same list takes the next file that no other has", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-claims-"));
   context.after(() => rm(folder, { recursive: true }));
   const list = ["system/calls.test.js", "system-calls.test.js", "calls.test.js"];

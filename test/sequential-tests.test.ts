@@ -17,10 +17,10 @@ describe("loaded late", async () => {
   await later(() => {});
   after(isOver);
   describe("inside", () => {
-    test("throws to nobody", () => new Promise(() => {
+    test("throws without a handler", () => new Promise(() => {
       setTimeout(() => { throw new Error("a stray error"); }, 1);
     }));
-    test("rejects to nobody", async () => {
+    test("rejects without a handler", async () => {
       void Promise.reject(new Error("a stray rejection"));
       await new Promise(() => {});
     });
@@ -37,7 +37,7 @@ describe("at the top", () => {
 });
 `;
 
-test("each test is told under its suite, and an error that it lets go of is its own", async () => {
+test("each test is reported under its suite, and an unhandled error belongs to its own test", async () => {
   const child = spawn(
     process.execPath,
     ["--test-reporter=tap", "--input-type=module", "--eval", PROGRAM],
@@ -48,9 +48,9 @@ test("each test is told under its suite, and an error that it lets go of is its 
   assert.deepEqual(
     lines.map((line) => line.replace(/ # .*/, "")),
     [
-      "        not ok 1 - throws to nobody",
+      "        not ok 1 - throws without a handler",
       "          error: 'a stray error'",
-      "        not ok 2 - rejects to nobody",
+      "        not ok 2 - rejects without a handler",
       "          error: 'a stray rejection'",
       "        ok 3 - passes",
       "    not ok 1 - inside",

@@ -10,9 +10,9 @@ import { PageTools, type ToolHandler } from "./page-tools.js";
 import { type ServerMessage, serverMessage } from "./server-message.js";
 import type { Sound } from "./sound.js";
 
-/** What a page gives a call to prove that it may be made. */
+/** How a page proves that it may call. */
 export interface CredentialSource {
-  /** A client token, or how to get one: asked for again when the connection has to be made anew. */
+  /** A client token, or a function that returns one; it is called again for every new connection. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /** Never put it into a page: every visitor could read it. */
   readonly apiKey?: string | undefined;
@@ -24,7 +24,7 @@ export const NO_TOKEN = "This page could not get a token for the call. Try again
 export const TOKEN_ENDED =
   "The connection was lost, and the call's token has expired. Start a new call.";
 
-/** Rejects when the page's function does, and when it takes too long. */
+/** Rejects if the page's function does, or takes too long. */
 export async function credentialFrom(
   { token, apiKey }: CredentialSource,
   clock: ClientClock,
@@ -41,18 +41,21 @@ export async function credentialFrom(
   }
 }
 
-/** How long a broken connection is tried again: the caller still has the receiver in his hand. */
+/** How long a broken connection is retried: the caller is still waiting. */
 export const RECONNECT_MAX_MS = 30_000;
 const FIRST_DELAY_MS = 250;
 const DELAY_MAX_MS = 4_000;
-/** A connection that breaks sooner counts as another try: else one that breaks at once were made anew for ever. */
+/**
+ * A connection that breaks sooner counts as another attempt: otherwise one that breaks immediately would be
+ * retried forever.
+ */
 const LASTING_MS = 5_000;
-/** Broken off, the server failed, restarts, or is overloaded; see docs/reference/protocol.md. */
+/** Connection lost, server error, restart, or overload; see docs/reference/protocol.md. */
 const WORTH_ANOTHER_TRY: ReadonlySet<number> = new Set([1005, 1006, 1011, 1012, 1013]);
-/** Where the broken call still holds its place. */
+/** The broken call still holds its slot. */
 const FULL = 4029;
 
-/** When to try again, and when to give up. */
+/** When to retry, and when to give up. */
 export class Reconnection {
   readonly #clock: ClientClock;
   readonly #chance: () => number;
@@ -70,14 +73,14 @@ export class Reconnection {
     return this.#beganAtMs !== undefined && this.#succeededAtMs === undefined;
   }
 
-  /** How long to wait after a connection has closed so; undefined when it is not worth it, or no longer. */
+  /** The delay after a connection has closed with this code; undefined if a retry would not help, or it is too late. */
   delayMs(code: number): number | undefined {
     if (!WORTH_ANOTHER_TRY.has(code) && !(this.isOn && code === FULL)) return undefined;
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - (this.#succeededAtMs ?? nowMs) >= LASTING_MS) this.#forget();
     this.#succeededAtMs = undefined;
     this.#beganAtMs ??= nowMs;
-    // Half of it by chance: a server that restarts is not to meet all of its clients at once.
+    // Half of it is random: a server that restarts must not meet all of its clients at once.
     const longestMs = Math.min(DELAY_MAX_MS, FIRST_DELAY_MS * 2 ** this.#tries);
     const delayMs = longestMs * (0.5 + this.#chance() / 2);
     this.#tries += 1;
@@ -105,12 +108,12 @@ export class Reconnection {
 }
 
 export interface AgentCallOptions extends CallTarget, CredentialSource {
-  /** A conversation to go on with: the `historyKey` of an earlier call. */
+  /** A conversation to continue: the `historyKey` of an earlier call. */
   readonly sessionId?: string | undefined;
-  /** Left out, `pcm24k`; `mulaw` is not for this client. */
+  /** Default: `pcm24k`; this client does not support `mulaw`. */
   readonly encoding?: "pcm24k" | "pcm16k" | undefined;
   readonly sound: Sound;
-  /** Left out, the environment's own, which Node has from version 22 on. */
+  /** Default: the environment's own, which Node has from version 22 on. */
   readonly WebSocket?: CallSocketClass | undefined;
   readonly clock?: ClientClock | undefined;
   readonly chance?: (() => number) | undefined;
@@ -119,10 +122,10 @@ export interface AgentCallOptions extends CallTarget, CredentialSource {
 const CONNECT_MAX_MS = 15_000;
 const NORMAL_END = 1000;
 const BROKEN = 1006;
-/** The server's word for a token or a key that opens nothing. */
+/** The server's close code for an invalid token or key. */
 export const NO_ENTRY = 4001;
 
-/** A call with an agent: from `start` to its event `ended`. */
+/** A call with an agent, from `start` to its event `ended`. */
 export class AgentCall {
   readonly #options: AgentCallOptions;
   readonly #sound: Sound;
@@ -160,7 +163,7 @@ export class AgentCall {
     return this.#dialogue.state;
   }
 
-  /** Good as `sessionId` of another call; undefined before `connected`. */
+  /** Valid as `sessionId` of another call; undefined before `connected`. */
   get historyKey(): string | undefined {
     return this.#historyKey;
   }
@@ -177,7 +180,10 @@ export class AgentCall {
     return this.#events.on(name, listener);
   }
 
-  /** Opens microphone and connection. To be called in a click. Rejects with the CallError that `fault` tells too. */
+  /**
+   * Opens microphone and connection. Call it in a click handler. Rejects with the CallError that `fault` reports
+   * too.
+   */
   async start(): Promise<void> {
     if (this.state !== "idle") throw new CallError("protocol", "a call can be started only once");
     this.#dialogue.enter("connecting");
@@ -193,7 +199,7 @@ export class AgentCall {
         mended: (code) => this.#events.emit("mended", code),
       });
     } catch (error) {
-      // Who has hung up meanwhile has nothing to mend.
+      // A call that was hung up meanwhile needs no recovery.
       if (this.#dialogue.state === "ended") return;
       throw this.#failed(
         asCallError(error, "soundFailed", "the audio of this device cannot be used"),
@@ -213,8 +219,8 @@ export class AgentCall {
   }
 
   /**
-   * Words in place of spoken ones: the agent stops and answers them. At most 1,000 characters. False while there is no
-   * connection: nothing was sent.
+   * Sends written words instead of speech: the agent stops and answers them. At most 1,000 characters. False while
+   * there is no connection: nothing was sent.
    */
   write(text: string): boolean {
     const words = text.trim();
@@ -224,8 +230,8 @@ export class AgentCall {
   }
 
   /**
-   * Uses the agent's tool of this name, of the type `client`, in this page. Answers how to offer it no longer. Throws a
-   * CallError for a name that no tool can have.
+   * Registers a handler for the agent's tool of this name, of the type `client`. Returns a function that removes
+   * it. Throws a CallError for an invalid tool name.
    */
   tool(name: string, handler: ToolHandler): () => void {
     return this.#tools.offer(name, handler);
@@ -235,7 +241,7 @@ export class AgentCall {
     this.#end(NORMAL_END, "you hung up");
   }
 
-  /** The system says that the network is gone: the connection is made anew at once. */
+  /** The system reports that the network is gone: reconnects immediately. */
   networkLost(): void {
     this.#connection?.breakOff();
   }
@@ -244,7 +250,7 @@ export class AgentCall {
     return ["listening", "thinking", "speaking"].includes(this.state);
   }
 
-  /** Rejects with the CallError, which was reported already, when another try would not help. */
+  /** Rejects with the CallError, which was reported already, if a retry would not help. */
   async #connect(): Promise<void> {
     let credential: Credential;
     try {
@@ -266,7 +272,7 @@ export class AgentCall {
     }
   }
 
-  /** Throws where the address is none, and where this page may not open it. */
+  /** Throws if the address is invalid, or this page may not open it. */
   #opened(credential: Credential): CallConnection {
     const { WebSocket, encoding = "pcm24k", sessionId } = this.#options;
     const key = this.#historyKey ?? sessionId;
@@ -282,7 +288,7 @@ export class AgentCall {
     return connection;
   }
 
-  /** Tells the fault, and with it the end of the call. */
+  /** Reports the fault, and with it the end of the call. */
   #failed(fault: CallError): CallError {
     this.#events.emit("fault", fault);
     this.#end(NORMAL_END, fault.message);
@@ -332,7 +338,7 @@ export class AgentCall {
     this.#events.emit("connected", { agentName, historyKey, callId, isAgain });
     if (!isAgain) return;
     this.#events.emit("mended", "connectionLost");
-    // While the network was gone there was no token to be had either.
+    // While the network was gone no token could be fetched either.
     if (this.#lacksToken) this.#events.emit("mended", "tokenFailed");
     this.#lacksToken = false;
   }
@@ -349,7 +355,7 @@ export class AgentCall {
       this.#dialogue.enter("reconnecting");
       this.#events.emit("fault", new CallError("connectionLost", "the connection was lost"));
     }
-    // What it rejects with was told as a fault.
+    // A rejection was already reported as a fault.
     this.#reconnection.retry(delayMs, () => void this.#connect().catch(() => {}));
   }
 
@@ -389,7 +395,7 @@ export class AgentCall {
   }
 
   #played(turn: number, ms: number): void {
-    // Reports overtake each other where the way to the ear becomes shorter, as from one loudspeaker to another.
+    // Reports overtake each other when the output latency decreases, as after a change of the loudspeaker.
     if (this.#turns?.own !== turn || ms < this.#turns.playedMs) return;
     this.#turns.playedMs = ms;
     this.#connection?.sendText(JSON.stringify({ type: "played", turnId: this.#turns.server, ms }));

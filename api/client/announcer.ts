@@ -1,6 +1,6 @@
 type Listener<Event> = (event: Event) => void;
 
-/** Tells whoever wants to know, by the names of `Events`. */
+/** An event emitter with the event names of `Events`. */
 export class Announcer<Events extends object> {
   readonly #listeners: { [Name in keyof Events]?: Set<Listener<Events[Name]>> } = {};
 
@@ -11,7 +11,7 @@ export class Announcer<Events extends object> {
     return () => void listeners.delete(listener);
   }
 
-  /** A listener that throws keeps no other from being told: what it threw is an uncaught error of the page. */
+  /** An exception in a listener does not affect the others: it becomes an uncaught error of the page. */
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
     for (const listener of this.#listeners[name] ?? []) {
       try {

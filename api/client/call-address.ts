@@ -1,27 +1,27 @@
 import { CallError } from "./call-error.js";
 
-/** Whom a call is for. */
+/** The recipient of a call. */
 export interface CallTarget {
   /** Such as `https://voice.example.com`, or `https://example.com/voice` for a server below a sub-path. */
   readonly server: string;
-  /** Left out with a token, which names its agent, and where the organization's first agent will do. */
+  /** Omitted with a token, which contains its agent, or for the organization's first agent. */
   readonly agentId?: string | undefined;
 }
 
-/** How a call proves that it may be made; empty for an agent that is public at the page's origin. */
+/** A call's credentials; empty for an agent that is public at the page's origin. */
 export interface Credential {
   readonly token?: string | undefined;
   readonly apiKey?: string | undefined;
 }
 
-/** Throws the CallError for a server that is no address, such as one without its scheme. */
+/** Throws the CallError for an invalid server address, such as one without its scheme. */
 export function requireAddress({ server }: CallTarget): void {
   if (URL.canParse("/", server)) return;
   const message = `"${server}" is not a server address: write it like https://voice.example.com`;
   throw new CallError("protocol", message);
 }
 
-/** A path of the server's, below its sub-path if it has one. Throws where `server` is no address. */
+/** A path of the server, below its sub-path if it has one. Throws if `server` is not an address. */
 export function serverAddress(server: string, path: string): URL {
   const address = new URL(server);
   address.pathname = `${address.pathname.replace(/\/+$/, "")}${path}`;
@@ -30,7 +30,7 @@ export function serverAddress(server: string, path: string): URL {
   return address;
 }
 
-/** The address of the voice WebSocket, in stream mode. `sessionId`: a conversation to go on with. */
+/** The address of the voice WebSocket, in stream mode. `sessionId`: a conversation to continue. */
 export function callAddress(
   { server, agentId }: CallTarget,
   { token, apiKey }: Credential,

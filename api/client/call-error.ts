@@ -3,7 +3,7 @@ export type CallErrorCode =
   | "microphoneMissing"
   | "microphoneBusy"
   | "microphoneLost"
-  /** By the system or by a key of the machine; `mended` tells when it is not any more. */
+  /** By the system or by a mute key; `mended` reports the end of it. */
   | "microphoneMuted"
   /** The page's site has to permit it. */
   | "microphoneNotPermitted"
@@ -14,7 +14,7 @@ export type CallErrorCode =
   | "connectionLost"
   | "refused"
   | "tokenFailed"
-  /** The line broke, and the token that is needed to go on is no longer good. */
+  /** The connection broke, and the token for reconnecting has expired. */
   | "tokenEnded"
   | "protocol"
   | "server";
@@ -23,11 +23,11 @@ interface CallErrorOptions extends ErrorOptions {
   readonly serverCode?: string;
 }
 
-/** What went wrong, in words that may be shown to the person at the microphone. */
+/** An error with a message for the person at the microphone. */
 export class CallError extends Error {
   override readonly name = "CallError";
   readonly code: CallErrorCode;
-  /** The server's code of a `server` error, as its list of error codes has it. Empty where it gave none. */
+  /** The server's code of a `server` error, from its list of error codes. Empty if there is none. */
   readonly serverCode: string;
 
   constructor(code: CallErrorCode, message: string, options: CallErrorOptions = {}) {
@@ -37,7 +37,7 @@ export class CallError extends Error {
   }
 }
 
-/** As it is where it is a fault already. */
+/** Returned unchanged if it already is a CallError. */
 export function asCallError(error: unknown, code: CallErrorCode, message: string): CallError {
   return error instanceof CallError ? error : new CallError(code, message, { cause: error });
 }

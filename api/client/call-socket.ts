@@ -18,13 +18,13 @@ export interface CallSocket {
 export type CallSocketClass = new (address: string) => CallSocket;
 
 export interface CallLine {
-  /** Left out, the environment's own. */
+  /** Default: the environment's own. */
   readonly WebSocket: CallSocketClass | undefined;
   readonly address: string;
   readonly clock: ClientClock;
 }
 
-/** Throws a CallError where there is none. */
+/** Throws a CallError if there is none. */
 function defaultSocketClass(): CallSocketClass {
   const found: { WebSocket?: CallSocketClass } = globalThis;
   if (found.WebSocket !== undefined) return found.WebSocket;
@@ -34,13 +34,13 @@ function defaultSocketClass(): CallSocketClass {
 export interface SocketListener {
   text(message: string): void;
   audio(bytes: ArrayBuffer): void;
-  /** Told once, also when `close` was called. */
+  /** Called once, also after `close`. */
   closed(code: number, reason: string): void;
 }
 
-/** Two seconds of the microphone; nothing is added to more. */
+/** Two seconds of the microphone; beyond this nothing is sent. */
 const UNSENT_BYTES_MAX = 64_000;
-/** A line that has taken nothing for two seconds has had more than half of that for one. */
+/** A connection that has accepted nothing for two seconds has been above half of that for one. */
 const STUCK_MS = 1_000;
 const BROKEN = 1006;
 
@@ -49,7 +49,7 @@ export class CallConnection {
   readonly #socket: CallSocket;
   readonly #clock: ClientClock;
   readonly #listener: SocketListener;
-  /** When what was sent last went out, as far as that is known. */
+  /** When the last sent data was accepted, as far as known. */
   #drainedAtMs = 0;
   #isOpen = false;
   #isOver = false;
@@ -67,7 +67,7 @@ export class CallConnection {
       this.#isOpen = true;
       this.#drainedAtMs = clock.monotonicMs();
     };
-    // What there is to say of an error is said by the close that follows it.
+    // The close that follows reports the error.
     socket.onerror = () => {};
     socket.onmessage = ({ data }: { readonly data: unknown }) => {
       if (this.#isOver) return;
@@ -79,8 +79,8 @@ export class CallConnection {
   }
 
   /**
-   * Data that a full line does not accept is lost. A line that has accepted nothing for two seconds is closed, even if
-   * no error was reported.
+   * Audio that a full connection does not accept is lost. A connection that has accepted nothing for two seconds
+   * is closed, even if no error was reported.
    */
   sendAudio(samples: Int16Array<ArrayBuffer>): void {
     if (!this.#isOpen || this.#isOver) return;
@@ -88,7 +88,7 @@ export class CallConnection {
     const nowMs = this.#clock.monotonicMs();
     if (unsentBytes <= UNSENT_BYTES_MAX / 2) this.#drainedAtMs = nowMs;
     if (unsentBytes > UNSENT_BYTES_MAX) {
-      // A page that stood still sends much at once, and its line is good: only time tells.
+      // A page that was suspended sends much at once over a good connection: only time shows the difference.
       if (nowMs - this.#drainedAtMs >= STUCK_MS) this.breakOff();
       return;
     }
@@ -104,7 +104,7 @@ export class CallConnection {
     this.#over(1000, "");
   }
 
-  /** The network is gone: its own close would come much later. */
+  /** The network is gone: its own close would arrive much later. */
   breakOff(): void {
     this.#socket.close();
     this.#over(BROKEN, "");

@@ -1,13 +1,13 @@
 export type CancelTimer = () => void;
 
-/** The client's only way to know or to wait for time. */
+/** The client's only access to time. */
 export interface ClientClock {
-  /** Milliseconds, with fractions, of a clock that never goes back. */
+  /** Milliseconds, with fractions, of a monotonic clock. */
   monotonicMs(): number;
   after(delayMs: number, action: () => void): CancelTimer;
 }
 
-/** A browser's, and Node's. */
+/** The clock of a browser or of Node. */
 export const defaultClock: ClientClock = {
   monotonicMs: () => performance.now(),
   after(delayMs, action) {

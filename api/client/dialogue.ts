@@ -8,7 +8,7 @@ interface AgentTurn {
   isOver: boolean;
 }
 
-/** Who has said what and whose turn it is, from what the server says; told as events. */
+/** Tracks the words and turns of both sides from the server's messages, and reports them as events. */
 export class Dialogue {
   readonly #events: Announcer<CallEvents>;
   readonly #clock: ClientClock;
@@ -36,7 +36,7 @@ export class Dialogue {
     this.#events.emit("state", state);
   }
 
-  /** The microphone has a voice in it, as it seems. */
+  /** The microphone seems to contain a voice. */
   voiceHeard(): void {
     this.#voiceAtMs = this.#clock.monotonicMs();
   }
@@ -63,14 +63,14 @@ export class Dialogue {
       this.#emitWords({ id, speaker: "agent", kind: "heard", text, unheard });
       return;
     }
-    // Words that do not go on where the open ones ended are of another turn, and nothing of those was heard.
+    // Words that do not continue the open ones belong to another turn, and nothing of the open ones was heard.
     if (open !== undefined && !text.startsWith(open.text)) this.#settleUnheard();
     const id = this.#open.agent?.id ?? this.#newId();
     this.#open.agent = { id, text };
     this.#emitWords({ id, speaker: "agent", kind: "said", text });
   }
 
-  /** Answers the number of the turn in this call. */
+  /** Returns the number of the turn in this call. */
   turnBegun(): number {
     this.#endTurn("finished");
     const turn = ++this.#turnCount;
@@ -103,7 +103,7 @@ export class Dialogue {
     this.#endTurn("interrupted");
   }
 
-  /** The connection broke, or the call is over: what is open stays as it is known. */
+  /** The connection broke, or the call is over: open words stay as they are. */
   brokenOff(): void {
     this.#endTurn("interrupted");
     this.#settleUnheard();
@@ -136,7 +136,7 @@ export class Dialogue {
   }
 }
 
-/** What of `whole` is behind `heard`, word by word: a cut may have changed the last sign. */
+/** The part of `whole` after `heard`, word by word: a cut may have changed the last character. */
 function textBehind(whole: string, heard: string): string {
   if (whole.startsWith(heard)) return whole.slice(heard.length).trim();
   return whole.split(/\s+/).slice(heard.split(/\s+/).length).join(" ");

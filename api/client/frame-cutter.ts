@@ -1,14 +1,14 @@
 import { RationalResampler } from "../../engine/audio/rational-resampler.js";
 
-/** What the voice WebSocket takes. */
+/** The format of the voice WebSocket. */
 export const FRAME_RATE_HZ = 16_000;
 /** 20 ms. */
 export const FRAME_SAMPLES = 320;
 
-/** Samples that are converted at once: a worklet's own blocks are too small to be worth it one by one. */
+/** Samples that are converted at once: a worklet's own blocks are too small to be converted one by one. */
 const BATCH_SAMPLES = 512;
 
-/** Cuts a device's sound, at any rate, into the frames that a call sends. */
+/** Cuts a device's audio, at any rate, into the frames that a call sends. */
 export class FrameCutter {
   readonly #resampler: RationalResampler | undefined;
   readonly #onFrame: (frame: Int16Array<ArrayBuffer>) => void;
@@ -17,13 +17,13 @@ export class FrameCutter {
   #frame = new Int16Array(FRAME_SAMPLES);
   #filled = 0;
 
-  /** `onFrame` owns what it is given. */
+  /** `onFrame` owns its argument. */
   constructor(rateHz: number, onFrame: (frame: Int16Array<ArrayBuffer>) => void) {
     this.#onFrame = onFrame;
     if (rateHz !== FRAME_RATE_HZ) this.#resampler = new RationalResampler(rateHz, FRAME_RATE_HZ);
   }
 
-  /** Samples from -1 to 1; louder ones are cut off. */
+  /** Samples from -1 to 1; louder ones are clipped. */
   push(samples: Float32Array): void {
     for (const sample of samples) {
       this.#batch[this.#batched++] = Math.max(-32_768, Math.min(32_767, sample * 32_768));

@@ -1,15 +1,15 @@
 import type { Levels } from "./call-events.js";
 import type { ClientClock } from "./client-clock.js";
 
-/** The quietest that a meter shows, in decibels below full scale. */
+/** The quietest level that a meter shows, in decibels below full scale. */
 const FLOOR_DB = -60;
 /** Breath and a quiet room are below it. */
 const VOICE_RMS_MIN = 0.01;
-/** How far above the room's own noise a voice is, as a factor. */
+/** How far a voice is above the room's own noise, as a factor. */
 const VOICE_OVER_NOISE = 3;
-/** How fast the noise that is believed in grows, a frame. */
+/** How fast the noise estimate grows per frame. */
 const NOISE_GROWTH = 1.01;
-/** A caller sees no difference between quicker ones. */
+/** People do not notice faster changes of a meter. */
 const LEVELS_PERIOD_MS = 60;
 
 /** The root mean square of samples, 0 to 1. */
@@ -19,13 +19,13 @@ export function rmsOf(samples: Int16Array): number {
   return Math.sqrt(sum / Math.max(1, samples.length)) / 32_768;
 }
 
-/** From a root mean square to what a meter shows: 0 to 1, evenly to the ear. */
+/** Converts a root mean square to a meter's level: 0 to 1, perceptually even. */
 export function levelOf(rms: number): number {
   if (rms <= 0) return 0;
   return Math.min(1, Math.max(0, 1 - (20 * Math.log10(rms)) / FLOOR_DB));
 }
 
-/** Tells a voice from the room that it is in, roughly: for a clock that shows waits, not for turn taking. */
+/** Roughly distinguishes a voice from the room: for the display of waits, not for turn taking. */
 export class VoiceSense {
   #noise = VOICE_RMS_MIN;
 
@@ -37,7 +37,7 @@ export class VoiceSense {
   }
 }
 
-/** How loud both sides are, told as often as an eye wants to know. */
+/** The loudness of both sides, reported as often as a meter needs it. */
 export class LevelMeter {
   readonly #clock: ClientClock;
   readonly #emit: (levels: Levels) => void;

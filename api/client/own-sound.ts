@@ -3,13 +3,13 @@ import { rmsOf } from "./loudness.js";
 import type { Sound, SoundListener } from "./sound.js";
 
 export interface OwnSoundOptions {
-  /** What the agent says, as it comes, which is faster than it is spoken. */
+  /** The agent's audio as it arrives, which is faster than real time. */
   readonly onAudio: (samples: Int16Array<ArrayBuffer>, turn: number, rateHz: number) => void;
-  /** The caller interrupted: what was given and not played yet is to be dropped. */
+  /** The caller interrupted: drop audio that has not been played yet. */
   readonly onStop?: () => void;
 }
 
-/** Sound of a program's own, such as one in Node: nothing is recorded or played here. */
+/** Audio of a program's own, such as one in Node: nothing is recorded or played here. */
 export class OwnSound implements Sound {
   readonly #options: OwnSoundOptions;
   #listener: SoundListener | undefined;
@@ -22,13 +22,13 @@ export class OwnSound implements Sound {
     this.#options = options;
   }
 
-  /** To be called by the program with 20 ms of its microphone, 16 kHz, 50 times a second. */
+  /** The program calls it with 20 ms of its microphone, 16 kHz, 50 times a second. */
   write(samples: Int16Array<ArrayBuffer>): void {
     if (this.#listener === undefined) throw new CallError("soundFailed", "the call is not open");
     this.#listener.frame(this.#isMuted ? new Int16Array(samples.length) : samples);
   }
 
-  /** Says how much of a turn was heard: without it the server reckons that by its clock. */
+  /** Reports how much of a turn was heard: without it the server estimates that by its clock. */
   report(turn: number, ms: number): void {
     this.#listener?.played(turn, ms);
   }

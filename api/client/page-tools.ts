@@ -4,23 +4,23 @@ import type { ClientClock } from "./client-clock.js";
 import type { Fields, ToolCall } from "./server-message.js";
 
 /**
- * Does what the agent asks for. What it answers, any JSON of at most 16 KiB, is told to the agent's model, and so is the
- * message of what it throws.
+ * Runs a tool for the agent. The result, any JSON of at most 16 KiB, goes to the agent's LLM, and so does the
+ * message of an exception.
  */
 export type ToolHandler = (given: Fields) => unknown;
 
-/** As many as the server takes. */
+/** The server's limit. */
 const TOOLS_MAX = 64;
 const NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 const RESULT_MAX_BYTES = 16 * 1024;
 const ERROR_CHARACTERS_MAX = 1_000;
-/** For the agent, where what was thrown says nothing. */
+/** For the agent, if the exception has no message. */
 const NO_WORDS = "it failed";
 const HALF_SIGNS = /[\0\p{Cs}]/gu;
 
 type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
-/** What a page does for an agent, by the names of the agent's tools of the type `client`. */
+/** The page's handlers for the agent's tools of the type `client`, by name. */
 export class PageTools {
   readonly #handlers = new Map<string, ToolHandler>();
   readonly #clock: ClientClock;
@@ -34,7 +34,7 @@ export class PageTools {
     this.#used = used;
   }
 
-  /** Answers how to offer it no longer. Throws a CallError for a name that no tool can have, and for a 65th. */
+  /** Returns a function that removes the handler. Throws a CallError for an invalid tool name, and for a 65th. */
   offer(name: string, handler: ToolHandler): () => void {
     requireTool(name, this.#handlers);
     this.#handlers.set(name, handler);
@@ -46,12 +46,12 @@ export class PageTools {
     };
   }
 
-  /** There is a new connection, whose server knows of none of them. */
+  /** There is a new connection, whose server does not know the tools yet. */
   connected(): void {
     if (this.#handlers.size > 0) this.#sendList();
   }
 
-  /** Never rejects. `answer` is the way back on the connection that the call came by. */
+  /** Never rejects. `answer` responds on the connection that the tool call came from. */
   async use(
     { id, name, arguments: given }: ToolCall,
     answer: (message: string) => void,
@@ -69,7 +69,7 @@ export class PageTools {
   }
 }
 
-/** Throws a CallError for a name that no tool can have, and for a 65th beside those that are offered. */
+/** Throws a CallError for an invalid tool name, and for a 65th in addition to those that are offered. */
 export function requireTool(name: string, offered: ReadonlyMap<string, ToolHandler>): void {
   if (!NAME.test(name)) throw new CallError("protocol", `"${name}" is not a valid tool name`);
   if (offered.size >= TOOLS_MAX && !offered.has(name)) {
@@ -92,7 +92,7 @@ async function outcomeOf(handler: ToolHandler | undefined, given: Fields): Promi
   }
 }
 
-/** A page may throw anything, such as an object that no text can be made of. */
+/** A page may throw anything, such as an object that cannot be converted to text. */
 function wordsOf(error: unknown): string {
   let words = "";
   try {

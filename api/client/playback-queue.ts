@@ -1,22 +1,22 @@
 import { RationalResampler } from "../../engine/audio/rational-resampler.js";
 
-/** What is held back before a turn sounds: the server has already waited for as long as its voice needs. */
+/** The initial buffer of a turn: the server has already waited for as long as its TTS needs. */
 const HOLD_MIN_MS = 40;
-/** Each gap that was heard makes the next start later by this much. */
+/** Each audible gap makes the next start later by this much. */
 const HOLD_STEP_MS = 40;
 const OUTPUT_PAUSE_MAX_MS = 240;
-/** A voice that is cut between two samples clicks. */
+/** Audio that is cut between two samples clicks. */
 const FADE_MS = 5;
 
 interface QueuedTurn {
   readonly turn: number;
   readonly rateHz: number;
-  /** From the turn's rate to the device's; undefined where they are the same, and after a gap. */
+  /** From the turn's rate to the device's; undefined if they are equal, and after a gap. */
   resampler: RationalResampler | undefined;
   receivedSamples: number;
   /** At the device's rate. */
   playedSamples: number;
-  /** How much was told of when all was played but the rest in the resampler: it does not get less. */
+  /** The reported position when everything was played except the rest in the resampler: it does not decrease. */
   dryMs: number;
   hasSounded: boolean;
 }
@@ -29,11 +29,11 @@ interface Piece {
 
 export interface TurnProgress {
   readonly turn: number;
-  /** How much of the turn's audio has left. */
+  /** How much of the turn's audio was sent to the device. */
   readonly ms: number;
 }
 
-/** What the agent says, on its way to a device of any rate: a jitter buffer that can be emptied at once. */
+/** The agent's audio on its way to a device of any rate: a jitter buffer that can be emptied immediately. */
 export class PlaybackQueue {
   readonly #rateHz: number;
   readonly #onSounding: (turn: number) => void;
@@ -42,10 +42,10 @@ export class PlaybackQueue {
   #current: QueuedTurn | undefined;
   #isFlowing = false;
   #holdMs = HOLD_MIN_MS;
-  /** Samples of the device since the first piece that is held back. */
+  /** Device samples since the first buffered piece. */
   #bufferedSamples = 0;
 
-  /** `onSounding` is told of the first sample of each turn. */
+  /** `onSounding` is called for the first sample of each turn. */
   constructor(rateHz: number, onSounding: (turn: number) => void) {
     this.#rateHz = rateHz;
     this.#onSounding = onSounding;
@@ -73,12 +73,12 @@ export class PlaybackQueue {
     };
   }
 
-  /** Audio of the turn that was begun last. */
+  /** Audio of the current turn. */
   play(samples: Int16Array): void {
     const current = this.#current;
     if (current === undefined || samples.length === 0) return;
     if (!this.#isFlowing && this.#queued === 0) this.#bufferedSamples = 0;
-    // A turn that had begun to sound and ran dry was heard to stop: hold back more from now on.
+    // A turn that had begun to sound and ran dry had an audible gap: buffer more from now on.
     if (!this.#isFlowing && current.hasSounded && this.#queued === 0) {
       this.#holdMs = Math.min(OUTPUT_PAUSE_MAX_MS, this.#holdMs + HOLD_STEP_MS);
     }
@@ -89,7 +89,7 @@ export class PlaybackQueue {
     this.#append(current, current.resampler.push(samples));
   }
 
-  /** Nothing more comes of the turn. */
+  /** No more audio of the turn follows. */
   finish(): void {
     this.#flush();
     this.#current = undefined;
@@ -107,7 +107,7 @@ export class PlaybackQueue {
     if (this.#isFlowing) this.#append(undefined, samples);
   }
 
-  /** Writes the next samples for the device; silence where there are none. */
+  /** Writes the next samples for the device; silence if there are none. */
   fill(output: Float32Array): void {
     if (!this.#isFlowing && !this.#mayFlow(output.length)) return void output.fill(0);
     this.#isFlowing = true;

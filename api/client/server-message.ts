@@ -1,4 +1,4 @@
-/** What the server says in text frames, in stream mode; docs/reference/protocol.md. */
+/** The server's text frames in stream mode; docs/reference/protocol.md. */
 export type ServerMessage =
   | {
       readonly type: "connected";
@@ -18,7 +18,7 @@ export type ServerMessage =
   | { readonly type: "error"; readonly message: string; readonly code: string }
   | ToolCall;
 
-/** The agent wants one of the tools that the page offers used; the answer bears its id. */
+/** A call of one of the page's tools; the response has its id. */
 export interface ToolCall {
   readonly type: "toolCall";
   readonly id: number;
@@ -28,7 +28,7 @@ export interface ToolCall {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Undefined for what this client does not know: a newer server may say more. */
+/** Undefined for unknown messages: a newer server may send more. */
 export function serverMessage(text: string): ServerMessage | undefined {
   const fields = parsed(text);
   const payload = fieldsOf(fields["payload"]);

@@ -11,7 +11,7 @@ export interface LimitSettings {
   readonly voiceConnectionsPerMinute: number;
 }
 
-/** How often each thing that is limited may be done in a minute, by its key. */
+/** Each limit's uses per minute and key. */
 export function usesPerMinute(settings: LimitSettings): Readonly<Record<LimitName, number>> {
   return {
     auth: settings.authRequestsPerMinute,
@@ -22,7 +22,7 @@ export function usesPerMinute(settings: LimitSettings): Readonly<Record<LimitNam
   };
 }
 
-/** What counts the uses of a whole server; each of `serverCount()` boxes allows its part. */
+/** Counts the uses of a whole server; each of `serverCount()` servers allows its share. */
 export function sharedLimits(
   settings: LimitSettings,
   clock: Clock,

@@ -17,9 +17,9 @@ import type { Clock } from "../../engine/time/clock.js";
 import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import { type RateLimit, RateLimiter, type UseLimiter } from "../http/request/rate-limiter.js";
 
-/** What must be one for all workers, as the HTTP server of a worker uses it. */
+/** The state shared by all workers, for the HTTP server of a worker. */
 export interface ClusterMember {
-  /** Undefined where this process is the only one of its server and of its database. */
+  /** Undefined if this process is the only one of its server and of its database. */
   readonly shared: Cluster | undefined;
   /** Other workers listen on the same port. */
   readonly sharesPort: boolean;
@@ -30,21 +30,21 @@ export interface ClusterMember {
   readonly tokenUses: TokenUseRegistry;
   limiterOf(name: LimitName, limit: RateLimit): UseLimiter;
   placedCalls(own: OutboundCalls, tokens: OutboundTokens): PlacedCalls;
-  /** The calls of all workers; one that none of them has is found too, and its end does nothing. */
+  /** The calls of all workers; `find` also returns a call that none of them has, and its end does nothing. */
   liveCalls(own: LiveCalls): Pick<LiveCalls, "find">;
-  /** False where no worker has the call. */
+  /** False if no worker has the call. */
   endCall(own: LiveCalls, callId: string, ending: Ending): MaybePromise<boolean>;
-  /** `more`: what this process has beside the metrics of its calls. */
+  /** `more`: this process's metrics besides those of its calls. */
   metricsText(own: Metrics, more?: () => Promise<readonly Metric[]>): Promise<string>;
-  /** Where the next caller's stream is best sent; undefined where one address serves all. */
+  /** The best address for the next caller's stream; undefined if all servers share one address. */
   streamAddress(): MaybePromise<string | undefined>;
-  /** Whether another server takes callers who come by the address that all of them share. */
+  /** Whether another server accepts callers at the address that all of them share. */
   readonly otherServersTake: boolean;
-  /** Another server that takes callers; undefined when there is none. */
+  /** Another server that accepts callers; undefined if there is none. */
   otherAvailableServer(): MaybePromise<AvailableServer | undefined>;
 }
 
-/** For a server of one process: every answer is there at once. */
+/** For a single-process server: every result is available synchronously. */
 export function singleProcess(jwtSecret: string, clock: Clock): ClusterMember {
   return {
     shared: undefined,

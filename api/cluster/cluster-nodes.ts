@@ -14,16 +14,16 @@ import type { WorkerSettings } from "./worker-server.js";
 export interface JoiningOptions {
   readonly database: Database;
   readonly nodeName: string;
-  /** Where streams of this node's calls may come; undefined where one address serves all. */
+  /** The address for streams of this node's calls; undefined if all servers share one address. */
   readonly nodeUrl: string | undefined;
   readonly callsMax: number;
-  /** Other servers have taken this one for dead. */
+  /** Other servers have declared this one dead. */
   readonly onLost: () => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** This server among those of its database; undefined where the database has one. */
+/** This server among those of its database; undefined if the database has one server. */
 export async function joinNodes(options: JoiningOptions): Promise<Nodes | undefined> {
   const { database, nodeName: name, nodeUrl, callsMax: capacity } = options;
   const { messageBus } = database;
@@ -40,13 +40,13 @@ export interface SoleWorkerOptions {
   readonly settings: WorkerSettings;
   readonly database: Database;
   readonly nodes: Nodes;
-  /** What else the page of metrics has. */
+  /** Additional metrics for the page. */
   readonly moreMetrics: () => Promise<readonly Metric[]>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A server with one process among several servers: that process asks an primary too, which is in it. */
+/** A single-process server among several servers: that process uses a primary too, in the same process. */
 export function soleWorker(options: SoleWorkerOptions) {
   const { settings, database, clock, log, nodes } = options;
   const limits = sharedLimits(settings, clock, () => nodes.liveCount);

@@ -18,7 +18,7 @@ import type { Database } from "../../storage/database.js";
 import { vendorAccess } from "./vendor-access.js";
 import type { WorkerSettings } from "./worker-server.js";
 
-/** Requests that are under way when the server stops; what takes longer is sent again. */
+/** Deliveries in progress when the server stops; slower ones are sent again. */
 const LAST_JOBS_MAX_MS = 2_000;
 const UPLOAD_SWEEP_MS = 5 * 60 * 1_000;
 
@@ -62,7 +62,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
     random,
     log,
   });
-  // Its breakers are of its own: a job that fails is no reason to keep calls away from a vendor.
+  // It has its own breakers: a failed job is no reason to keep calls away from a vendor.
   const own = { settings, connections, cipher, breakerExchange: undefined, clock, log };
   const llms = new AgentLlms({ database, chains: vendorAccess(own).chains });
   const summary = new SummaryJob({ database, llms, clock });

@@ -20,13 +20,13 @@ export interface VendorAccessParts {
   };
   readonly connections: Connections;
   readonly cipher: CredentialCipher;
-  /** The way to those who use the same credentials elsewhere; undefined where there are none. */
+  /** The connection to other processes with the same credentials; undefined if there are none. */
   readonly breakerExchange: BreakerExchange | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** What a process needs to ask the vendors of agents. */
+/** The parts that a process needs for requests to agents' vendors. */
 export function vendorAccess(parts: VendorAccessParts) {
   const { settings, connections, cipher, breakerExchange, clock, log } = parts;
   const learned = new LearnedParameters((provider, { modelId, parameter, value, sentAs }) => {

@@ -38,7 +38,7 @@ import type { WorkerServer } from "./worker-server.js";
 const CHECK_INTERVAL_MS = 250;
 
 export interface ClusterWorkerOptions {
-  /** This worker's among those of its server. */
+  /** The worker's number within its server. */
   readonly name: number;
   readonly sharesPort: boolean;
   readonly post: (message: IpcMessage) => void;
@@ -51,7 +51,7 @@ export interface ClusterWorkerOptions {
   readonly endAll: () => void;
 }
 
-/** A worker's side of its server: it asks the primary for what must be one for all workers. */
+/** A worker's side of its server: it requests shared state from the primary. */
 export class ClusterWorker implements ClusterMember {
   readonly shared: Cluster;
   readonly streamTokens: StreamTokenRegistry;
@@ -143,7 +143,7 @@ export class ClusterWorker implements ClusterMember {
     return call === undefined ? this.primary.request("endCall", { callId, ending }) : true;
   }
 
-  /** Resolves when the other workers know that what they keep may be out of date; never rejects. */
+  /** Resolves when the other workers know that their cached records may be out of date; never rejects. */
   async recordsChanged(): Promise<void> {
     await this.primary.request("recordsChanged", undefined).catch((error: unknown) => {
       this.#options.log.warn({ error }, "failed to notify the other workers of a change");
@@ -155,7 +155,7 @@ export class ClusterWorker implements ClusterMember {
     return this.primary.request("metrics", undefined);
   }
 
-  /** The server listens: from now on the others know how it fares, and a late one leaves connections to them. */
+  /** The server listens: from now on the others know its state, and a late one leaves connections to them. */
   began({ port, calls, http }: WorkerServer): void {
     const { clock, log } = this.#options;
     this.#metrics = calls.metrics;
@@ -172,7 +172,7 @@ export class ClusterWorker implements ClusterMember {
     look();
   }
 
-  /** From now on the primary sees when the event loop of this process stands still. */
+  /** From now on the primary notices when the event loop of this process is blocked. */
   sendHeartbeats(isDebugged: () => boolean): void {
     const send = () => this.primary.notify("heartbeat", { isDebugged: isDebugged() });
     this.#stopBeating = this.#options.clock.every(HEARTBEAT_MS, send);
@@ -222,7 +222,7 @@ export class ClusterWorker implements ClusterMember {
 
   async #ifAnswered(callId: string, answer: Promise<boolean>): Promise<boolean> {
     return answer.catch((error: unknown) => {
-      this.#options.log.info({ error, callId }, "call primary did not respond");
+      this.#options.log.info({ error, callId }, "the process that has the call did not respond");
       return false;
     });
   }
@@ -252,7 +252,7 @@ export class ClusterWorker implements ClusterMember {
   }
 }
 
-/** What a page has put into its token stays in this process. */
+/** The page's data in its token stays in this process. */
 function usedPart({ nonce, expiresAtMs }: UsedToken): UsedToken {
   return { nonce, expiresAtMs };
 }

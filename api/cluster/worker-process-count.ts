@@ -9,8 +9,8 @@ const GROUPS = "/sys/fs/cgroup";
 const OWN_GROUPS = "/proc/self/cgroup";
 
 /**
- * Cores that this process may use: those that it may run on, and no more than its control group may have of their time, by
- * `docker run --cpus` or systemd's `CPUQuota`, which Node 20 does not look at.
+ * Cores that this process may use: its CPU affinity, limited by its control group's quota, set by `docker run
+ * --cpus` or systemd's `CPUQuota`, which Node 20 ignores.
  */
 export function usableCores(
   groups = GROUPS,
@@ -21,14 +21,14 @@ export function usableCores(
   return Math.max(1, Math.floor(Math.min(cores, ...quotas)));
 }
 
-/** Its own group of version 2 and all above it, of which each may set a bound. In a container it is the root. */
+/** Its own group of version 2 and all above it, each of which may set a limit. In a container it is the root. */
 function groupPaths(ownGroups: string): readonly string[] {
   const own = /^0::(\/.*)$/m.exec(ownGroups)?.[1] ?? "/";
   const parts = own.split("/").filter((part) => part !== "");
   return [...parts.keys(), parts.length].map((count) => parts.slice(0, count).join("/"));
 }
 
-/** In cores; empty where there is no bound, or the system has no such groups. */
+/** In cores; empty if there is no limit, or the system has no such groups. */
 function quotaIn(folder: string): readonly number[] {
   const [quota, period] = textOf(join(folder, "cpu.max")).trim().split(" ").map(Number);
   if (quota === undefined || period === undefined) return [];
@@ -43,7 +43,7 @@ function textOf(path: string): string {
   }
 }
 
-/** A server with more cores is asked how many of them calls may have. */
+/** A server with more cores needs an explicit setting. */
 const UNASKED_MAX = 16;
 
 export interface SharingSettings {
@@ -53,8 +53,8 @@ export interface SharingSettings {
 }
 
 /**
- * How many processes carry calls. Several only where the system gives each its part of the connections to one port. Of the cores
- * one is left to what a server has once: the primary with its storage thread.
+ * How many processes carry calls. Several only if the system distributes the connections of one port. One core is
+ * left for the primary with its storage thread.
  */
 export async function workerCount(
   { workers, httpBackend }: SharingSettings,
@@ -64,7 +64,7 @@ export async function workerCount(
   const count = workers === 0 ? Math.min(UNASKED_MAX, Math.max(1, cores - 1)) : workers;
   if (count === 1) return 1;
   if (process.platform === "linux" && httpBackend !== "node" && (await uwsLoads())) return count;
-  // Who has not asked for several misses nothing that was promised.
+  // Without an explicit setting nothing that was promised is missing.
   const level = workers === 0 ? "info" : "warn";
   log[level](
     { workers: count },

@@ -21,8 +21,8 @@ import { errorMessage } from "../voice/voice-message.js";
 import type { FromPrimary, WorkerRequests } from "./worker-requests.js";
 
 /**
- * Resolves when the process has ended, or could not be started, and all that it has said was taken. What it could not be told,
- * since it is just ending, is no end: that comes after.
+ * Resolves when the process has ended, or could not be started, and all its messages were handled. A failure to
+ * send it a message, because it is ending, does not count as its end, which follows.
  */
 export async function childEnd(child: ChildProcess): Promise<void> {
   await new Promise<void>((resolve) => {
@@ -43,10 +43,10 @@ const BODY = JSON.stringify({
   code: "server_stopping" satisfies VoiceErrorCode,
 });
 const RETRY_AFTER_SEC = "2";
-/** Clients of calls are closed at once, and need not send anything. */
+/** Clients of calls are closed immediately, and need not send anything. */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 const SILENCE_MAX_SEC = 10;
-/** A request's body is read, so that its client reads the answer; a longer one breaks the connection. */
+/** A request's body is read, so that its client reads the response; a longer one closes the connection. */
 const BODY_BYTES_MAX = 1024 * 1024;
 
 export interface RestartingPortOptions {
@@ -57,9 +57,9 @@ export interface RestartingPortOptions {
 }
 
 /**
- * Listens in the primary while no process that carries calls listens. Callers, requests and webhooks are told at once that the server
- * restarts, in place of a refused connection: 503 with `Retry-After`, and 1012 for a WebSocket, which the client takes for a reason
- * to come back.
+ * Listens in the primary while no process that carries calls listens. Callers, requests and webhooks learn
+ * immediately that the server restarts, instead of a refused connection: 503 with `Retry-After`, and 1012 for a
+ * WebSocket, after which the client reconnects.
  */
 export class RestartingPort {
   readonly #options: RestartingPortOptions;
@@ -71,7 +71,7 @@ export class RestartingPort {
     this.#options = options;
   }
 
-  /** Resolves when it listens, or does not any more; never rejects. */
+  /** Resolves when it listens, or has stopped listening; never rejects. */
   listen(isWanted: boolean): Promise<void> {
     if (isWanted === this.#isOpenRequested) return this.#work;
     this.#isOpenRequested = isWanted;
@@ -131,7 +131,7 @@ function refuse(response: HttpResponse): void {
       hasGone = true;
       response.close();
     } else if (isLast) {
-      // In the next turn, as for each refusal: the library takes what comes right after an answer for a request.
+      // In the next turn, as for each refusal: the library parses data right after a response as a request.
       setImmediate(() => {
         if (!hasGone) answer(response);
       });
@@ -148,11 +148,14 @@ function answer(response: HttpResponse): void {
   });
 }
 
-/** A tenth of the weight of what runs as usual; on a core that is free it is as fast. */
+/** A tenth of the normal weight; on an idle core it is as fast. */
 const STARTING_NICE = 10;
-/** Where other programs take all cores, a process of low priority would never listen: after this it starts as usual. */
+/**
+ * If other programs use all cores, a process of low priority would never listen: after this time it starts with
+ * normal priority.
+ */
 export const STARTING_BEHIND_MAX_MS = 5_000;
-/** Looks for threads that are still behind: a first, one for those that were begun during it, and one to spare. */
+/** Checks for threads with low priority: a first, one for threads started during it, and one to spare. */
 const CHECKS_MAX = 3;
 const NICE_LIMIT = /^Max nice priority\s+(\d+)/m;
 /** The limit counts from the lowest priority: with 20 a process may come back to a nice value of 0. */
@@ -172,9 +175,10 @@ export interface StartingProcess {
 }
 
 /**
- * Gives a process that starts a lower priority than those that carry calls, since starting is a second of work. The usual
- * priority returns when the function that this returns is called, and after `STARTING_BEHIND_MAX_MS` in any case. Does
- * nothing where the system would not allow the usual priority again. A failure is reported and changes nothing else.
+ * Gives a starting process a lower priority than those that carry calls, since starting is a second of work. The
+ * normal priority returns when the returned function is called, and after `STARTING_BEHIND_MAX_MS` in any case.
+ * Does nothing if the system would not allow the normal priority again. A failure is reported and changes nothing
+ * else.
  */
 export function startedBehind({ pid, clock, exited, onFailure }: StartingProcess): () => void {
   const usual = getPriority();
@@ -186,25 +190,25 @@ export function startedBehind({ pid, clock, exited, onFailure }: StartingProcess
     }
   };
   if (usual >= STARTING_NICE || !mayComeBack(pid, usual)) return () => undefined;
-  // Only this thread's, so far the only one: the others are its children and begin as it is then.
+  // Only this thread's, so far the only one: later threads inherit it.
   attempt(() => setPriority(pid, STARTING_NICE));
   const comeForward = () => {
     cancel();
     for (let look = 0; look < CHECKS_MAX; look += 1) attempt(() => bringForward(pid, usual));
   };
   const cancel = clock.after(STARTING_BEHIND_MAX_MS, comeForward);
-  // The system may give the id of a process that has ended to another one.
+  // The system may reuse the id of a process that has ended.
   void exited.then(cancel);
   return comeForward;
 }
 
 function mayComeBack(pid: number, usual: number): boolean {
-  // Elsewhere the threads could not be found that have to come back.
+  // Other systems do not list the threads whose priority has to be restored.
   if (!existsSync("/proc/self/limits")) return false;
   return maySetNice(readFileSync("/proc/self/limits", "utf8"), usual) || mayGoAhead(pid, usual);
 }
 
-/** Tried, since a capability that is listed is none where it is only of a container's own users. */
+/** Tested, since a listed capability may be limited to a container's own users. */
 function mayGoAhead(pid: number, usual: number): boolean {
   try {
     setPriority(pid, usual - 1);
@@ -227,29 +231,32 @@ function bringForward(pid: number, usual: number): void {
 }
 
 const SCRIPT = fileURLToPath(new URL("./worker-process.js", import.meta.url));
-/** The first restart of a process comes after this; each further one waits twice as long, up to what its bound allows. */
+/** The delay of a process's first restart; each further one waits twice as long, up to its limit. */
 const RESTART_MIN_MS = 100;
-/** A process that took calls is soon started again, however often it ends: callers wait for it. */
+/** The restart limit of a process that accepted calls: callers wait for it. */
 export const RESTART_MAX_MS = 5_000;
-/** While no process takes calls, one that did is started again at once. */
+/** The restart limit while no process accepts calls. */
 export const RESTART_ALONE_MAX_MS = 1_000;
-/** One that ends before it listens may do so for ever, and each start costs the others a second of a core. */
+/**
+ * The restart limit of a process that ends before it listens: it may do so forever, and each start costs the
+ * others a second of a core.
+ */
 export const FAILED_START_MAX_MS = 30_000;
 export const FAILED_START_ALONE_MAX_MS = 5_000;
-/** One that has lived for so long is not one that ends over and over. */
+/** A process that has lived for this long counts as stable. */
 const WELL_MS = 60_000;
-/** The calls of one that has ended are closed by nobody else: that is tried until it is done. */
+/** No other process closes the calls of one that has ended: this is retried until it succeeds. */
 const CLOSE_AGAIN_MIN_MS = 1_000;
 const CLOSE_AGAIN_MAX_MS = 30_000;
-/** After the drain: what the last writes of a process may take before it is ended. */
+/** After the drain: how long the last writes of a process may take before it is killed. */
 const LAST_WORK_MAX_MS = 30_000;
 
 export interface WorkerProcessesOptions {
   readonly count: number;
-  /** What all of them are told; the first is told which port is left to it. */
+  /** Settings for all of them; the first also gets the ports that it keeps. */
   readonly orders: Omit<WorkerRequests, "name" | "runId" | "isFirst" | "isKeeper">;
   readonly primary: ClusterPrimary;
-  /** Told of each run before the first call that is opened under it. */
+  /** Called for each run before the first call that is opened under it. */
   readonly addRun: (runId: string) => Promise<void>;
   readonly database: Database;
   readonly clock: Clock;
@@ -266,11 +273,11 @@ interface Running {
 export interface ProcessEnd {
   readonly hasListened: boolean;
   readonly livedMs: number;
-  /** No other process takes calls. */
+  /** No other process accepts calls. */
   readonly isAlone: boolean;
 }
 
-/** How long the next start of one place waits. A place has its own, so that no process waits for another's faults. */
+/** The restart delay of one worker. Each worker has its own, so that no process waits for another's faults. */
 export class RestartWait {
   #endCount = 0;
 
@@ -294,7 +301,7 @@ export class WorkerProcesses {
   /** The names of those that listen. */
   readonly #listening = new Set<number>();
   readonly #restartingPort: RestartingPort;
-  /** All have listened once: from then on callers are told when none does. */
+  /** All have listened once: from then on callers get a message when none does. */
   #hasStarted = false;
   #lastName = 0;
   #isStopping = false;
@@ -303,7 +310,7 @@ export class WorkerProcesses {
   static async start(options: WorkerProcessesOptions, port: number): Promise<WorkerProcesses> {
     const processes = new WorkerProcesses(options, port);
     try {
-      // The first puts right what an earlier run has left, before others have calls.
+      // The first repairs what an earlier run has left, before others have calls.
       await processes.#start(0, true);
       const others = Array.from({ length: options.count - 1 }, (_, index) => index + 1);
       await Promise.all(others.map((place) => processes.#start(place, false)));
@@ -334,7 +341,7 @@ export class WorkerProcesses {
     for (const { link } of this.#running.values()) link.notify("endAll", undefined);
   }
 
-  /** Drains all of them at once; one that takes too long is ended. */
+  /** Drains all of them at the same time; a slow one is killed. */
   async stop(drainTimeoutMs: number): Promise<void> {
     this.#isStopping = true;
     for (const cancel of this.#waiting) cancel();
@@ -384,7 +391,7 @@ export class WorkerProcesses {
     log.debug({ process: name, pid: child.pid }, "a worker is ready for calls");
   }
 
-  /** While others have calls, what begins in the place of one that has ended takes no time from them. */
+  /** While others have calls, the replacement of an ended process takes no time from them. */
   #startBehind({ pid }: ChildProcess, exited: Promise<void>, isReplacement: boolean): () => void {
     if (pid === undefined || !isReplacement || this.#running.size === 0) return () => undefined;
     const { clock, log } = this.#options;
@@ -455,7 +462,7 @@ export class WorkerProcesses {
     this.#later(waitMs, () => {
       this.#start(place, false, true).catch((error: unknown) => {
         log.error({ error }, "failed to restart a worker");
-        // What has run tells of its end itself.
+        // A process that has run reports its own end.
         if (!(error instanceof RunNotAddedError)) return;
         const isAlone = this.#listening.size === 0;
         this.#restart(place, { hasListened: false, livedMs: 0, isAlone });
@@ -469,7 +476,7 @@ export class WorkerProcesses {
   }
 }
 
-/** Nothing was started yet. */
+/** No process was started yet. */
 class RunNotAddedError extends ParleyError {
   override readonly name = "RunNotAddedError";
   readonly code = "process_not_started";

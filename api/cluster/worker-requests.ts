@@ -4,17 +4,17 @@ import type { WorkerSettings } from "./worker-server.js";
 
 /** Everything that a worker gets at its start. */
 export interface WorkerRequests {
-  /** No other process of this run of the server has had it. */
+  /** Unique within this run of the server. */
   readonly name: number;
   readonly settings: WorkerSettings;
   readonly keys: WorkerKeys;
-  /** As the database says it. */
+  /** The value of the database. */
   readonly writers: "one" | "many";
-  /** Names the process in the call records that it opens. */
+  /** Identifies the process in the call records that it opens. */
   readonly runId: string;
-  /** The first of its server, which has to put right what an earlier run has left. */
+  /** The first of its server, which has to repair what an earlier run has left. */
   readonly isFirst: boolean;
-  /** Has what one process of the server has: the port of AudioSocket, the deletion of old recordings. */
+  /** Has what only one process of the server has: the port of AudioSocket, the deletion of old recordings. */
   readonly isKeeper: boolean;
   readonly logLevel: LogLevel;
 }
@@ -26,7 +26,7 @@ export interface WorkerKeys {
   readonly jwtExpiresIn: string;
 }
 
-/** What the primary of the server posts to a worker. */
+/** The primary's messages to a worker. */
 export type FromPrimary =
   | { readonly kind: "begin"; readonly orders: WorkerRequests }
   | { readonly kind: "message"; readonly message: IpcMessage };

@@ -11,7 +11,7 @@ import { ClusterWorker } from "./worker-client.js";
 import type { FromPrimary, WorkerRequests } from "./worker-requests.js";
 import { startWorkerServer, type WorkerServer } from "./worker-server.js";
 
-/** What a worker does; `worker-process.ts` loads it. */
+/** The work of a worker; `worker-process.ts` loads it. */
 
 async function startWork(orders: WorkerRequests): Promise<void> {
   const { name, settings, keys, runId, isFirst, isKeeper } = orders;

@@ -42,16 +42,16 @@ import type { ClusterMember } from "./cluster-member.js";
 import { vendorAccess } from "./vendor-access.js";
 
 /**
- * A connection that is broken off takes with it what its client has not read yet: why the call ended, or was refused. What the
- * client is just sending would meet a reset. And telephony vendors, whose streams were ended or broke, ask now what comes next,
- * on connections of their own.
+ * A destroyed connection loses what its client has not read yet: why the call ended, or was refused. Data that the
+ * client is just sending would meet a reset. And telephony vendors, whose streams were ended or broke, now request
+ * the next step on connections of their own.
  */
 const LAST_WORDS_MS = 2_000;
 /** REST requests in flight when the server stops. */
 const LAST_REQUESTS_MAX_MS = 5_000;
 const MINUTE_MS = 60_000;
 
-/** What a session server is told, as plain values: it may be in another process than who has read the environment. */
+/** The settings of a worker as plain values: another process may have read the environment. */
 export interface WorkerSettings
   extends TelephonySettings,
     RecordingSettings,
@@ -60,7 +60,7 @@ export interface WorkerSettings
   readonly nodeName: string;
   readonly publicBaseUrl: string | undefined;
   readonly jwtSecret: string;
-  /** Why this server takes no calls: its encryption key is not the database's. */
+  /** Why this server accepts no calls: its encryption key is not the database's. */
   readonly keyRefusal: string | undefined;
   readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
   readonly allowPrivateProviders: boolean;
@@ -76,7 +76,7 @@ export interface WorkerSettings
   /** From 0 to 100. */
   readonly hedgingTokensPercent: number;
   readonly platformUrls: VendorUrls;
-  /** PEM of authorities that are trusted beside the public ones. */
+  /** PEM certificates of authorities that are trusted in addition to the public ones. */
   readonly authorities: readonly string[];
   readonly isSandboxed: boolean;
   /** The simulated vendor calls this machine back. */
@@ -91,10 +91,10 @@ export interface WorkerServerParts {
   readonly cipher: CredentialCipher;
   readonly tenancy: Tenancy;
   readonly cluster: ClusterMember;
-  /** Whether it is the first of its server, which has to put right what an earlier run has left. */
+  /** Whether it is the first of its server, which has to repair what an earlier run has left. */
   readonly isFirst: boolean;
   readonly leavesAudioSocket?: boolean;
-  /** What else the page of metrics has, where this process is the only one of its server. */
+  /** Additional metrics for the page, if this process is the only one of its server. */
   readonly moreMetrics?: () => Promise<readonly Metric[]>;
   readonly runId: string;
   readonly clock: Clock;
@@ -106,11 +106,11 @@ export interface WorkerServer {
   readonly port: number;
   readonly calls: CallCenter;
   readonly http: HttpServer;
-  /** Drains, then takes its parts down in reverse; the database stays open. */
+  /** Drains, then stops its parts in reverse; the database stays open. */
   stop(drainTimeoutMs: number): Promise<void>;
 }
 
-/** Builds all that carries calls, and serves. Rejects when one of the parts cannot start. */
+/** Builds all parts for calls, and serves. Rejects if one of them cannot start. */
 export async function startWorkerServer(parts: WorkerServerParts): Promise<WorkerServer> {
   const { clock } = parts;
   let port = 0;
@@ -139,7 +139,7 @@ export async function startWorkerServer(parts: WorkerServerParts): Promise<Worke
 
 type Carrier = ReturnType<typeof newCarrier>;
 
-/** `localBaseUrl`: of this server for a vendor on the same machine, once it listens. */
+/** `localBaseUrl`: the server's address for a vendor on the same machine, once it listens. */
 function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
   const { settings, database, cipher, tenancy, cluster, runId, clock, newId, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses, authorities, isSandboxed } = settings;

@@ -14,10 +14,13 @@ import type { Endpoint, IncomingRequest } from "./endpoints/endpoint.js";
 import type { RequestBody } from "./request/request-body.js";
 import type { HttpServer } from "./server.js";
 
-/** What a client may leave unread, beside what the system holds for it; past it, the client has gone or will not keep up. */
+/**
+ * The maximum of unread data, besides what the system buffers for the client; beyond it, the client has gone or
+ * will not keep up.
+ */
 export const STREAM_BACKLOG_BYTES_MAX = 256 * 1024;
 
-/** The body of an answer that is sent while it is made. It belongs to a response whose head is written. */
+/** The body of a response that is generated while it is sent. Requires a response whose head is written. */
 export class AnswerStream {
   readonly #response: HttpResponse;
   #waiting = "";
@@ -29,7 +32,7 @@ export class AnswerStream {
     this.#response = response;
   }
 
-  /** What is written in one turn of the event loop goes out together. Does nothing once the answer is over. */
+  /** The writes of one turn of the event loop are sent together. Does nothing after the end of the response. */
   write(text: string): void {
     if (this.#isOver || text === "") return;
     this.#waiting += text;
@@ -48,20 +51,20 @@ export class AnswerStream {
     });
   }
 
-  /** The client has gone: the response must not be touched any more. */
+  /** The client has gone: the response must not be used any more. */
   abandon(): void {
     this.#isOver = true;
     this.#waiting = "";
   }
 
-  /** Breaks the connection: an answer without its end cannot be taken for a whole one. */
+  /** Destroys the connection: a response without its end cannot be taken for a complete one. */
   breakOff(): void {
     if (this.#isOver) return;
     this.abandon();
     this.#response.close();
   }
 
-  /** What the system does not take, uWebSockets.js keeps and sends later; it says so at the write after that. */
+  /** uWebSockets.js keeps what the system does not accept and sends it later; it reports that at the next write. */
   #flush(): void {
     this.#isFlushing = false;
     if (this.#isOver || this.#waiting === "") return;
@@ -77,13 +80,13 @@ export class AnswerStream {
   }
 }
 
-/** The part of the server that waits, when it stops, for answers that are under way. */
+/** The part of the server that waits for responses in progress when it stops. */
 export type OpenRequests = Pick<HttpServer, "requestOpened" | "requestClosed">;
 
 /**
- * Ends an answer, whose head is written, with bytes that others may be sent at the same time. What the system does not
- * take is offered again when the client has read, so a slow client holds none of our memory. A second request that a
- * client sends meanwhile closes its connection. Called within a cork.
+ * Ends a response, whose head is written, with bytes that other responses may share. What the system does not
+ * accept is offered again when the client has read, so a slow client uses none of our memory. A second request
+ * from the client meanwhile closes its connection. Called within a cork.
  */
 export function sendBytes(response: HttpResponse, bytes: Uint8Array, server: OpenRequests): void {
   let isOpen = false;
@@ -109,12 +112,12 @@ export function sendBytes(response: HttpResponse, bytes: Uint8Array, server: Ope
   });
 }
 
-/** Held in memory for each client that downloads. */
+/** Held in memory for each downloading client. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Sends the file's bytes as fast as the client takes them. Resolves when all is sent or the client has gone; rejects, with
- * the connection broken off, when the file cannot be read. The response's head is written.
+ * Sends the file's bytes as fast as the client accepts them. Resolves when everything is sent or the client has
+ * gone; rejects, with the connection destroyed, if the file cannot be read. The response's head is written.
  */
 export async function sendDownload(
   response: HttpResponse,
@@ -136,7 +139,7 @@ export async function sendDownload(
   }
 }
 
-/** uWebSockets.js takes a part of the chunk when the client does not read; the rest is offered when it does. */
+/** uWebSockets.js accepts a part of the chunk if the client does not read; the rest is offered when it does. */
 function sendChunk(
   response: HttpResponse,
   chunk: Uint8Array,
@@ -168,10 +171,10 @@ function deferred(): { readonly promise: Promise<void>; readonly resolve: () => 
   return { promise, resolve };
 }
 
-/** For answers that bring none of their own: JSON and text that a browser has nothing to load for. */
+/** For responses without their own policy: JSON and text for which a browser loads nothing. */
 const CONTENT_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'";
 const JSON_HEADERS = securityHeaders(JSON_TYPE);
-/** Answers that have no body and no length: 204, and 304 for what the client has already. */
+/** Responses without a body and a length: 204, and 304 for content that the client already has. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const NO_HEADERS: readonly HeaderLine[] = [];
 
@@ -185,7 +188,7 @@ export interface RequestHead {
   readonly method: string;
   readonly isHead: boolean;
   readonly startedMs: number;
-  /** What comes behind it before its answer breaks its connection. */
+  /** Data that follows it before its response closes its connection. */
   readonly mustBeAlone: boolean;
   readonly corsHeaders: readonly HeaderLine[];
 }
@@ -196,7 +199,7 @@ interface SendOptions {
   readonly server: OpenRequests;
 }
 
-/** One request and the one answer to it. */
+/** One request and its one response. */
 export class RequestContext implements IncomingRequest {
   readonly endpoint: Endpoint;
   readonly head: RequestHead;
@@ -234,12 +237,12 @@ export class RequestContext implements IncomingRequest {
     return this.head.clientAddress;
   }
 
-  /** True once answered or aborted: the response must not be touched any more. */
+  /** True once the request has a response or was aborted: the response must not be used any more. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** True when the client went away before its answer was whole. */
+  /** True when the client disconnected before the response was complete. */
   get isClosed(): boolean {
     return this.#isClosed?.signal.aborted === true;
   }
@@ -274,14 +277,17 @@ export class RequestContext implements IncomingRequest {
     this.#isOver = true;
     this.#stream?.abandon();
     this.#body?.abort();
-    // Created even if it was not requested: a later reader has to find it aborted.
+    // Created even if it was not requested: a later reader must find it aborted.
     this.#isClosed ??= new AbortController();
     this.#isClosed.abort(
       this.#stream instanceof PacedStream ? this.#stream.slowClientError : undefined,
     );
   }
 
-  /** Resolves when all of it is sent, or the client has gone; rejects, with the connection broken off, as `produce` does. */
+  /**
+   * Resolves when everything is sent, or the client has gone; rejects, with the connection destroyed, as `produce`
+   * does.
+   */
   async stream(answer: StreamedAnswer, clock: Clock): Promise<void> {
     if (this.#isOver) return;
     const response = this.#response;
@@ -315,7 +321,10 @@ export class RequestContext implements IncomingRequest {
     stream.end();
   }
 
-  /** Resolves when all of it is sent, or the client has gone; rejects, with the connection broken off, when it cannot be read. */
+  /**
+   * Resolves when everything is sent, or the client has gone; rejects, with the connection destroyed, if it cannot
+   * be read.
+   */
   async download(answer: DownloadAnswer): Promise<void> {
     this.#body?.abort();
     try {
@@ -343,8 +352,8 @@ export class RequestContext implements IncomingRequest {
   }
 
   /**
-   * `closes`: the connection serves nothing after this. `isCorked`: within the request's own callback, where
-   * uWebSockets.js collects what is written by itself. `server` waits for bytes that the client has yet to take.
+   * `closes`: closes the connection after this response. `isCorked`: within the request's own callback, where
+   * uWebSockets.js corks writes itself. `server` waits for bytes that the client has yet to accept.
    */
   send(answer: Answer, { closes, isCorked, server }: SendOptions): void {
     if (this.#isOver) return;
@@ -387,9 +396,9 @@ function writeHead(
   response.writeHeader("x-content-type-options", headersOf(answer));
 }
 
-/** `endWithoutBody` given anything would write a second length, or take the answer for unfinished. */
+/** `endWithoutBody` with an argument would write a second length, or leave the response unfinished. */
 function endWithoutBody(response: HttpResponse, answer: Answer, closes: boolean): void {
-  // uWebSockets.js ends the process when such an answer has no abort handler.
+  // uWebSockets.js ends the process if such a response has no abort handler.
   response.onAborted(() => undefined);
   if (!BODILESS.has(answer.status)) {
     response.writeHeader("content-length", String(Buffer.byteLength(answer.body)));
@@ -412,8 +421,8 @@ function headersOf({ contentType, policy, cacheControl }: Content): string {
 }
 
 /**
- * The value of `x-content-type-options` and the header lines after it. uWebSockets.js copies a value as it is, so one
- * call writes them all at a fifth of the cost. Nothing of a request may ever get into this text.
+ * The value of `x-content-type-options` and the header lines after it. uWebSockets.js copies a value unchanged, so
+ * one call writes them all at a fifth of the cost. This text must never contain anything from a request.
  */
 function securityHeaders(
   contentType: string,

@@ -16,12 +16,12 @@ import type { HttpServer } from "./server.js";
 /** After these statuses the client may still be sending a body, which the server does not read. */
 const LEAVES_BODY: ReadonlySet<number> = new Set([400, 408, 413, 429, 503]);
 
-/** Tells browsers and clients which of the two ways of authentication to try. */
+/** Tells browsers and clients which of the two authentication methods to try. */
 const CHALLENGE: HeaderLine = ["www-authenticate", 'Bearer realm="api"'];
 
 /**
- * The only place where what went wrong becomes a status. Refusals are answered in their own words; anything else
- * is a fault of ours: the log gets it whole, the client only the request id that finds it there.
+ * The only place where an error becomes a status. Refusals keep their message; any other error is a bug: the log
+ * gets all of it, the client only the request id that identifies it there.
  */
 export function answerToError(error: unknown, requestId: string, logger: Logger): Answer {
   if (error instanceof RequestError) return answerToFailure(error);
@@ -77,11 +77,11 @@ export interface RouterOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: () => string;
-  /** While true, answers ask clients to connect again elsewhere. */
+  /** While true, responses ask clients to connect again elsewhere. */
   readonly isDraining: () => boolean;
 }
 
-/** A request id that a proxy or client chose is kept when it cannot break a log line or a header. */
+/** A request id from a proxy or client is kept if it cannot break a log line or a header. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 const VERBS: Readonly<Record<Method, Verb>> = {
   get: "get",
@@ -91,10 +91,10 @@ const VERBS: Readonly<Record<Method, Verb>> = {
 };
 const NO_HEADER_VALUES: readonly string[] = [];
 const NO_HEADERS: readonly HeaderLine[] = [];
-/** Only in the log: what other servers write too when the client did not wait for the answer. */
+/** Only in the log: the usual status when the client did not wait for the response. */
 const STATUS_CLIENT_CLOSED = 499;
 
-/** Dispatches requests to endpoints and returns their answers; other paths are refused here. */
+/** Dispatches requests to endpoints and returns their responses; other paths are refused here. */
 export class Router {
   readonly #options: RouterOptions;
   readonly #methodsByPath = new Map<string, Set<Method>>();
@@ -113,7 +113,7 @@ export class Router {
     );
   }
 
-  /** May be called until the server listens. */
+  /** Allowed until the server listens. */
   add(endpoint: Endpoint): void {
     this.#handle(VERBS[endpoint.method], endpoint.path, endpoint);
     if (endpoint.method === "get") this.#handle("head", endpoint.path, endpoint);
@@ -131,7 +131,7 @@ export class Router {
     return addresses.resolve(socketAddress, lines.join(","));
   }
 
-  /** Registered once a path: what is known of it grows with every endpoint that is added. */
+  /** Registered once per path: its methods are added with each endpoint. */
   #refuseOtherMethods({ method, path, cors, isLocal = false }: Endpoint): void {
     const known = this.#methodsByPath.get(path);
     if (known !== undefined) {
@@ -246,7 +246,7 @@ export class Router {
     this.#options.server.requestClosed();
   }
 
-  /** Who has gone meanwhile was noted when it went. */
+  /** A client that has gone meanwhile was already noted. */
   async #stream(exchange: RequestContext, answer: StreamedAnswer | DownloadAnswer): Promise<void> {
     const { clock, logger, server } = this.#options;
     try {
@@ -322,7 +322,7 @@ function allowedMethods(methods: ReadonlySet<Method>): string {
   return [...names, "OPTIONS"].join(", ");
 }
 
-/** An id that cannot be decoded is the id of nothing: it finds nothing. */
+/** An id that cannot be decoded matches nothing. */
 function decodeSegment(segment: string | undefined): string {
   try {
     return decodeURIComponent(segment ?? "");

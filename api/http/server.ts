@@ -1,21 +1,21 @@
 import { ParleyError } from "../../storage/parley-error.js";
 import type { HttpBackend, RequestHandler, Verb, WebSocketRoute } from "./backend/http-backend.js";
 
-/** The message says what an operator can do. */
+/** The message contains what an operator can do. */
 export class ListenError extends ParleyError {
   override readonly name = "ListenError";
   readonly code = "listen_failed";
 }
 
-/** `variable` is the setting that names the port. */
+/** `variable` is the setting that contains the port. */
 export function cannotListen(host: string, port: number, variable = "PORT"): string {
   return `cannot listen on ${host}:${port}: the port is in use, or HOST is not an address of this machine (${variable} sets another)`;
 }
 
 export interface ServerPlace {
-  /** As `isShared` of the front's `listen`. */
+  /** As `isShared` of the backend's `listen`. */
   readonly sharesPort?: boolean | undefined;
-  /** The sub-path of PUBLIC_BASE_URL, such as `/voice`. A proxy may strip it or leave it: both are served. */
+  /** The sub-path of PUBLIC_BASE_URL, such as `/voice`. A proxy may strip it or keep it: both are served. */
   readonly basePath?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export class HttpServer {
   readonly #front: HttpBackend;
   readonly #sharesPort: boolean;
   readonly #basePath: string;
-  /** Where it listens, or did. */
+  /** The current or former address. */
   #place: { readonly host: string; readonly port: number } | undefined;
   #isBackchannel = false;
   #isDraining = false;
@@ -46,13 +46,13 @@ export class HttpServer {
     return this.#openRequestCount;
   }
 
-  /** Registers a handler for `path`, in which one segment may be `:id` and the last may be `*`. */
+  /** Registers a handler for `path`; one segment may be `:id`, and the last may be `*`. */
   handle(verb: Verb, path: string, handler: RequestHandler): void {
     this.#front.handle(verb, path, handler);
     if (this.#basePath !== "") this.#front.handle(verb, `${this.#basePath}${path}`, handler);
   }
 
-  /** As `handle`, for what a proxy that passes on all of the sub-path must not show. */
+  /** As `handle`, for paths that a proxy of the whole sub-path must not expose. */
   handleLocally(verb: Verb, path: string, handler: RequestHandler): void {
     this.#front.handle(verb, path, handler);
   }
@@ -62,7 +62,7 @@ export class HttpServer {
     if (this.#basePath !== "") this.#front.webSocket(`${this.#basePath}${path}`, route);
   }
 
-  /** Resolves with the port, which the system chooses when `port` is 0. Rejects when it cannot be had. */
+  /** Resolves with the port, which the system chooses if `port` is 0. Rejects if it is unavailable. */
   async listen(host: string, port: number): Promise<number> {
     const given = await this.#front.listen(host, port, this.#sharesPort);
     if (given === undefined) {
@@ -74,8 +74,9 @@ export class HttpServer {
   }
 
   /**
-   * On a shared port: leaves new connections to the other processes, or takes its part again. Those that are open stay. One
-   * that came since the event loop last looked is lost by the first, so it looks right before.
+   * On a shared port: leaves new connections to the other processes, or accepts its part again. Open connections
+   * stay open. Stopping loses a connection that arrived since the event loop last polled, so it polls right
+   * before.
    */
   async takeConnections(takes: boolean): Promise<void> {
     if (this.#place === undefined || this.#isDraining || takes === this.#isBackchannel) return;
@@ -89,7 +90,7 @@ export class HttpServer {
     this.#front.stopListening();
   }
 
-  /** Takes no new connections. Resolves when every request in flight is answered; WebSockets stay open. */
+  /** Accepts no new connections. Resolves when every request in flight has its response; WebSockets stay open. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     this.#front.stopListening();
@@ -99,7 +100,7 @@ export class HttpServer {
     });
   }
 
-  /** Ends everything at once, WebSockets too. */
+  /** Ends everything immediately, including WebSockets. */
   close(): void {
     this.#front.close();
   }

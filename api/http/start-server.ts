@@ -27,17 +27,17 @@ export interface HttpConfig {
   readonly sharesPort?: boolean;
   /** Addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
-  /** The sub-path of PUBLIC_BASE_URL, such as `/voice`; left out or empty where there is none. */
+  /** The sub-path of PUBLIC_BASE_URL, such as `/voice`; omitted or empty if there is none. */
   readonly basePath?: string;
-  /** The console signs in who comes with a token behind the `#`, as `npm start` prints it for the demo. */
+  /** The console signs in a user with a token after the `#`, as `npm start` prints it for the demo. */
   readonly takesTokensInAddress?: boolean;
   /** Origins such as `https://app.example.com`; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
   /** Sign-up and sign-in, by client address. */
   readonly authLimit: RateLimit;
-  /** Everything else, by API key or user, and by client address where there is neither. */
+  /** All other requests, by API key or user, and by client address without either. */
   readonly generalLimit: RateLimit;
-  /** What costs something at a vendor, by organization and route. */
+  /** Requests that cost something at a vendor, by organization and route. */
   readonly vendorLimit: RateLimit;
 }
 
@@ -50,19 +50,19 @@ export interface HttpParts {
   readonly isDraining: () => boolean;
   /** As in `ServiceParts`. */
   readonly isDrained?: () => boolean;
-  /** Whether a new call would be taken. */
+  /** Whether a new call would be accepted. */
   readonly isReady: () => boolean;
-  /** Why nothing can be stored; undefined while everything is. */
+  /** Why nothing can be stored; undefined if everything can. */
   readonly storeRefusal: () => string | undefined;
   /** As in `ServiceParts`. */
   readonly keyRefusal?: string | undefined;
-  /** The sandbox stands at the address of every vendor of the platform. */
+  /** The sandbox replaces every vendor of the platform. */
   readonly usesSandbox?: boolean;
   /** The page of `/metrics` in the text format of Prometheus. */
   readonly metricsText: () => string | Promise<string>;
   /** Counts limited uses; without it, this process counts for itself. */
   readonly limiterOf?: LimiterOf;
-  /** Adds what is not of the REST contract: WebSockets and telephony. Called before the server listens. */
+  /** Adds WebSockets and telephony to the REST contract. Called before the server listens. */
   readonly extend?: (server: HttpServer, edge: Router) => void | Promise<void>;
 }
 
@@ -76,10 +76,10 @@ const OPENAPI_PATH = "/api/openapi.json";
 
 export const DEFAULT_AUTH_LIMIT: RateLimit = { usesMax: 10, windowMs: 60_000 };
 export const DEFAULT_GENERAL_LIMIT: RateLimit = { usesMax: 600, windowMs: 60_000 };
-/** Enough for a person who tries things, too little for a program that lives on it. */
+/** Enough for a person who tests things, too little for a program that relies on it. */
 export const DEFAULT_VENDOR_LIMIT: RateLimit = { usesMax: 20, windowMs: 60_000 };
 
-/** Whoever opens the bare address in a browser wants to see what is there. */
+/** A browser that opens the bare address gets the console. */
 function toConsole(basePath: string): Answer {
   const consolePath = `${basePath}${CONSOLE_PATH}`;
   return {
@@ -90,7 +90,7 @@ function toConsole(basePath: string): Answer {
   };
 }
 
-/** Serves the REST API. Rejects when the address cannot be had, or names a proxy that is none. */
+/** Serves the REST API. Rejects if the address is unavailable, or a trusted proxy is invalid. */
 export async function startServer(parts: HttpParts): Promise<RunningServer> {
   const { config, clock, services } = parts;
   const front = await openBackend(config.httpBackend, parts.logger);
@@ -117,7 +117,7 @@ export async function startServer(parts: HttpParts): Promise<RunningServer> {
 function addRoutes(edge: Router, parts: HttpParts, guards: ApiGuards) {
   const handlers = allRoutes(parts.services, parts);
   for (const id of Object.keys(ROUTES) as RouteId[]) {
-    // What a handler expects is what its own row of the table validates: the pairing is checked in `allRoutes`.
+    // The handler's input type is what its own row of the table validates: `allRoutes` checks the pairing.
     const handler = handlers[id] as unknown as AnyHandler;
     edge.add(new ApiEndpoint(ROUTES[id], handler, guards));
   }
@@ -125,7 +125,7 @@ function addRoutes(edge: Router, parts: HttpParts, guards: ApiGuards) {
 
 function addPages(edge: Router, { config, metricsText }: HttpParts): void {
   const { basePath = "" } = config;
-  // As bytes: a client that asks for them over and over and does not read holds none of our memory.
+  // As bytes: a client that requests them repeatedly without reading uses none of our memory.
   const json: Answer = {
     status: 200,
     contentType: JSON_TYPE,

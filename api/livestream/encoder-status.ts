@@ -1,9 +1,9 @@
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 
 const EXPIRY_PERIOD_MS = 1_000;
-/** More ladders than one machine carries. */
+/** More ladders than one machine can run. */
 export const LADDERS_MAX = 1_000;
-/** Those that /health names. */
+/** The maximum number that /health names. */
 const NAMED_MAX = 100;
 
 export const LADDER_STATES = [
@@ -19,12 +19,12 @@ export const LADDER_STATES = [
 ] as const;
 type LadderState = (typeof LADDER_STATES)[number];
 
-/** How one broadcast is transcoded, as its transcoder says. */
+/** The state of one broadcast's transcoding, as its transcoder reports it. */
 export interface LadderStatus {
   readonly streamKey: string;
   readonly session: string | undefined;
   readonly state: LadderState;
-  /** A part of real time; undefined while it is not known. */
+  /** As a share of real time; undefined while unknown. */
   readonly speed: number | undefined;
   readonly rungs: readonly string[];
   readonly restarts: number;
@@ -34,7 +34,10 @@ export interface LadderStatus {
 
 const WELL: ReadonlySet<LadderState> = new Set(["starting", "running"]);
 
-/** What the transcoder says of its ladders, for the operator: /health and /metrics. It forgets those that it hears no more of. */
+/**
+ * The transcoder's reports about its ladders, for the operator: /health and /metrics. Ladders without reports are
+ * dropped.
+ */
 export class EncoderStatus {
   readonly #clock: Clock;
   readonly #byKey = new Map<string, { readonly status: LadderStatus; readonly endsMs: number }>();
@@ -45,12 +48,12 @@ export class EncoderStatus {
     this.#stopExpiring = clock.every(EXPIRY_PERIOD_MS, () => this.#expire());
   }
 
-  /** False when there is no room for another. */
+  /** False if there is no room for another. */
   note(status: LadderStatus): boolean {
     const { streamKey, session, state, ttlMs } = status;
     const known = this.#byKey.get(streamKey);
     if (state === "ended") {
-      // What is said of an earlier broadcast is too late.
+      // A report about an earlier broadcast is too late.
       if (known?.status.session === session) this.#byKey.delete(streamKey);
       return true;
     }
@@ -63,7 +66,7 @@ export class EncoderStatus {
     return Array.from(this.#byKey.values(), ({ status }) => status);
   }
 
-  /** Those with which something is wrong, by name. */
+  /** The ladders with problems, by name. */
   get unwell(): readonly LadderStatus[] {
     return this.all
       .filter(({ state }) => !WELL.has(state))

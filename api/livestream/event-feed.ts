@@ -4,26 +4,26 @@ import type { HeaderLine, StreamedAnswer } from "../http/answer/answer.js";
 import { SlowClientError } from "../http/answer/paced-stream.js";
 import type { StreamChange } from "./live-streams.js";
 
-/** Changes that happen within it go out together, which keeps a thousand listeners cheap. */
+/** Changes within this time are sent together, which keeps a thousand listeners cheap. */
 const BATCH_MS = 20;
-/** Proxies and browsers take a silent connection for a dead one after a minute or less. */
+/** Proxies and browsers close a silent connection after a minute or less. */
 const HEARTBEAT_PERIOD_MS = 15_000;
-/** Changes that may wait for one listener. */
+/** The maximum of changes that wait for one listener. */
 export const LISTENER_BACKLOG_BYTES_MAX = 256 * 1024;
-/** How long a browser waits before it connects again, and how long one waits that found no place. */
+/** How long a browser waits before it reconnects, also after it found no free place. */
 const RETRY_MS = 2_000;
 const FULL_RETRY_SEC = 5;
 
 const COMMENT = ":\n\n";
 const CLOSING_JSON = JSON.stringify({ reason: "the service is stopping" });
-/** Proxies that collect answers before they pass them on are asked not to. */
+/** Asks proxies not to buffer the response. */
 const UNBUFFERED: readonly HeaderLine[] = [["x-accel-buffering", "no"]];
 
 export type ListenerEnding = "gone" | "tooSlow" | "stopped";
 
 export interface EventFeedOptions {
   readonly listenersMax: number;
-  /** The streams that are live now, with every change that was told. */
+  /** The current live streams, including every published change. */
   readonly snapshotJson: () => string;
   readonly clock: Clock;
   readonly onEnd: (ending: ListenerEnding) => void;
@@ -31,11 +31,11 @@ export interface EventFeedOptions {
 
 interface Listener {
   readonly write: (text: string) => void;
-  /** Ends its answer. */
+  /** Ends its response. */
   readonly release: () => void;
 }
 
-/** Tells any number of pages, up to a limit, who goes live and who stops: server-sent events. */
+/** Publishes stream starts and ends to any number of pages, up to a limit: server-sent events. */
 export class EventFeed {
   readonly #options: EventFeedOptions;
   readonly #listeners = new Set<Listener>();
@@ -53,7 +53,7 @@ export class EventFeed {
     return this.#listeners.size;
   }
 
-  /** Changes are to be told in the order in which they happened. */
+  /** Publish changes in the order in which they happened. */
   publish({ kind, json }: StreamChange): void {
     if (this.#listeners.size === 0) return;
     if (this.#batch === "") {
@@ -63,7 +63,7 @@ export class EventFeed {
     this.#batch += eventText(kind, json, this.#eventCount);
   }
 
-  /** An answer that begins with a snapshot. RequestError `unavailable` when all places are taken. */
+  /** A response that begins with a snapshot. RequestError `unavailable` if all places are taken. */
   answer(): StreamedAnswer {
     const { listenersMax, snapshotJson } = this.#options;
     if (this.#listeners.size >= listenersMax) {
@@ -81,7 +81,7 @@ export class EventFeed {
     };
   }
 
-  /** Listeners are told that the service stops, and their answers end. */
+  /** Tells listeners that the service stops, and ends their responses. */
   close(): void {
     this.#stopHeartbeat();
     this.#sendBatch();
@@ -91,7 +91,7 @@ export class EventFeed {
 
   /** Resolves when the listener has gone or is released. */
   #serve(write: Listener["write"], signal: AbortSignal): Promise<void> {
-    // Those before are told what the snapshot of this one holds already.
+    // Earlier listeners get the changes that this listener's snapshot already contains.
     this.#sendBatch();
     return new Promise((resolve) => {
       const leave = (ending: ListenerEnding) => {
@@ -115,7 +115,7 @@ export class EventFeed {
     if (batch !== "") this.#writeAll(batch);
   }
 
-  /** Who does not read leaves at its write. */
+  /** A listener that does not read is removed at its write. */
   #writeAll(text: string): void {
     for (const { write } of this.#listeners) write(text);
   }

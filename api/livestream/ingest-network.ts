@@ -8,8 +8,8 @@ const TELLTALE_HEADERS = ["x-forwarded-for", "x-real-ip", "forwarded", "via", "o
 export const INGEST_HEADERS: readonly string[] = TELLTALE_HEADERS;
 
 /**
- * The networks of the ingest, by the address of the connection itself. A request that came through a proxy is refused,
- * and so is one that a web page made a browser send.
+ * The networks of the ingest, by the address of the connection itself. A request through a proxy is refused, and
+ * so is one that a web page made a browser send.
  */
 export class IngestNetwork {
   readonly #blocks: AddressBlocks;
@@ -22,7 +22,7 @@ export class IngestNetwork {
     return this.#blocks.has(address);
   }
 
-  /** RequestError `forbidden` for anybody but the ingest. */
+  /** RequestError `forbidden` for any other client than the ingest. */
   requireIngest(request: IncomingRequest): void {
     const telltale = TELLTALE_HEADERS.find((name) => request.header(name) !== "");
     if (telltale !== undefined) {

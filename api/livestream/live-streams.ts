@@ -13,20 +13,20 @@ import type { StreamView } from "./stream-view.js";
 const LEASE_CHECK_PERIOD_MS = 1_000;
 const START_AGE_MAX_MS = 366 * 24 * 3_600_000;
 
-/** What a webhook says of a stream that is live. */
+/** A webhook's data about a live stream. */
 export interface Announcement {
   readonly streamKey: string;
   readonly clientIp: string | undefined;
   readonly session: string | undefined;
-  /** When the ingest says that it began; believed unless it is in the future or more than a year ago. */
+  /** The ingest's start time; ignored if it is in the future or more than a year ago. */
   readonly startedAtMs: number | undefined;
-  /** How long it counts as live without another word; undefined: until it is unpublished. */
+  /** How long it counts as live without another report; undefined: until it is unpublished. */
   readonly ttlMs: number | undefined;
 }
 
 /**
- * One change of what the public sees, in the order in which they happened. `json` is a stream, or names one; of `viewers`
- * it has the new numbers by stream key.
+ * One change of the public view, in order. `json` is a stream, or names one; for `viewers` it contains the new
+ * numbers by stream key.
  */
 export interface StreamChange {
   readonly kind: "added" | "replaced" | "removed" | "viewers";
@@ -41,7 +41,7 @@ export interface LiveStreamsOptions {
   readonly onChange: (change: StreamChange) => void;
 }
 
-/** Who is live, for the webhooks that tell it and the public that asks. */
+/** The live streams, for the webhooks that report them and the public that reads them. */
 export class LiveStreams {
   readonly #options: LiveStreamsOptions;
   readonly #jsonByKey = new Map<string, string>();
@@ -63,19 +63,19 @@ export class LiveStreams {
     return this.#jsonByKey.keys();
   }
 
-  /** The answer to GET /streams. It is made anew only after a change. */
+  /** The response to GET /streams. It is created again only after a change. */
   get listing(): Buffer {
     this.#listing ??= Buffer.from(`{"success":true,"data":${this.snapshotJson}}`);
     return this.#listing;
   }
 
-  /** How many are live, and all of them. */
+  /** The number of live streams, and all of them. */
   get snapshotJson(): string {
     this.#snapshotJson ??= this.#madeSnapshot();
     return this.#snapshotJson;
   }
 
-  /** As the public sees it; undefined when it is not live. */
+  /** The public view of a stream; undefined if it is not live. */
   jsonOf(streamKey: string): string | undefined {
     return this.#jsonByKey.get(streamKey);
   }
@@ -103,7 +103,7 @@ export class LiveStreams {
     return this.#options.registry.get(streamKey)?.viewers;
   }
 
-  /** How many watch each stream whose viewers were counted. */
+  /** The number of viewers of each stream that has a count. */
   get viewersByStream(): readonly (readonly [streamKey: string, viewers: number])[] {
     return this.#options.registry
       .inOrder()

@@ -16,16 +16,16 @@ import {
 import { isAddressBlock } from "../http/request/address-blocks.js";
 import { STREAM_KEY } from "./webhook-form.js";
 
-/** What an operator can set of the live-stream state API. */
+/** The settings of the live-stream state API. */
 export interface LiveStreamConfig {
   readonly host: string;
   readonly port: number;
   readonly httpBackend: BackendChoice;
-  /** Where the ingest writes playlists; left out, no qualities are told. */
+  /** Where the ingest writes playlists; if omitted, no qualities are reported. */
   readonly hlsRoot: string | undefined;
-  /** In front of the playlists' addresses; left out, they begin with `/hls/`. */
+  /** The prefix of the playlists' addresses; if omitted, they begin with `/hls/`. */
   readonly publicBaseUrl: string | undefined;
-  /** Who may call the webhooks, as addresses or CIDR blocks. */
+  /** The networks that may call the webhooks, as addresses or CIDR blocks. */
   readonly webhookNetworks: readonly string[];
   readonly streamsMax: number;
   readonly listenersMax: number;
@@ -33,9 +33,9 @@ export interface LiveStreamConfig {
   /** Lines of `stream=secret`; empty: anyone may publish. */
   readonly publishKeys: readonly string[];
   readonly publishKeysFile: string | undefined;
-  /** Streams that are watched with a token only, or `*` for all. */
+  /** Streams that require a token for viewing, or `*` for all. */
   readonly privateStreams: readonly string[];
-  /** Signs viewers' tokens; there is one wherever a stream is private. */
+  /** Signs viewers' tokens; required if a stream is private. */
   readonly viewTokenSecret: string | undefined;
   readonly logLevel: v.InferOutput<typeof logLevel>;
 }

@@ -31,10 +31,10 @@ import {
 } from "./webhook-endpoint.js";
 
 export const SERVICE_NAME = "parley-livestream";
-/** Any page of any site may list who is live. */
+/** A page of any site may list the live streams. */
 export const FOR_EVERYBODY = new CorsPolicy(["*"]);
 
-/** `degraded`, with names and speeds, where a broadcast is not shown as it should be; this service itself is well. */
+/** `degraded`, with names and speeds, if a broadcast is not shown as it should be; this service itself works. */
 export function healthEndpoint(ladders: EncoderStatus): Endpoint {
   const answer = (): Answer => {
     const unwell = ladders.unwell;
@@ -90,20 +90,23 @@ export const LAST_ANSWERS_MAX_MS = 5_000;
 
 export interface LiveStreamServer {
   readonly port: number;
-  /** Tells the listeners, lets answers under way end, then takes everything down; further calls wait for the first. */
+  /**
+   * Notifies the listeners, lets responses in progress end, then stops everything; further calls wait for the
+   * first.
+   */
   stop(): Promise<void>;
 }
 
 export interface LiveStreamParts {
   readonly config: LiveStreamConfig;
-  /** With what broadcasters publish, one `stream=secret` a line; undefined: anyone may. */
+  /** The secrets of broadcasters, one `stream=secret` per line; undefined: anyone may publish. */
   readonly publishKeyLines: readonly string[] | undefined;
   readonly log: Logger;
   readonly clock: Clock;
   readonly newId: () => string;
 }
 
-/** Builds every part in order and starts it. Rejects when the address cannot be had. */
+/** Builds every part in order and starts it. Rejects if the address is unavailable. */
 export async function startLiveStream(parts: LiveStreamParts): Promise<LiveStreamServer> {
   const { config, log, clock } = parts;
   const core = newCore(parts);
@@ -149,7 +152,7 @@ interface Core {
 function newCore({ config, log, clock }: LiveStreamParts): Core {
   const privateStreams = new PrivateStreams({
     streamKeys: config.privateStreams,
-    // Without one no stream is private.
+    // Without a secret no stream is private.
     tokenSecret: config.viewTokenSecret ?? "",
     clock,
   });

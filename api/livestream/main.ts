@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   });
 }
 
-/** An empty file is not the same as none: nobody may publish then. */
+/** An empty file is not the same as none: publishing is then forbidden. */
 async function publishKeyLinesOf(config: LiveStreamConfig): Promise<readonly string[] | undefined> {
   const { publishKeys, publishKeysFile } = config;
   if (publishKeysFile === undefined) return publishKeys.length === 0 ? undefined : publishKeys;
@@ -51,7 +51,7 @@ main().catch((error: unknown) => {
   process.exit(1);
 });
 
-/** Errors of the settings, rather than of the program. */
+/** Errors of the settings, as opposed to bugs. */
 function isForOperator(error: unknown): error is Error {
   return (
     error instanceof ConfigError ||

@@ -3,9 +3,9 @@ import { type FileHandle, lstat, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Quality, StreamFiles } from "./stream-registry.js";
 
-// By hand, since two attributes of one tag are read, and none is believed that leaves the stream's folder.
+// Own code, since only two attributes of one tag are read, and none may lead out of the stream's folder.
 
-/** More rungs than any ladder has. */
+/** More renditions than any ladder has. */
 export const QUALITIES_MAX = 16;
 
 const STREAM_LINE = "#EXT-X-STREAM-INF:";
@@ -16,7 +16,10 @@ const BANDWIDTH = /^\d{1,10}$/;
 /** Within the stream's folder: no scheme, no slash in front, no segment that begins with a dot. */
 const PATH = /^(?:[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}\/){0,3}[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}$/;
 
-/** The rungs of a master playlist (RFC 8216), in its order. Lines that cannot be read are left out: a player decides on its own. */
+/**
+ * The renditions of a master playlist (RFC 8216), in its order. Unreadable lines are skipped: a player decides on
+ * its own.
+ */
 export function parseMasterPlaylist(text: string): readonly Quality[] {
   const lines = text.split(/\r?\n/);
   const qualities: Quality[] = [];
@@ -43,20 +46,20 @@ function qualityOf(attributeText: string, path: string): Quality | undefined {
   return { name: nameOf(path, size.height), ...size, bandwidth: Number(bandwidth), path };
 }
 
-/** The ladder keeps each rung in a folder of its name. */
+/** The ladder keeps each rendition in a folder of its name. */
 function nameOf(path: string, height: number): string {
   const folder = path.includes("/") ? path.split("/")[0] : undefined;
   return folder ?? (height === 0 ? "audio" : `${height}p`);
 }
 
-/** What the list shows of a stream, in its folder: one small picture, written anew in place. */
+/** A stream's thumbnail in its folder: one small picture, overwritten in place. */
 export const THUMBNAIL_FILE = "thumbnail.jpg";
 /** Some hundreds of bytes are usual. */
 export const PLAYLIST_BYTES_MAX = 64 * 1024;
-/** Neither a link out of the folder nor a pipe that nobody writes to may be followed. */
+/** Does not follow a link out of the folder, and does not block on a pipe without a writer. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** What a folder held when it was read; `version` changes with the playlist. */
+/** The contents of a folder when it was read; `version` changes with the playlist. */
 export interface PlaylistReading extends StreamFiles {
   readonly version: string;
 }
@@ -66,7 +69,7 @@ const NO_PLAYLIST: PlaylistReading = { version: "", qualities: [], hasThumbnail:
 
 /**
  * Reads `hlsRoot/<streamKey>/master.m3u8`, unless it is the known version. A webhook has validated the key, so it
- * cannot name another folder. A file that is missing, too large or invalid yields no qualities; rejects when the system
+ * cannot name another folder. A file that is missing, too large or invalid has no qualities; rejects if the system
  * fails otherwise.
  */
 export async function readPlaylist(
@@ -113,7 +116,7 @@ async function isFile(path: string): Promise<boolean> {
   }
 }
 
-/** No such file; a file for a folder; a link, a folder or a socket for a file. */
+/** No such file; a file instead of a folder; a link, a folder or a socket instead of a file. */
 const ABSENCE: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO"]);
 
 function isAbsence(error: unknown): boolean {

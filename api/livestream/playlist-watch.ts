@@ -5,7 +5,7 @@ import type { StreamFiles } from "./stream-registry.js";
 
 /** Maximum age of the reported state of a stream's files. */
 export const WATCH_PERIOD_MS = 5_000;
-/** A disk that hangs holds these threads of Node's four and no more. */
+/** A disk that hangs blocks at most this many of Node's four threads. */
 const READS_MAX = 2;
 
 export interface PlaylistWatchOptions {
@@ -17,11 +17,11 @@ export interface PlaylistWatchOptions {
   readonly onOutcome: (outcome: "read" | "failed") => void;
 }
 
-/** Looks at the master playlists of live streams in the background, a few at a time. What waits is bounded by the live streams. */
+/** Reads the master playlists of live streams in the background, a few at a time. The live streams bound the queue. */
 export class PlaylistWatch {
   readonly #options: PlaylistWatchOptions;
   readonly #known = new Map<string, PlaylistReading>();
-  /** Keys that wait to be read, each with those who wait for it. */
+  /** Keys that wait to be read, each with the callbacks that wait for it. */
   readonly #waiting = new Map<string, (() => void)[]>();
   readonly #stopWatching: CancelTimer;
   #readCount = 0;
@@ -32,7 +32,7 @@ export class PlaylistWatch {
     this.#stopWatching = options.clock.every(WATCH_PERIOD_MS, () => this.#pollAll());
   }
 
-  /** Resolves when the playlist has been looked at, whatever came of it. */
+  /** Resolves when the playlist has been read, whatever the result. */
   poll(streamKey: string): Promise<void> {
     return new Promise((resolve) => {
       this.#enqueue(streamKey).push(resolve);
@@ -74,7 +74,7 @@ export class PlaylistWatch {
     }
   }
 
-  /** Never rejects: a playlist is a nicety, the stream is live without it. */
+  /** Never rejects: a playlist is optional, the stream is live without it. */
   async #read(streamKey: string): Promise<void> {
     const { hlsRoot, log, onRead, onOutcome } = this.#options;
     try {
@@ -84,7 +84,7 @@ export class PlaylistWatch {
       onOutcome("read");
       onRead(streamKey, reading);
     } catch (error) {
-      // Told once: the next look is seconds away.
+      // Logged once: the next attempt is seconds away.
       if (!this.#isFailing) log.warn({ streamKey, error }, "failed to read a playlist");
       this.#isFailing = true;
       onOutcome("failed");

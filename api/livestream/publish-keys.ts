@@ -1,23 +1,23 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { ParleyError } from "../../storage/parley-error.js";
 
-/** More lines than that are a mistake. */
+/** More lines than this are a mistake. */
 export const PUBLISH_KEYS_MAX = 10_000;
-/** In a line, the stream of a secret that opens all of them. */
+/** The stream name of a secret that opens all streams. */
 const ANY_STREAM = "*";
 const LINE = /^(\*|[A-Za-z0-9_-]{1,64})=(\S{8,256})$/;
 const DIGEST = "sha256";
 const SALT_BYTES = 32;
 
-/** Thrown with the number of a line that is no `stream=secret`, never with its text. */
+/** Thrown with the number of an invalid line, never with its text. */
 export class PublishKeyError extends ParleyError {
   override readonly name = "PublishKeyError";
   readonly code = "publish_keys_invalid";
 }
 
 /**
- * The secrets that broadcasters publish with. Kept as digests under a salt of this process, which are compared in constant
- * time; an unknown stream takes as long as a wrong secret.
+ * The secrets that broadcasters publish with. Kept as digests under a salt of this process, which are compared in
+ * constant time; an unknown stream takes as long as a wrong secret.
  */
 export class PublishKeys {
   readonly #salt = randomBytes(SALT_BYTES);
@@ -61,7 +61,7 @@ export class PublishKeys {
   }
 }
 
-/** The lines of a file of keys; empty ones and those that begin with `#` are left out. */
+/** The lines of a file of keys; empty ones and comments (`#`) are skipped. */
 export function publishKeyLines(text: string): readonly string[] {
   return text
     .split("\n")

@@ -1,10 +1,10 @@
 import type { Logger } from "../../engine/log.js";
 import type { Clock } from "../../engine/time/clock.js";
 
-/** A hook that is refused tries again for ever, and so may thousands. */
+/** A refused hook retries forever, and so may thousands. */
 const LINE_PERIOD_MS = 10_000;
 
-/** Tells the operator why webhooks are refused, without a line for each. */
+/** Logs why webhooks are refused, without a line for each. */
 export class RefusalLog {
   readonly #log: Logger;
   readonly #clock: Clock;
@@ -16,7 +16,7 @@ export class RefusalLog {
     this.#clock = clock;
   }
 
-  /** `reason` is what the ingest is answered: names of fields, and no values. */
+  /** `reason` is the response to the ingest: names of fields, and no values. */
   note(route: string, reason: string): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs < this.#quietUntilMs) {

@@ -1,10 +1,10 @@
-/** One row of a playlist's ladder. */
+/** One rendition of a playlist. */
 export interface Quality {
   readonly name: string;
-  /** In pixels; 0 of a rung that is only sound. */
+  /** In pixels; 0 for an audio-only rendition. */
   readonly width: number;
   readonly height: number;
-  /** Bits a second, at most. */
+  /** Maximum bits per second. */
   readonly bandwidth: number;
   /** The path of the rendition's playlist in the stream's folder. */
   readonly path: string;
@@ -13,11 +13,11 @@ export interface Quality {
 /** An ingest's report of a broadcast that has started or continues. */
 export interface Broadcast {
   readonly streamKey: string;
-  /** Undefined when the ingest does not know it. */
+  /** Undefined if the ingest does not know it. */
   readonly clientIp: string | undefined;
-  /** The ingest's id of a broadcast, which tells it from a later one under the same key. */
+  /** The ingest's id of a broadcast, which distinguishes it from a later one under the same key. */
   readonly session: string | undefined;
-  /** Counts only where the broadcast is new here. */
+  /** Used only if the broadcast is new here. */
   readonly startedAtMs: number;
   /** On the monotonic clock; undefined: until it is unpublished. */
   readonly leaseEndsMs: number | undefined;
@@ -30,7 +30,7 @@ export interface StreamFiles {
 }
 
 export interface LiveStream extends Broadcast, StreamFiles {
-  /** Undefined until somebody was counted. */
+  /** Undefined until viewers were counted. */
   readonly viewers: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export type UnpublishOutcome = "removed" | "unknown" | "otherSession";
 
 const NOTHING_KNOWN = { qualities: [], hasThumbnail: false, viewers: undefined } as const;
 
-/** The live streams. Pure: times are arguments, and nothing is notified. */
+/** The live streams. Pure: times are arguments, and no events are published. */
 export class StreamRegistry {
   readonly #streamsMax: number;
   readonly #byKey = new Map<string, LiveStream>();
@@ -56,7 +56,7 @@ export class StreamRegistry {
     return this.#byKey.get(streamKey);
   }
 
-  /** By their start; those of the same millisecond by key. */
+  /** By start time; those of the same millisecond by key. */
   inOrder(): readonly LiveStream[] {
     return [...this.#byKey.values()].sort(
       (one, other) =>
@@ -65,8 +65,8 @@ export class StreamRegistry {
   }
 
   /**
-   * A live key is refreshed and keeps its start. When both sessions are known and differ, the broadcaster has returned
-   * before its end was reported, and the new broadcast replaces the old.
+   * A live key is refreshed and keeps its start. If both sessions are known and differ, the broadcaster has
+   * returned before its end was reported, and the new broadcast replaces the old.
    */
   publish(broadcast: Broadcast): PublishOutcome {
     const { streamKey } = broadcast;
@@ -90,7 +90,7 @@ export class StreamRegistry {
     return "refreshed";
   }
 
-  /** What is said of an earlier session is too late: another broadcast is live under its key. */
+  /** A report about an earlier session is too late: another broadcast is live under its key. */
   unpublish(streamKey: string, session: string | undefined): UnpublishOutcome {
     const known = this.#byKey.get(streamKey);
     if (known === undefined) return "unknown";
@@ -99,19 +99,19 @@ export class StreamRegistry {
     return "removed";
   }
 
-  /** Nothing happens to a key that is not live. */
+  /** Does nothing for a key that is not live. */
   describe(streamKey: string, { qualities, hasThumbnail }: StreamFiles): void {
     const known = this.#byKey.get(streamKey);
     if (known !== undefined) this.#byKey.set(streamKey, { ...known, qualities, hasThumbnail });
   }
 
-  /** Nothing happens to a key that is not live. */
+  /** Does nothing for a key that is not live. */
   count(streamKey: string, viewers: number): void {
     const known = this.#byKey.get(streamKey);
     if (known !== undefined) this.#byKey.set(streamKey, { ...known, viewers });
   }
 
-  /** Removes the streams whose lease has ended, and gives their keys. */
+  /** Removes the streams whose lease has ended, and returns their keys. */
   expire(nowMs: number): readonly string[] {
     const ended: string[] = [];
     for (const { streamKey, leaseEndsMs } of this.#byKey.values()) {

@@ -2,17 +2,17 @@ import { isIPv4 } from "node:net";
 import { THUMBNAIL_FILE } from "./playlist-reader.js";
 import type { LiveStream } from "./stream-registry.js";
 
-/** Groups of four hexadecimal digits, of the eight of an IPv6 address. */
+/** An IPv6 address has eight groups of four hexadecimal digits. */
 const IPV6_GROUPS_SHOWN = 3;
 
 export interface StreamViewOptions {
   readonly publicBaseUrl: string | undefined;
-  /** Shows the network that a broadcaster is in, not the address. */
+  /** Shows a broadcaster's network, not the address. */
   readonly isClientIpMasked: boolean;
   readonly isPrivate: (streamKey: string) => boolean;
 }
 
-/** How the public sees a stream. */
+/** The public view of a stream. */
 export class StreamView {
   readonly #baseUrl: string;
   readonly #isClientIpMasked: boolean;
@@ -36,7 +36,7 @@ export class StreamView {
       masterPlaylistUrl: `${folder}master.m3u8`,
       qualities: qualities.map(({ path, ...quality }) => ({ ...quality, url: folder + path })),
       ...(isPrivate ? { private: true } : {}),
-      // A private stream's picture is as private.
+      // A private stream's picture is private too.
       ...(hasThumbnail && !isPrivate ? { thumbnailUrl: folder + THUMBNAIL_FILE } : {}),
       ...(viewers === undefined ? {} : { viewers }),
     });
@@ -50,7 +50,7 @@ export function maskedAddress(address: string): string {
   const [head = "", tail] = address.split("::");
   const front = head === "" ? [] : head.split(":");
   const isShort = tail !== undefined && front.length < IPV6_GROUPS_SHOWN;
-  // What `::` stands for is zeros, and what follows it is hidden.
+  // `::` stands for zeros, and what follows it is hidden.
   const shown = isShort ? front : front.slice(0, IPV6_GROUPS_SHOWN);
   return `${shown.join(":")}::`;
 }

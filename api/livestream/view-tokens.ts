@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../engine/time/clock.js";
 
-/** Among the private streams, all of them. */
+/** In the list of private streams: all of them. */
 const ANY_STREAM = "*";
 /** A time in seconds since 1970, and the signature over it and the stream's key. */
 const TOKEN = /^(\d{10})-([A-Za-z0-9_-]{43})$/;
 
-/** A token with which one stream can be watched until then; it stands in addresses, so it needs no escaping there. */
+/** A token for watching one stream until then; it is part of addresses, so it needs no escaping. */
 export function issueViewToken(secret: string, streamKey: string, expiresAtMs: number): string {
   const expiresAtSec = Math.floor(expiresAtMs / 1_000)
     .toString()
@@ -21,7 +21,7 @@ export interface PrivateStreamsOptions {
   readonly clock: Clock;
 }
 
-/** Which streams are watched with a token only. */
+/** Which streams require a token for viewing. */
 export class PrivateStreams {
   readonly #streamKeys: ReadonlySet<string>;
   readonly #options: PrivateStreamsOptions;
@@ -36,7 +36,8 @@ export class PrivateStreams {
   }
 
   /**
-   * Whether one of the tokens (there may be none) opens the stream now; a stream that is not private is open to all.
+   * Whether one of the tokens (there may be none) opens the stream now; a stream that is not private is open to
+   * all.
    */
   mayWatch(streamKey: string, tokens: readonly string[]): boolean {
     return !this.has(streamKey) || tokens.some((token) => this.#opens(streamKey, token));

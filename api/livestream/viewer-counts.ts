@@ -2,19 +2,19 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Logger } from "../../engine/log.js";
 import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 
-/** How often the numbers are made. */
+/** How often the numbers are computed. */
 export const COUNT_PERIOD_MS = 5_000;
-/** Players ask for a playlist about once a second, and the front tells of each every five seconds. */
+/** Players request a playlist about once a second, and the front proxy reports each every five seconds. */
 export const VIEWER_LIFETIME_MS = 15_000;
-/** Those beyond this number, which is of all streams together, watch without being counted. */
+/** Viewers beyond this number, over all streams, are not counted. */
 export const VIEWERS_MAX = 50_000;
 const SALT_BYTES = 32;
-/** Enough to tell that many apart. */
+/** Enough to distinguish that many. */
 const DIGEST_CHARS = 16;
 
 export interface ViewerCountsOptions {
   readonly isLive: (streamKey: string) => boolean;
-  /** The number that the public sees; undefined while it sees none. */
+  /** The published number; undefined if there is none. */
   readonly shown: (streamKey: string) => number | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -23,8 +23,9 @@ export interface ViewerCountsOptions {
 }
 
 /**
- * How many watch each stream, by who asked for its playlists in the last seconds. Nothing is kept of a viewer but a digest
- * under a salt of this process. What a viewer says of itself is not checked: the number is a courtesy, not a bill.
+ * The number of viewers per stream, by the requests for its playlists in the last seconds. Only a digest of a
+ * viewer is kept, under a salt of this process. A viewer's data is not verified: the number is approximate, not
+ * for billing.
  */
 export class ViewerCounts {
   readonly #options: ViewerCountsOptions;
@@ -39,7 +40,7 @@ export class ViewerCounts {
     this.#stopCounting = options.clock.every(COUNT_PERIOD_MS, () => this.#recount());
   }
 
-  /** False for a stream that is not live, and where there is no room for another viewer. */
+  /** False for a stream that is not live, and if there is no room for another viewer. */
   note(streamKey: string, who: string): boolean {
     const { isLive, clock } = this.#options;
     if (!isLive(streamKey)) return false;

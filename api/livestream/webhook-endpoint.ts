@@ -31,24 +31,24 @@ import {
   STREAM_KEY,
 } from "./webhook-form.js";
 
-/** Who wants to do what with which stream, as an ingest asks. */
+/** An ingest's request about a client: its action and its stream. */
 export interface AuthRequest {
   readonly isPublish: boolean;
-  /** Reads over WebRTC, as viewers do; all others who read are the ingest's own. */
+  /** Reads over WebRTC, as viewers do; all other readers are the ingest's own. */
   readonly isWebRtcRead: boolean;
-  /** Undefined when the path names no stream. */
+  /** Undefined if the path names no stream. */
   readonly streamKey: string | undefined;
-  /** The client's address as the ingest sees it; empty when the ingest does not say. */
+  /** The client's address as the ingest sees it; empty if the ingest does not report it. */
   readonly ip: string;
-  /** Everything that was given in a place for secrets. */
+  /** All values from fields for secrets. */
   readonly secrets: readonly string[];
 }
 
-/** What a broadcaster may append to the key: `rtmp://host/live/KEY?secret=…`. */
+/** Parameters that a broadcaster may append to the key: `rtmp://host/live/KEY?secret=…`. */
 const SECRET_NAMES = ["secret", "key", "pass", "password", "token"] as const;
-/** Tried for one request. */
+/** The maximum tried for one request. */
 const SECRETS_MAX = 8;
-/** RTMP paths are application and key; others are the key alone. */
+/** RTMP paths consist of application and key; others of the key only. */
 const PATH = /^(?:[A-Za-z0-9_-]{1,64}\/)?([A-Za-z0-9_-]{1,64})$/;
 
 const text = v.pipe(
@@ -66,7 +66,7 @@ const MediaMtxRequest = requestObject({
   protocol: text,
 });
 
-/** The JSON of MediaMTX's `authMethod: http`. RequestError `invalid_request` names the wrong field. */
+/** The JSON of MediaMTX's `authMethod: http`. RequestError `invalid_request` names the invalid field. */
 export function parseMediaMtxRequest(body: Buffer, contentType: string): AuthRequest {
   const asked = validated(MediaMtxRequest, parseJsonBody(body, contentType), "body");
   return {
@@ -82,7 +82,7 @@ export function parseMediaMtxRequest(body: Buffer, contentType: string): AuthReq
   };
 }
 
-/** The form of nginx-rtmp's `on_publish` and `on_play`, with what the client appended to the key. */
+/** The form of nginx-rtmp's `on_publish` and `on_play`, with the parameters that the client appended to the key. */
 export function parseFormRequest(body: Buffer): AuthRequest {
   const form = new URLSearchParams(body.toString());
   const streamKey = form.get("name") ?? "";
@@ -118,16 +118,16 @@ export interface WebhookParts {
   readonly viewers: ViewerCounts;
   readonly privateStreams: PrivateStreams;
   readonly network: IngestNetwork;
-  /** Undefined where no folder of playlists is known. */
+  /** Undefined if no folder of playlists is configured. */
   readonly playlists: PlaylistWatch | undefined;
   readonly metrics: LiveStreamMetrics;
   readonly refusals: RefusalLog;
   readonly clock: Clock;
 }
 
-/** How soon an ingest may try again when there is no room for its stream. */
+/** How soon an ingest may retry if there is no room for its stream. */
 const FULL_RETRY_SEC = 10;
-/** The stream is live already; only the answer to its webhook waits, so that who gets it can list the qualities. */
+/** The stream is live already; only the response to its webhook waits, so that its reader can list the qualities. */
 const PLAYLIST_WAIT_MAX_MS = 500;
 
 export function publishEndpoint(parts: WebhookParts): Endpoint {
@@ -159,7 +159,7 @@ export function unpublishEndpoint(parts: WebhookParts): Endpoint {
   });
 }
 
-/** The transcoder says how its ladders do. */
+/** The transcoder reports the state of its ladders. */
 export function ladderEndpoint(parts: WebhookParts): Endpoint {
   return webhook("/webhook/on-ladder", parts, requireForm, async (body) => {
     const status = parseLadderStatus(body);
@@ -172,7 +172,7 @@ export function ladderEndpoint(parts: WebhookParts): Endpoint {
   });
 }
 
-/** The front proxy reports a request for a playlist: with an address and a program, or an id that a player made up. */
+/** The front proxy reports a request for a playlist: with an address and a user agent, or a player's random id. */
 export function viewEndpoint(parts: WebhookParts): Endpoint {
   return webhook("/webhook/on-view", parts, requireForm, async (body, request) => {
     const { streamKey, clientIp = "", viewer } = parseView(body);
@@ -194,7 +194,7 @@ export function watchEndpoint(parts: WebhookParts): Endpoint {
   });
 }
 
-/** Says whether a client of the ingest may publish or read: 200 or 401. Only where there are publishing keys. */
+/** Decides whether a client of the ingest may publish or read: 200 or 401. Only if there are publishing keys. */
 export function authEndpoint(parts: WebhookParts, keys: PublishKeys): Endpoint {
   const { network, metrics, privateStreams } = parts;
   return webhook("/webhook/on-auth", parts, undefined, async (body, request) => {
@@ -212,9 +212,9 @@ export function authEndpoint(parts: WebhookParts, keys: PublishKeys): Endpoint {
 }
 
 /**
- * The list is public, and so is what WebRTC plays of it; else only the ingest's own transcoder reads, which is on its machine. Viewers
- * may have addresses of the ingest's network, too (those of a local network, and all whom a container engine passes on): a private
- * stream is read from there with a token only.
+ * The list is public, and so is what WebRTC plays of it; otherwise only the ingest's own transcoder reads, which
+ * is on its machine. Viewers may have addresses of the ingest's network, too (those of a local network, and all
+ * that a container engine forwards): from there a private stream requires a token.
  */
 function isAllowedRequest(
   { isPublish, isWebRtcRead, streamKey, ip, secrets }: AuthRequest,
@@ -236,7 +236,10 @@ function isLoopback(address: string): boolean {
   return LOOPBACK.has(address);
 }
 
-/** A POST by the ingest, answered with what `handle` gives beside `success`. It comes every few seconds for every stream: logged as debug. */
+/**
+ * A POST by the ingest; the response is `handle`'s result plus `success`. It arrives every few seconds for every
+ * stream: logged as debug.
+ */
 function webhook(
   path: string,
   { network, refusals }: WebhookParts,

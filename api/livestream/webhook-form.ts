@@ -11,7 +11,7 @@ const SESSION = /^[\w.:-]{1,128}$/;
 const ADDRESS_CHARS_MAX = 64;
 const TTL_MAX_SEC = 86_400;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
-/** A time in ISO 8601 with the offset from UTC, without which it is no point in time. */
+/** A time in ISO 8601 with the offset from UTC, without which it is ambiguous. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 const RUNGS = /^[A-Za-z0-9_-]{1,32}(?: [A-Za-z0-9_-]{1,32}){0,15}$/;
 const VIEWER = /^[A-Za-z0-9-]{8,64}$/;
@@ -24,15 +24,15 @@ export interface Withdrawal {
   readonly session: string | undefined;
 }
 
-/** Somebody asked for a playlist. */
+/** A request for a playlist. */
 export interface View {
   readonly streamKey: string;
   readonly clientIp: string | undefined;
-  /** What the player calls itself; undefined when it says nothing. */
+  /** The player's user agent; undefined if it sends none. */
   readonly viewer: string | undefined;
 }
 
-/** Refuses what is no form before its body has arrived. */
+/** Refuses a body that is not a form before it has arrived. */
 export function requireForm(contentType: string): void {
   if (isForm(contentType)) return;
   throw new HttpError(
@@ -45,7 +45,7 @@ export function isForm(contentType: string): boolean {
   return FORM_TYPE.test(contentType);
 }
 
-/** RequestError `invalid_request` names every wrong field. */
+/** RequestError `invalid_request` names every invalid field. */
 export function parseAnnouncement(body: Buffer): Announcement {
   const form = new WebhookForm(body);
   const announcement = {
@@ -59,7 +59,7 @@ export function parseAnnouncement(body: Buffer): Announcement {
   return announcement;
 }
 
-/** A stream ends whatever its `remoteAddr` is said to be: that is not looked at. */
+/** A stream ends whatever its `remoteAddr` is, which is not checked. */
 export function parseWithdrawal(body: Buffer): Withdrawal {
   const form = new WebhookForm(body);
   const withdrawal = { streamKey: form.streamKey(), session: form.session() };
@@ -67,7 +67,7 @@ export function parseWithdrawal(body: Buffer): Withdrawal {
   return withdrawal;
 }
 
-/** RequestError `invalid_request` names every wrong field. */
+/** RequestError `invalid_request` names every invalid field. */
 export function parseLadderStatus(body: Buffer): LadderStatus {
   const form = new WebhookForm(body);
   const status = {
@@ -84,7 +84,7 @@ export function parseLadderStatus(body: Buffer): LadderStatus {
   return status;
 }
 
-/** RequestError `invalid_request` names every wrong field. */
+/** RequestError `invalid_request` names every invalid field. */
 export function parseView(body: Buffer): View {
   const form = new WebhookForm(body);
   const view = {
@@ -96,7 +96,7 @@ export function parseView(body: Buffer): View {
   return view;
 }
 
-/** Somebody wants to watch, with a token or without. RequestError `invalid_request` names every wrong field. */
+/** A viewer's request to watch, with or without a token. RequestError `invalid_request` names every invalid field. */
 export function parseWatch(body: Buffer): { readonly streamKey: string; readonly token: string } {
   const form = new WebhookForm(body);
   const watch = { streamKey: form.streamKey(), token: form.token() };
@@ -127,7 +127,7 @@ class WebhookForm {
     return key;
   }
 
-  /** `addr` is what nginx-rtmp calls it. Undefined when the ingest says that it does not know. */
+  /** nginx-rtmp calls it `addr`. Undefined if the ingest reports that it does not know it. */
   clientIp(): string | undefined {
     const isEmpty = this.#fields.get("remoteAddr") === "";
     const given = this.#text("remoteAddr") ?? this.#text("addr");
@@ -201,7 +201,7 @@ class WebhookForm {
   rungs(): readonly string[] {
     const given = this.#text("rungs");
     if (given === undefined) return [];
-    if (!RUNGS.test(given)) this.#refuse("rungs", "expected names with spaces between");
+    if (!RUNGS.test(given)) this.#refuse("rungs", "expected names separated by spaces");
     return given.split(" ");
   }
 
@@ -213,7 +213,7 @@ class WebhookForm {
     return given;
   }
 
-  /** An empty field counts as one that is missing. */
+  /** An empty field counts as missing. */
   #text(field: string): string | undefined {
     const [value, ...others] = this.#fields.getAll(field);
     if (others.length > 0) this.#refuse(field, "expected once");

@@ -1,6 +1,9 @@
 import { MULAW_8K, PCM_16K, PCM_24K } from "../../engine/audio/audio-format.js";
 
-/** How a browser can be streamed the agent's voice, by the contract's names: µ-law is for whoever pays by the byte. */
+/**
+ * The formats in which a browser can receive the agent's audio, by the contract's names: µ-law is for clients that
+ * pay by the byte.
+ */
 export const STREAM_FORMATS = { pcm24k: PCM_24K, pcm16k: PCM_16K, mulaw: MULAW_8K } as const;
 
 export type StreamEncoding = keyof typeof STREAM_FORMATS;
@@ -13,7 +16,7 @@ export type AudioMode =
   | { readonly type: "stream"; readonly encoding: StreamEncoding }
   | { readonly type: "unknown"; readonly fault: string };
 
-/** From the parameters `audio` and `encoding`. The second means something in the stream mode only. */
+/** From the parameters `audio` and `encoding`. The second applies in stream mode only. */
 export function audioModeOf(audio: string | undefined, encoding: string | undefined): AudioMode {
   if (audio === undefined || audio === "") return { type: "sentences" };
   if (audio !== "stream") return { type: "unknown", fault: 'audio: expected "stream", or nothing' };

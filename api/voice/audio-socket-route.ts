@@ -9,18 +9,18 @@ import { within } from "../../engine/time/deadline.js";
 import type { PhoneCalls } from "./phone-calls.js";
 import type { LegSocket, PhoneLeg } from "./phone-leg.js";
 
-/** Asterisk says the UUID as soon as it is connected. */
+/** Asterisk sends the UUID as soon as it is connected. */
 export const UUID_MAX_MS = 10_000;
-/** What Asterisk may take to read the last frames and close its side. */
+/** How long Asterisk may take to read the last frames and close its side. */
 export const CLOSE_MAX_MS = 2_000;
 /** The kind of the first frame of every connection. */
 const UUID_KIND = 0x01;
 
 export interface AudioSocketCallerOptions {
   readonly socket: Socket;
-  /** The connection has said its UUID; the leg takes what follows. */
+  /** The connection has sent its UUID; the leg takes what follows. */
   readonly startLeg: (socket: LegSocket, wire: PhoneWire, started: StreamStarted) => PhoneLeg;
-  /** Why a connection that never became a call was closed. */
+  /** Why a connection that did not become a call was closed. */
   readonly onRefused: (reason: string) => void;
   readonly clock: Clock;
 }
@@ -43,7 +43,7 @@ export class AudioSocketCaller implements LegSocket {
     const { socket } = options;
     socket.on("data", (bytes) => this.#take(bytes));
     socket.on("end", () => socket.destroy());
-    // A `close` follows, and is all that counts.
+    // A `close` follows, and only that counts.
     socket.on("error", () => socket.destroy());
     socket.on("close", () => this.#closed());
   }
@@ -56,7 +56,7 @@ export class AudioSocketCaller implements LegSocket {
     return this.#socket.writableLength;
   }
 
-  /** What was sent before still arrives, if Asterisk reads it. There are no codes and no reasons on this wire. */
+  /** Data that was sent before still arrives, if Asterisk reads it. This protocol has no codes and no reasons. */
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -65,7 +65,7 @@ export class AudioSocketCaller implements LegSocket {
     this.#socket.end();
   }
 
-  /** How many ticks, this one included, have passed since the last byte. */
+  /** The number of ticks, including this one, since the last byte. */
   countSilence(): number {
     this.#silentTicks += 1;
     return this.#silentTicks;
@@ -102,10 +102,10 @@ export class AudioSocketCaller implements LegSocket {
   }
 }
 
-/** More than a server carries calls; a connection that has not said its UUID counts too. */
+/** More than a server's calls; a connection that has not sent its UUID counts too. */
 const CONNECTIONS_MAX = 2_000;
 const SILENCE_TICK_MS = 5_000;
-/** Asterisk sends fifty frames a second, in silence too: a minute without one, and its machine is gone. */
+/** Asterisk sends fifty frames a second, also in silence: after a minute without one, its machine is gone. */
 const SILENT_TICKS_MAX = 12;
 export const AUDIO_SOCKET = "audiosocket";
 
@@ -119,7 +119,7 @@ export interface AudioSocketRouteOptions {
   readonly log: Logger;
 }
 
-/** A TCP port for calls of Asterisk's AudioSocket. Each begins with a UUID that the webhook has given out. */
+/** A TCP port for calls of Asterisk's AudioSocket. Each begins with a UUID from the webhook's response. */
 export class AudioSocketRoute {
   readonly #options: AudioSocketRouteOptions;
   readonly #server: Server;
@@ -127,7 +127,7 @@ export class AudioSocketRoute {
   readonly #stopTicking: CancelTimer;
   #isFull = false;
 
-  /** Rejects when the port cannot be had. */
+  /** Rejects if the port is unavailable. */
   static async open(options: AudioSocketRouteOptions): Promise<AudioSocketRoute> {
     const server = createServer({ noDelay: true });
     server.maxConnections = options.connectionsMax ?? CONNECTIONS_MAX;
@@ -147,7 +147,7 @@ export class AudioSocketRoute {
     this.#stopTicking = options.clock.every(SILENCE_TICK_MS, () => this.#tick());
   }
 
-  /** To be called when the calls have been told to end: their last frames still leave, but are not waited for long. */
+  /** Call it when the calls have been told to end: their last frames are still sent, with a short time limit. */
   async close(): Promise<void> {
     this.#stopTicking();
     const closed = once(this.#server, "close");
@@ -180,7 +180,7 @@ export class AudioSocketRoute {
     socket.on("close", () => this.#callers.delete(caller));
   }
 
-  /** Once, until there is room again: whoever floods the port does not flood the log. */
+  /** Logged once, until there is room again: a flood of connections does not flood the log. */
   #dropped(): void {
     if (this.#isFull) return;
     this.#isFull = true;

@@ -44,7 +44,7 @@ export const CLOSE_CODE_BY_ENDING: Readonly<Record<EndReason, number>> = {
   unsupportedAudio: 1003,
 };
 
-/** What the `error` before the close frame has as `code`. A call that ends as it should sends none. */
+/** The `code` in the `error` before the close frame. A call that ends normally sends none. */
 export const ERROR_CODE_BY_ENDING: Readonly<Record<EndReason, VoiceErrorCode>> = {
   callerLeft: "caller_left",
   agentHungUp: "call_ended",
@@ -75,7 +75,7 @@ const CLOSE_REASON_BYTES_MAX = 123;
 export function closeReason(message: string): string {
   const bytes = Buffer.from(message);
   if (bytes.length <= CLOSE_REASON_BYTES_MAX) return message;
-  // A character that the cut went through is dropped: a close frame must be whole UTF-8.
+  // A character that was cut is dropped: a close frame must be valid UTF-8.
   return bytes
     .subarray(0, CLOSE_REASON_BYTES_MAX)
     .toString()

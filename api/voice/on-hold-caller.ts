@@ -4,18 +4,18 @@ import type { IncomingRequest } from "../http/endpoints/endpoint.js";
 import { documentAnswer } from "./phone-document.js";
 import { httpBase } from "./stream-address.js";
 
-/** Counts in the address for how many steps the caller was held, as deploy/nginx.conf does while no server is there. */
+/** Counts in the address how often the caller was put on hold, as deploy/nginx.conf does without a server. */
 const HELD = "held";
 const STEP_SEC = 3;
 const STEPS_MAX = 10;
-/** A server that has ended its calls is back by then: who asked sooner might meet nobody, and lose the call. */
+/** A server that has ended its calls is back by then: an earlier request might find no server, and lose the call. */
 const STEPS_AT_ONCE = 3;
-/** The count is written anew, and the hash of its body a vendor adds itself to each address. */
+/** The count is replaced, and a vendor adds the hash of its body to each address itself. */
 const ADDED = /^(?:held|bodySHA256)=/;
 
 /**
- * Has the vendor wait, and ask the same again at this address of this server; 30 s in all. Undefined where the vendor cannot do
- * that, or has done it for so long.
+ * Has the vendor wait and repeat the request at this address of this server; 30 s in all. Undefined if the vendor
+ * cannot do that, or has waited for that long.
  */
 export function onHoldAnswer(
   request: IncomingRequest,
@@ -32,7 +32,7 @@ export function onHoldAnswer(
   return documentAnswer(documents, documents.hold({ url, pauseSec: steps * STEP_SEC }));
 }
 
-/** What neither this nor nginx has written counts as held for long enough. */
+/** A count that neither this nor nginx has written counts as the maximum. */
 function stepsIn(held: readonly string[]): number {
   if (held.length === 0) return 0;
   const [text = "", ...others] = held;

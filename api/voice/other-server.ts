@@ -4,16 +4,16 @@ import { RequestError } from "../../engine/request-error.js";
 import type { MaybePromise } from "../../engine/time/maybe-promise.js";
 import { CLOSED_ROUTE_MESSAGE } from "../http/backend/http-backend.js";
 
-/** Another server of the same database that takes callers; undefined when there is none. */
+/** Another server of the same database that accepts callers; undefined if there is none. */
 export type OtherServer = () => MaybePromise<AvailableServer | undefined>;
 
-/** What lies in this server alone: the caller is welcome at another one. */
+/** Reasons that concern only this server: another one accepts the caller. */
 const OF_THIS_SERVER: ReadonlySet<RefusalReason> = new Set(["serverStopping", "overloaded"]);
 const RETRY_AFTER_SEC = 1;
 
 /**
- * Where a caller who is refused here is taken; undefined when nowhere. Throws the RequestError `unavailable` where the other server
- * has no address of its own: the proxy in front of both asks it then.
+ * The address for a caller who is refused here; undefined if there is none. Throws the RequestError `unavailable`
+ * if the other server has no address of its own: the proxy in front of both tries it then.
  */
 export async function otherServerAddress(
   { reason }: CallRefusedError,

@@ -27,8 +27,8 @@ import {
 /** A report has some thirty short fields. */
 const BODY_BYTES_MAX = 64 * 1024;
 /**
- * The stream's parameter that says: the placed call waits for this stream. Its key names the call; vendors limit what parameters
- * hold, and Plivo passes on letters and digits only.
+ * The stream's parameter for a placed call that waits for this stream. Its key identifies the call; vendors limit
+ * the contents of parameters, and Plivo passes on letters and digits only.
  */
 export const PLACED_CALL_PARAMETER = "call";
 export const PLACED_CALL_WAITS = "1";
@@ -43,7 +43,7 @@ export interface OutboundRoutesOptions extends SignatureOptions {
   readonly streamAddress: StreamAddress;
 }
 
-/** What the vendor asks and tells of placed calls, each with the call's signed token in place of an API key. */
+/** The vendor's requests and reports about placed calls, each with the call's signed token instead of an API key. */
 export function outboundRoutes(options: OutboundRoutesOptions): readonly Endpoint[] {
   return [
     route(ANSWER_PATH, options, (call) => answered(call, options)),
@@ -83,7 +83,7 @@ function route(path: string, options: OutboundRoutesOptions, serve: Serve): Endp
   };
 }
 
-/** Somebody answers: their audio comes here. */
+/** The call was answered: its audio is sent here. */
 async function answered(
   { request, signed, token, found, body }: PlacedCallRequest,
   options: OutboundRoutesOptions,
@@ -134,7 +134,7 @@ async function reported(
   return { status: 204, contentType: "", body: "" };
 }
 
-/** The vendor's id of the call; empty where its requests have none. */
+/** The vendor's id of the call; empty if its requests contain none. */
 function callRefIn(body: string, { callIdField }: PhoneVendor): string {
   return callIdField === undefined ? "" : webhookField(body, callIdField);
 }

@@ -44,27 +44,27 @@ export interface PhoneCallsOptions {
     "conversationOf" | "mayGoOn" | "mayTransfer" | "transferTokenFor" | "stored"
   >;
   readonly callInfos: Pick<BestEffortCallInfos, "find">;
-  /** `https://host` of this server as vendors reach it; undefined where only their requests tell it. */
+  /** `https://host` of this server as vendors reach it; undefined if only their requests contain it. */
   readonly baseUrl: () => string | undefined;
   readonly audioPool: () => AudioPool;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A vendor whose stream broke asks at once what comes next. */
+/** A vendor whose stream broke requests the next step immediately. */
 const WEBHOOK_EXPECTED_MS = 2_000;
 
-/** A media stream whose vendor has said what it carries. */
+/** A media stream whose vendor has sent its format. */
 export interface StartedStream {
   readonly vendor: string;
   readonly socket: LegSocket;
   readonly wire: PhoneWire;
   readonly started: StreamStarted;
-  /** Whom the call is for, as the stream proves it; undefined when it cannot. Asked once. */
+  /** The claims that the stream's token proves; undefined if it is invalid. Called once. */
   readonly redeem: () => MaybePromise<StreamClaims | undefined>;
 }
 
-/** Whether the vendor's REST API hands the call on; else the document behind its stream does. */
+/** Whether the vendor's REST API transfers the call; otherwise the document after its stream does. */
 export function transfersByRest(
   { vendor, callerRef }: StreamClaims,
   { callControl, baseUrl }: Pick<PhoneCallsOptions, "callControl" | "baseUrl">,
@@ -72,12 +72,12 @@ export function transfersByRest(
   return baseUrl() !== undefined && callControl.canTransfer(vendor, callerRef);
 }
 
-/** A format whose rate the session's VAD and pacing are not made for; undefined for one that is taken. */
+/** A format whose rate the VAD and the pacing do not support; undefined for a supported one. */
 export function refusedFormat({ encoding, sampleRateHz }: StreamStarted): string | undefined {
   return sampleRateHz === PHONE_RATE_HZ ? undefined : `${encoding} at ${sampleRateHz} Hz`;
 }
 
-/** The placed call that waits for the stream; a dialplan passes on no parameter that says so. */
+/** The placed call that waits for the stream; a dialplan passes on no parameter for it. */
 function waitingCallOf(
   { vendor, callKey, attempt }: StreamClaims,
   parameters: StreamIds["parameters"],
@@ -87,7 +87,7 @@ function waitingCallOf(
   return isAwaited ? placedCallOf(callKey) : undefined;
 }
 
-/** What the calls of every door for telephones share: who they are for, their legs, one pacer. */
+/** The shared part of calls from all telephone routes: their tenants, their legs, one pacer. */
 export class PhoneCalls {
   readonly #options: PhoneCallsOptions;
   readonly #pacer: Pacer;
@@ -101,12 +101,12 @@ export class PhoneCalls {
     });
   }
 
-  /** Whether a stream has just broken, so that its vendor may be about to ask. */
+  /** Whether a stream has just broken, so that its vendor may be about to send a request. */
   get isWebhookExpected(): boolean {
     return this.#options.clock.monotonicMs() - this.#brokeAtMs < WEBHOOK_EXPECTED_MS;
   }
 
-  /** Resolves when every leg that is there now is gone: after its call, a leg waits until its caller has heard the last words. */
+  /** Resolves when every current leg is gone: after its call, a leg waits until its caller has heard the last words. */
   async empty(): Promise<void> {
     const gone = [...this.#legs].map(
       ({ closed: gone }) =>
@@ -117,7 +117,7 @@ export class PhoneCalls {
     await Promise.all(gone);
   }
 
-  /** The leg is there at once, and takes what the vendor sends; its session follows, or its close. */
+  /** The leg exists immediately, and accepts the vendor's audio; its conversation follows, or its close. */
   startLeg(stream: StartedStream): PhoneLeg {
     const { socket, wire, started, vendor } = stream;
     // The webhook's data, not the stream's: a customer could name another customer's call.
@@ -144,7 +144,7 @@ export class PhoneCalls {
     return leg;
   }
 
-  /** Ends the call at once: its record, the log and its caller are told why. */
+  /** Ends the call immediately; its record, the log and its caller get the reason. */
   refuseFormat(
     stream: Pick<StartedStream, "vendor" | "socket" | "wire" | "redeem">,
     offered: StreamIds & { readonly format: string },
@@ -177,7 +177,8 @@ export class PhoneCalls {
       } else {
         await outbound.connect(placedCallId, claims.orgId, refuse).catch(() => undefined);
       }
-      // The vendor asks what comes next as soon as the stream is closed, and is answered by the record.
+      // The vendor requests the next step as soon as the stream is closed, and the response depends
+      // on the record.
       await continuations.stored();
       const isAsking = continuations.mayGoOn(claims);
       if (!isAsking && !wire.closingHangsUp) await callControl.hangUp(vendor, claims.callerRef);
@@ -188,7 +189,7 @@ export class PhoneCalls {
     }
   }
 
-  /** Never rejects: whatever goes wrong ends this one call, with its reason. */
+  /** Never rejects: an error ends this one call, with its reason. */
   async #welcome(
     leg: PhoneLeg,
     redeem: () => Promise<StreamClaims | undefined>,
@@ -270,11 +271,14 @@ export class PhoneCalls {
     return documents?.dial !== undefined && isFollowed && continuations.mayGoOn(claims);
   }
 
-  /** Where the vendor has no REST API for it, the document behind the stream dials: it is asked for when the stream is closed. */
+  /**
+   * If the vendor's REST API cannot transfer, the document after the stream dials: the vendor requests it when the
+   * stream is closed.
+   */
   async #transfer(claims: StreamClaims | undefined, to: string): Promise<boolean> {
     const { callControl, continuations, baseUrl } = this.#options;
     const base = baseUrl();
-    // People can order a transfer that the agent was not offered.
+    // Members of the organization can order a transfer that the agent was not offered.
     if (claims === undefined || !this.#canTransfer(claims)) return false;
     if (base === undefined || !transfersByRest(claims, this.#options)) {
       return phoneVendor(claims.vendor)?.documents.mayDial?.(to) ?? true;

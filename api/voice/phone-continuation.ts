@@ -53,9 +53,9 @@ export interface PhoneContinuationOptions extends SignatureOptions, StreamOpenin
 }
 
 /**
- * `POST /api/telephony/continue?token=…`: a stream has ended, or never became a call. If the caller is still connected
- * and the call was not ended, the answer is another stream, or an instruction to wait for a stopping server; otherwise
- * it hangs up.
+ * `POST /api/telephony/continue?token=…`: a stream has ended, or never became a call. If the caller is still
+ * connected and the call was not ended, the response is another stream, or an instruction to wait for a stopping
+ * server; otherwise it hangs up.
  */
 export function phoneContinuation(options: PhoneContinuationOptions): Endpoint {
   return {
@@ -132,7 +132,7 @@ async function answer(
   }
   let otherAddress: string | undefined;
   if (next.kind === "askedAgain" || transferred !== undefined) {
-    // What was refused would be refused again; the vendor would ask again, too.
+    // A refused call would be refused again, and the vendor would repeat the request.
     const refusal = await opener.refusal({ tenant, agentId: claims.agentId || undefined });
     otherAddress = refusal && (await otherServerAddress(refusal, options.otherServer));
     if (refusal !== undefined && otherAddress === undefined) {
@@ -164,9 +164,9 @@ interface RefusedStream {
 }
 
 /**
- * Records a caller who gets no stream: as a call of its own if the stream before it has a record, else as the end of the call
- * whose stream never arrived. A placed call without a record gets one when its vendor reports its end, and a call that was to
- * be transferred already has its terminal event.
+ * Records a caller who gets no stream: as a call of its own if the stream before it has a record, otherwise as the
+ * end of the call whose stream never arrived. A placed call without a record gets one when its vendor reports its
+ * end, and a call that was to be transferred already has its terminal event.
  */
 async function noteRefusedStream(
   { tenant, claims, next, reason }: RefusedStream,

@@ -7,29 +7,29 @@ import type { Answer } from "../http/answer/answer.js";
 import type { IncomingRequest } from "../http/endpoints/endpoint.js";
 import { httpBase, STREAM_PATH, socketBase } from "./stream-address.js";
 
-/** What a dialplan says, as `continue`, that follows documents which dial. */
+/** The value of `continue` for a dialplan that follows documents with a dial instruction. */
 export const DIALS_TRANSFERS = "transfer";
 
-/** What a vendor asks when the stream of a call has ended. */
+/** The path that a vendor requests when the stream of a call has ended. */
 export const CONTINUATION_PATH = "/api/telephony/continue";
 
 export interface PhoneDocumentOptions {
   readonly publicBaseUrl: string | undefined;
-  /** Beside the stream's token. */
+  /** In addition to the stream's token. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly continuations: Pick<Continuations, "tokenFor">;
-  /** The address of the server that is to have the call, where servers have addresses of their own. */
+  /** The address of the server for the call, if servers have addresses of their own. */
   readonly streamBase: string | undefined;
-  /** False for a dialplan that was written before there was anything to ask. */
+  /** False for a dialplan that is older than this request. */
   readonly isNextNamed: boolean;
 }
 
-/** Where callers' streams are best sent at this moment; undefined where one address serves all. */
+/** The best address for callers' streams at this moment; undefined if all servers share one address. */
 export type StreamAddress = () => MaybePromise<string | undefined>;
 
 const NO_CONTENT = 204;
 
-/** What a vendor's webhook is answered with. */
+/** The response to a vendor's webhook. */
 export function documentAnswer({ contentType }: CallInstructions, body: string): Answer {
   return { status: body === "" ? NO_CONTENT : 200, contentType, body };
 }
@@ -40,7 +40,7 @@ export function turnedAway(documents: CallInstructions, reason: string): Answer 
   return documentAnswer(documents, documents.farewell({ text }));
 }
 
-/** Opens the stream that `claims` are of; the vendor is told where to ask what comes after it. See `socketBase`. */
+/** Opens the stream of `claims`; the vendor learns where to request what follows it. See `socketBase`. */
 export function connectDocument(
   request: IncomingRequest,
   documents: CallInstructions,
@@ -70,7 +70,7 @@ function parametersOf(
   return isToldCall ? { token, callId: callerRef } : { token };
 }
 
-/** Where the vendor's media streams come; see `socketBase`. */
+/** The address of the vendor's media streams; see `socketBase`. */
 export function phoneStreamUrl(
   request: IncomingRequest,
   publicBaseUrl: string | undefined,

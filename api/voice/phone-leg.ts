@@ -21,15 +21,15 @@ import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import { CLOSE_CODE_BY_ENDING, CLOSE_INTERNAL_ERROR, closeReason } from "./close-codes.js";
 
-/** A telephone takes 8 kB a second; this much unread means that the vendor does not read any more. */
+/** A telephone plays 8 kB a second; this much unread data means that the vendor has stopped reading. */
 const UNREAD_BYTES_MAX = 256 * 1024;
-/** Set before the session is there; more of the caller's first words and keys than this are lost. */
+/** Events before the conversation exists; more of the caller's first words and digits are lost. */
 const PREEMPTIVE_EVENTS_MAX = 100;
 const KEYS_MARK = "keys";
 const NO_PAGE: ClientToolAnswer = { error: "the caller is on a telephone, which has no page" };
-/** Enough for a late timer; what a vendor that plays everything at once could drop, and cannot clear, is no more. */
+/** Enough for a late timer, and no more than a vendor that plays everything immediately, and cannot clear, may lose. */
 const BARE_WIRE_AHEAD_MS = 2 * FRAME_MS;
-/** Between the vendor and the caller's ear, networks buffer audio: the last words are lost to a hang-up that comes sooner. */
+/** Networks between the vendor and the caller buffer audio: an earlier hang-up loses the last words. */
 const HANG_UP_DELAY_MS = 300;
 
 /** The part of a socket that a leg uses. */
@@ -39,7 +39,7 @@ export interface LegSocket {
   getBufferedAmount(): number;
 }
 
-/** The part of a session that a leg uses. */
+/** The part of a conversation that a leg uses. */
 export type LegSession = Pick<
   LiveConversation,
   "hear" | "pressKey" | "sentencePlayed" | "soundLate" | "end" | "hangUp"
@@ -47,7 +47,7 @@ export type LegSession = Pick<
 
 /** The telephone's side of the call, at the vendor. Neither promise rejects. */
 export interface LegControl {
-  /** Whether the vendor has taken the call over to that number. */
+  /** Whether the vendor has transferred the call to that number. */
   transfer(to: string): Promise<boolean>;
   hangUp(): Promise<void>;
 }
@@ -68,7 +68,10 @@ export interface LegTiming {
   readonly clock: Clock;
 }
 
-/** One telephone call's media stream: the vendor's wire on one side, the session on the other, the pacer between. */
+/**
+ * One telephone call's media stream: the vendor's protocol on one side, the conversation on the other, the pacer
+ * in between.
+ */
 export class PhoneLeg implements CallerChannel {
   readonly #socket: LegSocket;
   readonly #wire: PhoneWire;
@@ -80,16 +83,16 @@ export class PhoneLeg implements CallerChannel {
   readonly #leg: LegControl;
   #session: LegSession | undefined;
   #tap: CallAudioTap | undefined;
-  /** Audio, and keys as texts, in the order in which they came. */
+  /** Audio, and DTMF digits as text, in the order of their arrival. */
   #early: (Uint8Array | string)[] = [];
-  /** Those that wait for keys of the agent's, in the order in which these are pressed. */
+  /** Callbacks that wait for DTMF of the agent's, in the order in which it is sent. */
   readonly #pressing: ((outcome: DtmfOutcome) => void)[] = [];
   #isOpen = true;
-  /** Set while the last words are still played: nothing more is sent, and the hang-up follows. */
+  /** Set while the last words still play: nothing more is sent, and the hang-up follows. */
   #cancelHangUp: CancelTimer | undefined;
-  /** Whether that hang-up is a request to the vendor, too. */
+  /** Whether that hang-up is also a request to the vendor's REST API. */
   #hangsUpByRest = false;
-  /** When the vendor last said that it had played a sentence. */
+  /** When the vendor last reported that it had played a sentence. */
   #playedAtMs = Number.NEGATIVE_INFINITY;
   /** Audio is paused for either reason, and resumes when there is none. */
   #isReconnectable = false;
@@ -99,7 +102,7 @@ export class PhoneLeg implements CallerChannel {
   #reconnects = false;
   #isClaimed = false;
 
-  /** `wire` has been started. */
+  /** `wire` is started. */
   constructor(socket: LegSocket, wire: PhoneWire, { pacer, clock }: LegTiming, leg: LegControl) {
     this.#clock = clock;
     this.#socket = socket;
@@ -135,17 +138,17 @@ export class PhoneLeg implements CallerChannel {
     return this.#closed.signal;
   }
 
-  /** From now on it is told what the caller hears. */
+  /** From now on the tap receives what the caller hears. */
   observe(tap: CallAudioTap | undefined): void {
     this.#tap = tap;
   }
 
-  /** A call that breaks is not hung up: its vendor asks what comes next, and gets another stream. */
+  /** A call that breaks is not hung up: its vendor requests the next step, and gets another stream. */
   reconnectWhenBroken(): void {
     this.#reconnects = true;
   }
 
-  /** Whether its stream is gone, and the vendor asks what comes next. */
+  /** Whether its stream is gone, and the vendor requests the next step. */
   get isClaimed(): boolean {
     return this.#isClaimed;
   }
@@ -191,7 +194,7 @@ export class PhoneLeg implements CallerChannel {
     this.#cutKeys();
     const clearing = this.#wire.clear();
     this.#sendAll(clearing);
-    // A vendor that cannot clear plays what it has.
+    // A vendor without a clear message plays what it has.
     if (clearing.length > 0) this.#tap?.agentCut();
   }
 
@@ -221,7 +224,7 @@ export class PhoneLeg implements CallerChannel {
     });
   }
 
-  /** The stream stays open meanwhile: closing it would hang up. False when the caller has left before it. */
+  /** The stream stays open meanwhile: closing it would hang up. False if the caller has left before. */
   async transfer(to: string): Promise<boolean> {
     await this.#playedOut();
     return this.#isOpen && !this.#isEnding && this.#leg.transfer(to);
@@ -232,13 +235,13 @@ export class PhoneLeg implements CallerChannel {
   }
 
   /**
-   * Hangs up as soon as the last words can have been heard; a broken call that continues elsewhere does not wait for
-   * them.
+   * Hangs up as soon as the last words can have been heard; a broken call that continues elsewhere does not wait
+   * for them.
    */
   end(ending: Ending): void {
     if (!this.#isOpen || this.#isEnding) return;
     const code = CLOSE_CODE_BY_ENDING[ending.reason];
-    // The telephone's call goes on without this stream.
+    // The telephone call continues without this stream.
     this.#isClaimed = this.#reconnects && (ending.transferTo !== undefined || isBreak(ending));
     if (this.#isClaimed && isBreak(ending)) return this.close(code, ending.message);
     const goesOn = ending.transferTo !== undefined || this.#isClaimed;
@@ -254,7 +257,7 @@ export class PhoneLeg implements CallerChannel {
     this.#cutKeys();
   }
 
-  /** Ends the telephone's call too, not only the stream. */
+  /** Ends the telephone call too, not only the stream. */
   refuse(code: number, reason: string): void {
     if (!this.#isOpen) return;
     this.#sendAll(this.#wire.hangUp());
@@ -273,11 +276,11 @@ export class PhoneLeg implements CallerChannel {
     this.#session?.hangUp();
   }
 
-  /** The socket is closed, by whichever side. */
+  /** The socket is closed, by either side. */
   socketClosed(): void {
     if (this.#isOpen) this.#paced.close();
     this.#cancelHangUp?.();
-    // The stream broke before the hang-up, and the telephone's call may not have.
+    // The stream broke before the hang-up, but the telephone call may still exist.
     if (this.#isOpen && this.#hangsUpByRest) void this.#leg.hangUp();
     this.#cutKeys();
     this.#isClaimed ||= this.#isOpen && this.#reconnects;
@@ -291,14 +294,17 @@ export class PhoneLeg implements CallerChannel {
     return this.#cancelHangUp !== undefined;
   }
 
-  /** Until the caller can have heard all that was sent: at most what the pacer sends ahead, and the delay. */
+  /**
+   * The time until the caller can have heard everything that was sent: at most what the pacer sends ahead, plus
+   * the delay.
+   */
   get #unplayedMs(): number {
     if (this.#isTooSlow) return 0;
     const playedByMs = Math.max(this.#paced.playedByMs, this.#playedAtMs);
     return playedByMs + HANG_UP_DELAY_MS - this.#clock.monotonicMs();
   }
 
-  /** Resolves at once where nothing was sent for that long, and when the leg is gone. */
+  /** Resolves immediately if nothing was sent for that long, and when the leg is gone. */
   async #playedOut(): Promise<void> {
     const delayMs = this.#unplayedMs;
     const { signal } = this.#closed;
@@ -338,7 +344,7 @@ export class PhoneLeg implements CallerChannel {
     this.#session?.sentencePlayed({ turnId, index });
   }
 
-  /** Nobody is to sit in a silence that goes on for as long as the call may last. */
+  /** Prevents an endless silence for the rest of the call. */
   #break(): void {
     this.#isBroken = true;
     if (this.#session !== undefined) this.#session.end(LEG_BROKEN);

@@ -17,7 +17,7 @@ import { STREAM_PATH } from "./stream-address.js";
 
 const MESSAGE_BYTES_MAX = 128 * 1024;
 const SILENCE_MAX_SEC = 60;
-/** A vendor says `start` within milliseconds of connecting. */
+/** A vendor sends `start` within milliseconds of connecting. */
 const START_MAX_MS = 10_000;
 
 export interface PhoneSocketOptions {
@@ -31,7 +31,7 @@ export interface PhoneSocketOptions {
 
 interface Stream {
   readonly vendor: string;
-  /** Out of the address; empty where the vendor has it in its start. */
+  /** From the address; empty if the vendor has it in its start message. */
   readonly token: string;
   readonly wire: PhoneWire | undefined;
   leg: PhoneLeg | undefined;

@@ -1,7 +1,7 @@
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 
-/** Whose calls come with a token of the organization; undefined where it may have none any more. */
+/** The tenant of calls with a token of the organization; undefined if it may have no calls any more. */
 export async function phoneTenant(
   organizations: Pick<Organizations, "find">,
   orgId: string,

@@ -58,7 +58,7 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
   readonly answeredWebhooks: WebhookAnswers;
   readonly streamAddress: StreamAddress;
   readonly otherServer: OtherServer;
-  /** Whose calls are taken. */
+  /** The vendors whose calls are accepted. */
   readonly telephonyVendors: readonly string[];
   /** By key; and by address, for clients that guess keys. */
   readonly requestLimiter: UseLimiter;
@@ -66,10 +66,10 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
 }
 
 /**
- * `POST /api/telephony/voice?[api_key=…][&agent_id=…][&vendor=…][&continue=yes|transfer][&var.name=value]`: the vendor asks
- * what to do with a call, and receives a document that opens a media stream here. Without a key, the vendor's signature
- * proves who asks, and the called number whose call it is. The stream gets a token that is valid for one stream and one
- * minute, never the API key.
+ * `POST /api/telephony/voice?[api_key=…][&agent_id=…][&vendor=…][&continue=yes|transfer][&var.name=value]`: the
+ * vendor requests instructions for a call, and receives a document that opens a media stream here. Without a key,
+ * the vendor's signature authenticates the request, and the called number identifies the organization. The stream
+ * gets a token that is valid for one stream and one minute, never the API key.
  */
 export function phoneWebhook(options: PhoneWebhookOptions): Endpoint {
   return {
@@ -149,7 +149,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     ...mergedValues({ variables }),
     ...(apiKeyId !== undefined && { apiKeyId }),
   };
-  // A vendor that asks for a document waits for it.
+  // A vendor that requests a document waits for it.
   const { signal: never } = new AbortController();
   const values = await options.opener.preCall({ tenant, agentId }, { callInfo: known }, never);
   await options.callInfos.keep(claims, { ...known, ...mergedValues(known, values) });
@@ -180,11 +180,14 @@ interface Recipient {
   readonly tenant: Tenant;
   /** Undefined: the first active one. */
   readonly agentId: string | undefined;
-  /** Whether the address alone, asked again, comes to the same. */
+  /** Whether the address alone, requested again, has the same result. */
   readonly isInAddress: boolean;
 }
 
-/** Whose call it is: of the key's organization, or of the one that has the called number. Undefined where none has it. */
+/**
+ * The recipient of the call: the key's organization, or the one that has the called number. Undefined if none has
+ * it.
+ */
 async function recipientOf(
   asked: VerifiedWebhook,
   options: PhoneWebhookOptions,
@@ -199,7 +202,7 @@ async function recipientOf(
     const named = query.get("agent_id");
     if (named !== null) return { tenant, agentId: named, isInAddress };
     const number = await findNumber();
-    // Who has a key could name any number.
+    // A client with a key could name any number.
     const isTheirs = number?.orgId === tenant.organization.id;
     return { tenant, agentId: (isTheirs ? number.agentId : null) ?? undefined, isInAddress };
   }
@@ -209,7 +212,7 @@ async function recipientOf(
   return tenant && { tenant, agentId, isInAddress: true };
 }
 
-/** The next start of this server takes the caller, whose vendor asks again at the same address. */
+/** The next start of this server takes the caller, whose vendor repeats the request at the same address. */
 function ringingHere(
   request: IncomingRequest,
   { isInAddress }: Recipient,

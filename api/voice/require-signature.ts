@@ -9,26 +9,26 @@ import { httpBase } from "./stream-address.js";
 
 export interface SignatureOptions {
   readonly publicBaseUrl: string | undefined;
-  /** A vendor that has its key here must sign. */
+  /** A vendor with a key here must sign. */
   readonly webhookKeys: WebhookKeys;
-  /** A vendor that has its key only here need not sign, but a signature that is there must fit. */
+  /** A vendor with a key only here need not sign, but an existing signature must be valid. */
   readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
   readonly clock: Clock;
 }
 
-/** What an endpoint has to keep of a request for `requireSignature`. */
+/** The headers that an endpoint has to keep for `requireSignature`. */
 export const SIGNED_HEADERS: readonly string[] = ["host", ...SIGNATURE_HEADERS];
 
 /** What a vendor has signed. */
 export interface SignedRequest extends WebhookIdentity {
   readonly signsQuery: boolean;
-  /** False for a key that is no secret, the sandbox's: anybody could have signed. */
+  /** False for a public key, the sandbox's: anyone could have signed. */
   readonly isProof: boolean;
 }
 
 /**
- * Rejects with a RequestError when the vendor did not sign this. Undefined where no signature is asked for. The endpoint keeps
- * SIGNED_HEADERS.
+ * Rejects with a RequestError if the vendor did not sign this. Undefined if no signature is required. The endpoint
+ * keeps SIGNED_HEADERS.
  */
 export async function requireSignature(
   vendor: string,

@@ -6,11 +6,11 @@ import { AUDIO_SOCKET } from "./audio-socket-route.js";
 
 export interface StreamOpeningOptions {
   readonly streamTokens: StreamTokenRegistry;
-  /** Absent where there is no door for calls that begin with one. */
+  /** Absent if there is no route for calls that begin with one. */
   readonly streamUuids: StreamUuidRegistry | undefined;
 }
 
-/** What a stream of those claims has to begin with: a token, or a UUID where it can say nothing else. */
+/** What a stream of those claims has to begin with: a token, or a UUID if its protocol has nothing else. */
 export function streamTokenFor(
   claims: StreamClaims,
   { streamTokens, streamUuids }: StreamOpeningOptions,

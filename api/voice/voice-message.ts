@@ -7,7 +7,7 @@ import { ERROR_CODE_BY_ENDING } from "./close-codes.js";
 export interface CallView {
   readonly agentName: string;
   readonly historyKey: string;
-  /** Left out where the contract fixes the message. */
+  /** Omitted if the contract fixes the message. */
   readonly callId?: string;
 }
 
@@ -35,13 +35,13 @@ export function errorMessage(code: VoiceErrorCode, message: string): string {
   return JSON.stringify({ type: "error", payload: { message, code } });
 }
 
-/** The audio that follows is of this turn. */
+/** The audio that follows belongs to this turn. */
 export function audioStartMessage(turnId: number, encoding: StreamEncoding): string {
   const { sampleRateHz } = STREAM_FORMATS[encoding];
   return JSON.stringify({ type: "audioStart", turnId, encoding, sampleRateHz });
 }
 
-/** The client is to do this for the agent, and to answer with the same id. */
+/** The client is to run this tool for the agent, and to respond with the same id. */
 export function toolCallMessage(id: number, { name, arguments: given }: ClientToolCall): string {
   return JSON.stringify({ type: "toolCall", id, name, arguments: given });
 }

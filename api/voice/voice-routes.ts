@@ -49,7 +49,7 @@ export interface VoiceRoutesOptions {
   readonly tokenUses: TokenUseRegistry;
   readonly streamAddress: StreamAddress;
   readonly otherServer: OtherServer;
-  /** This server takes no calls, and another one does. */
+  /** This server accepts no calls, and another one does. */
   readonly isClosed: () => boolean;
   readonly limiterOf: LimiterOf;
   readonly voiceConnectionsPerMinute: number;
@@ -62,24 +62,25 @@ export interface VoiceRoutesOptions {
   readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
   readonly telephonyVendors: readonly string[];
   readonly host: string;
-  /** 0 = no such door. */
+  /** 0 = no AudioSocket port. */
   readonly audioSocketPort: number;
-  /** Another process of this server has the door's port. */
+  /** Another process of this server has the AudioSocket port. */
   readonly leavesAudioSocket?: boolean;
   readonly jwtSecret: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** After the last calls were told to end: callers who are just being refused are not waited for longer. */
+/** After the last calls were told to end: the time limit for callers who are just being refused. */
 const LAST_CLOSES_MAX_MS = 1_000;
 /**
- * Shuts them, when the calls have ended. Says whether a client was told of the stop just now, and may not have read it yet:
- * uWebSockets.js takes a connection for closed once its close is sent. Or whether a telephone's stream has just broken by itself.
+ * Closes the routes when the calls have ended. Returns whether a client has just been told of the stop, and may
+ * not have read it yet: uWebSockets.js counts a connection as closed once its close is sent. Or whether a
+ * telephone's stream has just broken.
  */
 export type CloseRoutes = () => Promise<boolean>;
 
-/** Opens every way by which a call comes in. Rejects when a port of theirs cannot be had. */
+/** Opens every route for calls. Rejects if one of their ports is unavailable. */
 export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<CloseRoutes> {
   const { edge, tenancy, calls, callControl, placedCalls: outbound, limiterOf, clock } = options;
   const { apiKeys, organizations, phoneNumbers } = tenancy;

@@ -29,12 +29,12 @@ import {
 } from "./close-codes.js";
 import { WebLeg } from "./web-leg.js";
 
-/** What a client says of itself when it comes; empty where it says nothing. */
+/** What a client sends about itself when it connects; empty if it sends nothing. */
 export interface VoiceVisitor {
   readonly addressGroup: string;
   readonly apiKey: string;
   readonly token: string;
-  /** The page's, as its browser says: a program can say what it likes. */
+  /** The page's origin, as its browser reports it: a program can send anything. */
   readonly origin: string;
   readonly agentId: string | undefined;
   readonly historyKey: string | undefined;
@@ -66,11 +66,14 @@ export interface CallerAuthenticationOptions {
   readonly tokenUses: TokenUseRegistry;
 }
 
-/** A household has one or two; more from one address is a program that spends somebody's money. */
+/** A household has one or two; more from one address is a program that costs the organization money. */
 const PUBLIC_CALLS_AT_ONCE = 3;
 const PUBLIC_CALL_MAX_SEC = 600;
 
-/** Who may call by the voice WebSocket: with an API key, with a client token, or from where an agent is public. */
+/**
+ * Decides which clients may call by the voice WebSocket: with an API key, with a client token, or from an origin
+ * where an agent is public.
+ */
 export class CallerAuthentication {
   readonly #options: CallerAuthenticationOptions;
   readonly #uses: TokenUseRegistry;
@@ -169,11 +172,11 @@ function refused(closeCode: number, code: VoiceErrorCode, message: string) {
 }
 
 /**
- * Beyond the contract's 64 KiB, so that a client that sends too much is told so. A frame beyond this too is not taken in:
- * uWebSockets.js then breaks the connection without a word, and only the call's record says why.
+ * Above the contract's 64 KiB, so that a client that sends too much gets an error. A frame beyond this limit is
+ * not read: uWebSockets.js then closes the connection without a message, and only the call's record says why.
  */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
-/** A client whose machine vanished is noticed by the pings that this sets going. */
+/** A client whose machine vanished is detected by the pings that this enables. */
 const SILENCE_MAX_SEC = 60;
 const SILENCE_TICK_MS = 5_000;
 /** A minute without a single frame: the microphone is gone, and the call costs money. */
@@ -194,7 +197,7 @@ export interface VoiceSocketOptions {
   readonly opener: CallOpener;
   readonly isClosed: () => boolean;
   readonly audioPool: () => AudioPool;
-  /** Which of the pages' tokens were used. */
+  /** Which client tokens were used. */
   readonly tokenUses: TokenUseRegistry;
   /** Counts connections by the client's address. */
   readonly connectionLimiter: UseLimiter;
@@ -207,7 +210,7 @@ interface Caller extends VoiceVisitor {
   leg: WebLeg | undefined;
 }
 
-/** `GET /ws/voice`: browsers and apps that talk with an agent. */
+/** `GET /ws/voice`: browsers and apps that talk to an agent. */
 export class VoiceSocket {
   readonly #options: VoiceSocketOptions;
   readonly #entrance: CallerAuthentication;
@@ -227,7 +230,7 @@ export class VoiceSocket {
     this.#stopTicking();
   }
 
-  /** Whether a client was closed since the server stops: it may not have read that yet. */
+  /** Whether a client was closed since the server began to stop: it may not have read that yet. */
   get hasAnnouncedStop(): boolean {
     return this.#hasAnnouncedStop;
   }
@@ -283,7 +286,7 @@ export class VoiceSocket {
     };
   }
 
-  /** Never rejects: whatever goes wrong closes this one socket, with its reason. */
+  /** Never rejects: an error closes this one socket, with its reason. */
   async #welcome(caller: Caller, leg: WebLeg): Promise<void> {
     try {
       if ((await this.#options.connectionLimiter.take(caller.addressGroup)) > 0) {
@@ -301,7 +304,7 @@ export class VoiceSocket {
       const refusal = callRefusedErrorOf(error);
       if (refusal !== undefined) {
         const { reason, message: detail } = refusal;
-        // Who has the organization's key may know its plan; visitors of a page may not.
+        // A client with the organization's key may know its plan; visitors of a page may not.
         const isOwner = caller.apiKey !== "";
         if (!isOwner) this.#options.log.info({ reason, detail }, "a web call was refused");
         const code = isOwner ? refusal.code : refusal.callerCode;

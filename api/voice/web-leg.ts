@@ -35,12 +35,12 @@ import {
   voiceMessage,
 } from "./voice-message.js";
 
-/** What a caller says before the session is ready; of more, the newest counts. */
+/** The caller's audio before the conversation is ready; of a longer stretch, the newest part is kept. */
 const PREEMPTIVE_AUDIO_BYTES_MAX = 2_000 * bytesPerMs(WEB_AUDIO.input);
 
 /**
- * Puts the caller's frames on whole samples and, until there is someone to hear them, keeps the newest two seconds.
- * The bytes of a frame are only valid while it is accepted; `sink` copies what it keeps.
+ * Joins the caller's frames to whole samples and keeps the newest two seconds until there is a receiver. The bytes
+ * of a frame are only valid while it is accepted; `sink` copies what it keeps.
  */
 export class AudioIntake {
   #sink: ((audio: Uint8Array) => void) | undefined;
@@ -76,7 +76,7 @@ export class AudioIntake {
 /** Twice the largest tool result, so that an oversized result can be reported by its name. */
 const MESSAGE_BYTES_MAX = 32_768;
 
-/** A text frame of a client in the stream mode. RequestError `invalid_request` names the field, and what was expected. */
+/** A text frame of a client in stream mode. RequestError `invalid_request` names the field, and what was expected. */
 export function callerMessage(message: Uint8Array): CallerMessage {
   if (message.byteLength > MESSAGE_BYTES_MAX) {
     throw new RequestError(
@@ -105,19 +105,19 @@ function parsed(message: Uint8Array): unknown {
   }
 }
 
-/** The contract's bound on one binary frame of the stream mode. */
+/** The contract's limit for one binary frame in stream mode. */
 export const PIECE_MAX_MS = 100;
 /**
  * While more than this is unread, audio waits here: audio in the network cannot be withdrawn when the caller
  * interrupts. The system's own buffers are enough to keep a fast connection busy.
  */
 export const UNREAD_TARGET_BYTES = 16 * 1024;
-/** A session has ten seconds and two of the longest sentences ahead of the caller's ear, and no more. */
+/** A conversation is at most ten seconds and two of the longest sentences ahead of playback. */
 export const WAITING_MAX_MS = 60_000;
 /** A client may round up. */
 const PLAYED_SLACK_MS = 1;
 
-/** The way of the pieces to the client. */
+/** The connection to the client. */
 export interface VoiceLine {
   sendText(message: string): void;
   sendAudio(piece: Uint8Array): void;
@@ -130,16 +130,16 @@ interface WaitingAudio {
   sentBytes: number;
 }
 
-/** The agent's voice as a stream: in pieces, as fast as the client takes them, each turn behind its `audioStart`. */
+/** The agent's audio as a stream: in pieces, as fast as the client accepts them, each turn after its `audioStart`. */
 export class StreamedVoice {
   readonly #encoding: StreamEncoding;
   readonly #line: VoiceLine;
   readonly #pieceBytes: number;
   readonly #bytesPerMs: number;
-  /** Audio, and messages that keep their place behind it. */
+  /** Audio, and messages that keep their position after it. */
   #waiting: (WaitingAudio | string)[] = [];
   #waitingBytes = 0;
-  /** The turn whose audio was sent last, how much of it was, and how much the client has played. */
+  /** The turn whose audio was sent last, how much of it was sent, and how much the client has played. */
   #turnId = 0;
   /** That turn was not stopped since its `audioStart`. */
   #isGoingOn = false;
@@ -153,12 +153,12 @@ export class StreamedVoice {
     this.#pieceBytes = PIECE_MAX_MS * this.#bytesPerMs;
   }
 
-  /** Audio that the client has not taken; of a client that reads, next to nothing. */
+  /** Audio that the client has not accepted; next to nothing for a client that reads. */
   get waitingMs(): number {
     return this.#waitingBytes / this.#bytesPerMs;
   }
 
-  /** Whole samples; the bytes are not changed afterwards. False beyond WAITING_MAX_MS: then they are not taken. */
+  /** Whole samples; the bytes are not changed afterwards. False beyond WAITING_MAX_MS: then they are dropped. */
   play(audio: Uint8Array, turnId: number): boolean {
     if (this.waitingMs + audio.byteLength / this.#bytesPerMs > WAITING_MAX_MS) return false;
     if (audio.byteLength === 0) return true;
@@ -168,20 +168,20 @@ export class StreamedVoice {
     return true;
   }
 
-  /** Sends the message when everything before it has left. */
+  /** Sends the message after everything before it. */
   follow(message: string): void {
     this.#waiting.push(message);
     this.sendWaiting();
   }
 
-  /** Nothing of what waits leaves any more. What follows, be it of the same turn, begins anew. */
+  /** Drops the waiting audio. Later audio, even of the same turn, starts again. */
   clear(): void {
     this.#isGoingOn = false;
     this.#waiting = [];
     this.#waitingBytes = 0;
   }
 
-  /** To be called when the client has taken something. */
+  /** Call it when the client has read something. */
   sendWaiting(): void {
     for (;;) {
       const [next] = this.#waiting;
@@ -196,7 +196,7 @@ export class StreamedVoice {
     }
   }
 
-  /** Why the report cannot be true, with the name of the field; undefined where it can. */
+  /** Why the report cannot be true, with the name of the field; undefined if it can. */
   faultIn({ turnId, ms }: PlayedReport): string | undefined {
     if (turnId > this.#turnId) return "turnId: expected the `turnId` of an `audioStart` before it";
     if (turnId < this.#turnId) return undefined;
@@ -210,7 +210,7 @@ export class StreamedVoice {
     return undefined;
   }
 
-  /** Takes a report that has no fault. Answers what was played, in ms; undefined for a turn that is over or was stopped. */
+  /** Takes a valid report. Returns what was played, in ms; undefined for a turn that is over or was stopped. */
   take({ turnId, ms }: PlayedReport): number | undefined {
     if (turnId !== this.#turnId || !this.#isGoingOn) return undefined;
     this.#playedMs = ms;
@@ -234,9 +234,9 @@ export class StreamedVoice {
   }
 }
 
-/** A model has eight under way at most; those of a turn before it are forgotten when that turn is. */
+/** A model has at most eight running; those of an earlier turn are dropped with that turn. */
 const PENDING_MAX = 16;
-/** As much as the model reads of a service's answer: some 4,000 tokens. */
+/** As much as the LLM reads of a service's response: some 4,000 tokens. */
 const RESULT_MAX_BYTES = 16 * 1024;
 
 const NOT_OFFERED = "the caller's page does not offer this";
@@ -245,7 +245,7 @@ const TOO_LONG = `the caller's page returned more than ${RESULT_MAX_BYTES} bytes
 /** Serializing endlessly nested values as JSON would overflow the stack. */
 const TOO_DEEP = `the caller's page returned JSON nested more than ${JSON_DEPTH_MAX} deep`;
 
-/** What the client of one call does for the agent: which tools it offers, and whose results are waited for. */
+/** The tools of one call's client: which ones it offers, and which results are pending. */
 export class ClientTools {
   readonly #send: (message: string) => void;
   readonly #waiting = new Map<number, (answer: ClientToolAnswer) => void>();
@@ -256,12 +256,12 @@ export class ClientTools {
     this.#send = send;
   }
 
-  /** From now on these, and no others. */
+  /** Replaces the offered tools. */
   offer(names: readonly string[]): void {
     this.#offered = new Set(names);
   }
 
-  /** Rejects only when aborted; the client is not told of that, and its answer does no harm. */
+  /** Rejects only when aborted; the client is not notified of that, and its late result is ignored. */
   async use(call: ClientToolCall, signal: AbortSignal): Promise<ClientToolAnswer> {
     signal.throwIfAborted();
     if (!this.#offered.has(call.name)) return { error: NOT_OFFERED };
@@ -308,13 +308,16 @@ function sizeBytesOf(result: unknown): number {
   return result === undefined ? 0 : Buffer.byteLength(JSON.stringify(result));
 }
 
-/** Not yet taken by the client's network; a client that reads has next to nothing here. */
+/** Data that the client has not accepted; next to nothing for a client that reads. */
 const UNREAD_BYTES_MAX = 1024 * 1024;
 /** The contract's largest frame of caller audio. */
 const FRAME_BYTES_MAX = 64 * 1024;
-/** Each of them asks the model: nobody writes faster by hand. */
+/** Each of them costs an LLM request: people do not type faster. */
 const WRITTEN_PER_TICK_MAX = 5;
-/** In the 5 seconds of a tick, which may bring what a network kept for a minute: 5 ms of audio in each frame, or ten reports a second. */
+/**
+ * In the 5 seconds of a tick, which may include what a network held back for a minute: 5 ms of audio in each
+ * frame, or ten reports a second.
+ */
 const FRAMES_PER_TICK_MAX = 15_000;
 const TEXTS_PER_TICK_MAX = 1_000;
 
@@ -342,7 +345,7 @@ const TOO_MANY_FRAMES: Ending = {
   message: `a client may send ${FRAMES_PER_TICK_MAX} frames in 5 seconds, and ${TEXTS_PER_TICK_MAX} of them text`,
 };
 
-/** The part of a session that a leg uses. */
+/** The part of a conversation that a leg uses. */
 export type LegSession = Pick<LiveConversation, "hear" | "played" | "write" | "end">;
 
 /** One client on the voice WebSocket, from its upgrade to its end. */
@@ -351,7 +354,7 @@ export class WebLeg implements CallerChannel {
   readonly #intake = new AudioIntake();
   readonly #closed = new AbortController();
   readonly #tools = new ClientTools((message) => this.#write(message, false));
-  /** Undefined: the client is sent whole sentences. */
+  /** Undefined: the client receives whole sentences. */
   readonly #voice: StreamedVoice | undefined;
   #session: LegSession | undefined;
   #callView: CallView = { agentName: "", historyKey: "" };
@@ -362,7 +365,7 @@ export class WebLeg implements CallerChannel {
   #framesInTick = 0;
   #textsInTick = 0;
 
-  /** With an encoding, the client is streamed the agent's voice. */
+  /** With an encoding, the client receives the agent's audio as a stream. */
   constructor(socket: CallerSocket, encoding?: StreamEncoding) {
     this.#socket = socket;
     if (encoding === undefined) return;
@@ -373,7 +376,7 @@ export class WebLeg implements CallerChannel {
     });
   }
 
-  /** Aborted when the client has gone or was closed. */
+  /** Aborts when the client has gone or was closed. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }
@@ -403,12 +406,12 @@ export class WebLeg implements CallerChannel {
     else this.#intake.accept(frame);
   }
 
-  /** A frame was too large to be taken in at all. */
+  /** A frame was too large to be read. */
   receiveTooMuch(): void {
     if (this.#isOpen) this.#fail(FRAME_TOO_BIG);
   }
 
-  /** A text frame, which means something in the stream mode only. The bytes are only valid during the call. */
+  /** A text frame, which applies in stream mode only. The bytes are only valid during the call. */
   receiveText(message: Uint8Array): void {
     if (!this.#isOpen || this.#voice === undefined) return;
     this.#textsInTick += 1;
@@ -417,12 +420,12 @@ export class WebLeg implements CallerChannel {
     if (fault !== undefined) this.#write(errorMessage("invalid_message", fault), false);
   }
 
-  /** The client has taken some of what it was sent. */
+  /** The client has read some of the sent data. */
   drained(): void {
     if (this.#isOpen) this.#voice?.sendWaiting();
   }
 
-  /** How many ticks, this one included, have passed since the last frame or written words. */
+  /** The number of ticks, including this one, since the last frame or written words. */
   countSilence(): number {
     this.#writtenInTick = 0;
     this.#framesInTick = 0;
@@ -433,7 +436,7 @@ export class WebLeg implements CallerChannel {
 
   send(message: ClientMessage): void {
     const text = voiceMessage(message, this.#callView);
-    // The agent has not finished before the last of its audio has left.
+    // The agent has not finished until the last of its audio is sent.
     if (message.type === "audioEnd" && this.#voice !== undefined) return this.#voice.follow(text);
     if (message.type === "audioStop") this.#voice?.clear();
     this.#write(text, false);
@@ -446,7 +449,7 @@ export class WebLeg implements CallerChannel {
     else if (!this.#voice.play(audio, turnId)) this.#fail(CALLER_TOO_SLOW);
   }
 
-  /** A browser plays what it has: nothing can be held back. */
+  /** A browser plays what it has: output cannot be paused. */
   pauseOutput(): void {}
   resumeAudio(): void {}
 
@@ -466,7 +469,7 @@ export class WebLeg implements CallerChannel {
     this.close(CLOSE_CODE_BY_ENDING[ending.reason], ending.message);
   }
 
-  /** Says why, then closes. */
+  /** Sends the reason, then closes. */
   refuse(closeCode: number, code: VoiceErrorCode, message: string): void {
     this.#write(errorMessage(code, message), false);
     this.close(closeCode, message);
@@ -480,7 +483,7 @@ export class WebLeg implements CallerChannel {
     this.#closed.abort();
   }
 
-  /** The socket is closed, by whichever side and for that reason: nothing can be sent any more. */
+  /** The socket is closed, by either side, for that reason: nothing can be sent any more. */
   socketClosed(reason: string): void {
     this.#isOpen = false;
     this.#voice?.clear();

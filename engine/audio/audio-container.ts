@@ -3,7 +3,7 @@ import { MP3_HEADER_BYTES, readMp3Header } from "./mp3-frames.js";
 import { decodeAlaw, decodeMulaw } from "./mulaw.js";
 import { encodePcm } from "./sample-coding.js";
 
-/** What the first bytes of some audio are. `plain`: nothing that is known, so perhaps samples without a header. */
+/** The format that the first bytes show. `plain`: no known format, so perhaps samples without a header. */
 export type AudioKind = "wav" | "mp3" | "plain" | UnplayableKind;
 export type UnplayableKind =
   | "Ogg"
@@ -16,7 +16,7 @@ export type UnplayableKind =
   | "AMR"
   | "text";
 
-/** The kinds that no decoder is here for, by what stands at this place of theirs. */
+/** Formats without a decoder, by their signature at this offset. */
 const SIGNATURES: readonly (readonly [UnplayableKind, number, string])[] = [
   ["Ogg", 0, "OggS"],
   ["FLAC", 0, "fLaC"],
@@ -27,10 +27,10 @@ const SIGNATURES: readonly (readonly [UnplayableKind, number, string])[] = [
   ["MP4", 4, "ftyp"],
 ];
 const TEXT_BEGINS = /^\s*(?:<(?:!doctype|html|\?xml)|\{\s*"[a-z_]+"\s*:)/i;
-/** So many bytes show what any of the above is, except for frames whose next header must be seen. */
+/** The bytes that identify any of the above, except frames whose next header must be seen. */
 const PROBE_BYTES = 32;
 
-/** What audio these bytes begin; undefined where more of them must be seen, which `isAll` says there are not. */
+/** The format that these bytes begin; undefined if more bytes are needed, which `isAll` excludes. */
 export function audioKindOf(bytes: Uint8Array, isAll: boolean): AudioKind | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, PROBE_BYTES));
   const text = head.toString("latin1");
@@ -47,7 +47,7 @@ export function audioKindOf(bytes: Uint8Array, isAll: boolean): AudioKind | unde
   return couldBeMore(text) ? undefined : "plain";
 }
 
-/** Too few bytes to decide; more may make it one of the known kinds. */
+/** Too few bytes to decide; more may show one of the known formats. */
 function couldBeMore(text: string): boolean {
   const isPrefix = (mark: string) => text.length < mark.length && mark.startsWith(text);
   if (["RIFF", "ID3"].some(isPrefix)) return true;
@@ -56,7 +56,7 @@ function couldBeMore(text: string): boolean {
   return /^\s*[<{]/.test(text) || (text.startsWith("\0\0\0") && text.length < 8);
 }
 
-/** Samples look like a frame's header once in a while: another of its kind must stand where the frame ends. */
+/** Samples occasionally look like a frame's header: another one of its kind must be at the end of the frame. */
 function frameKindOf(bytes: Uint8Array, isAll: boolean): AudioKind | undefined {
   const [first = 0, second] = bytes;
   if (first !== 0xff) return "plain";
@@ -86,7 +86,7 @@ function isSameMp3(bytes: Uint8Array, one: number, other: number): boolean {
   return header.version === next.version && header.sampleRateHz === next.sampleRateHz;
 }
 
-/** Whether two frames of MP3, one behind the other, stand anywhere in these bytes. */
+/** Whether these bytes contain two consecutive MP3 frames. */
 export function holdsMp3(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(0xff); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
     const header = readMp3Header(bytes, at);
@@ -102,7 +102,7 @@ export interface WavFormat {
   readonly bitsPerSample: number;
 }
 
-/** Other chunks may stand before the samples: titles, and padding up to a sector. */
+/** Other chunks may precede the samples: titles, and padding up to a sector. */
 const WAV_HEADER_MAX_BYTES = 64 * 1024;
 const CHANNELS_MAX = 8;
 const RATE_MIN_HZ = 4_000;
@@ -115,24 +115,24 @@ const CODECS: ReadonlyMap<number, WavFormat["codec"]> = new Map([
   [7, "mulaw"],
 ]);
 
-/** A WAV that cannot be played; the message says what is wrong with it. */
+/** A WAV that cannot be played; the message contains the reason. */
 export class WavError extends ParleyError {
   override readonly name = "WavError";
   readonly code = "audio_file_invalid";
 }
 
-/** A WAV that comes in pieces, cut anywhere; what follows its samples is left out. */
+/** A WAV in pieces, cut anywhere; bytes after its samples are ignored. */
 export class WavReader {
   #format: WavFormat | undefined;
   #pending: Buffer = Buffer.alloc(0);
-  /** Samples that are still to come; a stream does not know how many, and says 0 or as many as can be written. */
+  /** The samples that are still to come; a stream does not know the number, and has 0 or the maximum. */
   #remainingBytes: number | undefined;
 
   get format(): WavFormat | undefined {
     return this.#remainingBytes === undefined ? undefined : this.#format;
   }
 
-  /** The bytes of whole samples of all channels that these complete. Throws a WavError. */
+  /** The whole samples of all channels that these bytes complete. Throws a WavError. */
   take(bytes: Uint8Array): Uint8Array {
     this.#pending =
       this.#pending.byteLength === 0 ? Buffer.from(bytes) : Buffer.concat([this.#pending, bytes]);
@@ -195,7 +195,7 @@ function isBits(codec: WavFormat["codec"], bits: number): boolean {
   return codec === "float" ? bits === 32 || bits === 64 : bits === 8;
 }
 
-/** Whole samples of a WAV as PCM of 16 bits, its channels mixed into one. */
+/** Whole samples of a WAV as 16-bit PCM, its channels mixed into one. */
 export function wavToPcm16(bytes: Uint8Array, format: WavFormat): Uint8Array {
   const { codec, channels, bitsPerSample } = format;
   if (codec === "pcm" && bitsPerSample === 16 && channels === 1) return bytes;
@@ -228,7 +228,7 @@ function sampleAt(view: DataView, at: number, codec: WavFormat["codec"], bits: n
     const value = bits === 32 ? view.getFloat32(at, true) : view.getFloat64(at, true);
     return Math.round(Math.max(-1, Math.min(1, value)) * 32_767);
   }
-  // More than 16 bits are cut to the upper ones; 8 bits have no sign.
+  // Samples of more than 16 bits are cut to the upper ones; 8-bit samples are unsigned.
   if (bits === 8) return (view.getUint8(at) - 128) << 8;
   return view.getInt16(at + bits / 8 - 2, true);
 }

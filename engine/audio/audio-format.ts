@@ -1,12 +1,12 @@
 import { ALAW_SILENCE, MULAW_SILENCE } from "./mulaw.js";
 
-/** Samples of 16 bits: `pcm16` has the low byte first, `pcm16be` the high byte. */
+/** 16-bit samples: `pcm16` has the low byte first, `pcm16be` the high byte. */
 export type PcmEncoding = "pcm16" | "pcm16be";
 
-/** One sample after another, without a header; `mulaw` and `alaw` are the two laws of ITU-T G.711. */
+/** Consecutive samples without a header; `mulaw` and `alaw` are the two laws of ITU-T G.711. */
 export type RawEncoding = "mulaw" | "alaw" | PcmEncoding;
 
-/** Mono audio whose bytes tell how long it sounds. */
+/** Mono audio whose length follows from its size. */
 export interface RawFormat<Encoding extends RawEncoding = RawEncoding> {
   readonly encoding: Encoding;
   readonly sampleRateHz: number;
@@ -20,7 +20,7 @@ export interface Mp3Format {
 
 export type AudioFormat = RawFormat | Mp3Format;
 
-/** What every recognizer takes. */
+/** Formats that every STT accepts. */
 export type InputFormat = RawFormat<"mulaw" | "pcm16">;
 
 export const PHONE_RATE_HZ = 8_000;
@@ -31,7 +31,7 @@ export const PCM_16K = { encoding: "pcm16", sampleRateHz: 16_000 } as const;
 export const PCM_24K = { encoding: "pcm16", sampleRateHz: 24_000 } as const;
 export const MP3 = { encoding: "mp3", sampleRateHz: 24_000 } as const;
 
-/** Telephone audio goes out in frames of this length. */
+/** Telephone audio is sent in frames of this length. */
 export const FRAME_MS = 20;
 
 export function isSameFormat(one: AudioFormat, other: AudioFormat): boolean {
@@ -62,7 +62,7 @@ export function durationMsOf(audio: Uint8Array, format: RawFormat): number {
   return audio.byteLength / bytesPerMs(format);
 }
 
-/** The byte that silence is made of. */
+/** The byte that silence consists of. */
 export function silenceByte(encoding: RawEncoding): number {
   if (encoding === "mulaw") return MULAW_SILENCE;
   return encoding === "alaw" ? ALAW_SILENCE : 0;

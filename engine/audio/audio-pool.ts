@@ -11,11 +11,11 @@ import type { ConversionFormats } from "./speech-conversion.js";
 export interface AudioPoolOptions {
   readonly clock: Clock;
   readonly onFault: (fault: AudioFault) => void;
-  /** That of the process where none is given. */
+  /** By default the process's shared thread. */
   readonly thread?: AudioThread;
 }
 
-/** `batchLost`: with the sentences that were under way. `threadLost`: with nothing to do. Another thread takes the place. */
+/** `batchLost`: with the sentences in progress. `threadLost`: while idle. Another thread replaces it. */
 export interface AudioFault {
   readonly kind: "batchLost" | "threadLost";
   readonly error: unknown;
@@ -29,9 +29,9 @@ export interface AudioPoolStats {
   readonly waitLastMs: number;
 }
 
-/** The CPU-heavy audio of calls, on a thread beside theirs. */
+/** The CPU-intensive audio work of calls, on a thread of its own. */
 export class AudioPool {
-  /** Settles when the thread is ready to work at once. */
+  /** Resolves when the thread is ready to work immediately. */
   readonly ready: Promise<void>;
   readonly #attached: AttachedQueue;
   readonly #queue: ConversionQueue;
@@ -67,14 +67,14 @@ export class AudioPool {
     return this.#queue.open(format, priority, listener, owner);
   }
 
-  /** For the sentences of one organization. */
+  /** The pool for the sentences of one organization. */
   of(owner: string): Pick<ConversionQueue, "open"> {
     return {
       open: (format, priority, listener) => this.open(format, priority, listener, owner),
     };
   }
 
-  /** A whole sentence at once, exactly as long. Rejects with what a listener would be told. */
+  /** Converts a whole sentence, with exactly its length. Rejects with the error that a listener would get. */
   convert(
     audio: Uint8Array,
     format: ConversionFormats,
@@ -98,14 +98,14 @@ export class AudioPool {
     });
   }
 
-  /** Everything under way fails. */
+  /** Everything in progress fails. */
   close(): void {
     this.#isClosed = true;
     this.#queue.close();
     this.#attached.detach();
   }
 
-  /** What the first calls wait for while the thread starts says nothing about how busy it is. */
+  /** The first calls' wait while the thread starts shows nothing about its load. */
   async #warmUp({ warm }: AudioThread, onFault: AudioPoolOptions["onFault"]): Promise<void> {
     try {
       await warm;

@@ -3,20 +3,20 @@ import type { ConversionBatch, ConversionResult, QueuedBatch } from "./conversio
 
 const WORKER = new URL("./audio-worker.js", import.meta.url);
 
-/** A thread that converts speech for any number of queues; where it dies, another takes its place. */
+/** A thread that converts speech for any number of queues; if it dies, another replaces it. */
 export class AudioThread {
-  /** Resolves when it is ready to work at once; rejects when it has died before. */
+  /** Resolves when it is ready to work immediately; rejects if it has died before. */
   readonly warm: Promise<void>;
   readonly #piscina: Piscina;
   readonly #lossListeners = new Set<(error: unknown) => void>();
   #lastQueueId = 0;
   #hasEnded = false;
 
-  /** What it runs; tests have one that fails. */
+  /** `worker`: the script that it runs; tests use one that fails. */
   constructor(worker = WORKER) {
     this.#piscina = new Piscina({
       filename: worker.href,
-      // The state of sentences stays in the thread, so that each queue has one.
+      // The state of sentences stays in the thread, so there is exactly one.
       minThreads: 1,
       maxThreads: 1,
       recordTiming: false,
@@ -33,7 +33,7 @@ export class AudioThread {
     return this.#hasEnded;
   }
 
-  /** `onLost` is told when the thread dies with nothing to do. */
+  /** `onLost` is called when the thread dies while idle. */
   attach(onLost: (error: unknown) => void): AttachedQueue {
     this.#lastQueueId += 1;
     const queueId = this.#lastQueueId;
@@ -44,13 +44,13 @@ export class AudioThread {
         piscina.run({ queueId, ...batch } satisfies QueuedBatch, { name: "convert", signal }),
       detach: () => {
         this.#lossListeners.delete(onLost);
-        // A thread that has died remembers nothing.
+        // A thread that has died has no state.
         void piscina.run(queueId, { name: "forget" }).catch(() => undefined);
       },
     };
   }
 
-  /** At once: work in progress rejects. */
+  /** Immediately: work in progress rejects. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     await this.#piscina.destroy();
@@ -60,13 +60,13 @@ export class AudioThread {
 export interface AttachedQueue {
   /** One at a time. Rejects when the batch, and with it the thread, is lost. */
   convert(batch: ConversionBatch, signal: AbortSignal): Promise<readonly ConversionResult[]>;
-  /** Has the thread forget what it keeps for the queue. */
+  /** Drops the thread's state for this queue. */
   detach(): void;
 }
 
 let ofThisProcess: AudioThread | undefined;
 
-/** One for the whole process: its start, and compiling what runs often, take 180 ms of CPU. */
+/** One for the whole process: its start, and compiling its hot code, take 180 ms of CPU. */
 export function audioThread(): AudioThread {
   if (ofThisProcess === undefined || ofThisProcess.hasEnded) ofThisProcess = new AudioThread();
   return ofThisProcess;

@@ -1,10 +1,10 @@
 import { type ConversionFormats, SpeechConversion } from "./speech-conversion.js";
 
-/** The next bytes of one sentence; the first step of a sentence says what is to become of it. */
+/** The next bytes of one sentence; the first step of a sentence contains its formats. */
 export interface ConversionStep {
   readonly id: number;
   readonly opens: ConversionFormats | undefined;
-  /** None in the last step. */
+  /** Empty in the last step. */
   readonly bytes: Uint8Array;
   readonly isLast: boolean;
 }
@@ -15,12 +15,12 @@ export interface ConversionBatch {
   readonly dropped: readonly number[];
 }
 
-/** Several queues may have one thread. */
+/** Several queues may share one thread. */
 export interface QueuedBatch extends ConversionBatch {
   readonly queueId: number;
 }
 
-/** In the order of the steps; the text says why a sentence cannot be converted. */
+/** In the order of the steps; the text is the reason why a sentence cannot be converted. */
 export type ConversionResult = Uint8Array | { readonly error: string };
 
 /** The sentences of a queue that a thread has begun and not finished. */
@@ -50,7 +50,7 @@ export class OpenConversions {
   async #converted({ id, opens, bytes, isLast }: ConversionStep): Promise<Uint8Array> {
     if (opens !== undefined) this.#byId.set(id, await SpeechConversion.open(opens));
     const conversion = this.#byId.get(id);
-    // Another thread has replaced the one that had started it.
+    // The thread that started it has been replaced.
     if (conversion === undefined) throw new Error("the sentence was lost with its thread");
     if (!isLast) return conversion.write(bytes);
     const rest = conversion.end();

@@ -3,14 +3,17 @@ import type { Clock } from "../time/clock.js";
 import type { ConversionBatch, ConversionResult, ConversionStep } from "./conversion-batch.js";
 import type { ConversionFormats } from "./speech-conversion.js";
 
-/** Enough for a quantile that one slow batch does not move, and over in a tenth of a second of a full box. */
+/** Enough for a quantile that one slow batch does not move; a full machine fills it in a tenth of a second. */
 const WAITS_KEPT_MAX = 64;
-/** What is older says nothing about now: a server that refuses calls must see its queue empty again though nothing passes it. */
+/**
+ * Older waits show nothing about the present: a server that refuses calls must see its queue empty again though
+ * nothing passes it.
+ */
 const WAITS_KEPT_MS = 5_000;
-/** One slow thing is one: whoever looks every second must not meet it five times. */
+/** A single slow item counts once: a check every second must not see it five times. */
 const LAST_KEPT_MS = 1_000;
 
-/** How long the last few things have waited. */
+/** The waits of the last few items. */
 export class RecentWaits {
   readonly #clock: Clock;
   readonly #waits = new Float64Array(WAITS_KEPT_MAX);
@@ -22,7 +25,7 @@ export class RecentWaits {
     this.#clock = clock;
   }
 
-  /** That something has come through that waited since then. */
+  /** Records an item that has waited since then. */
   addSince(sinceMs: number): void {
     const nowMs = this.#clock.monotonicMs();
     this.#waits[this.#count % WAITS_KEPT_MAX] = nowMs - Math.max(sinceMs, this.#countedFromMs);
@@ -30,18 +33,18 @@ export class RecentWaits {
     this.#count += 1;
   }
 
-  /** What still waits counts only from now on, too. */
+  /** Items that still wait are measured only from now on, too. */
   forget(): void {
     this.#count = 0;
     this.#countedFromMs = this.#clock.monotonicMs();
   }
 
-  /** 0 when there was none within LAST_KEPT_MS. */
+  /** 0 if there was none within LAST_KEPT_MS. */
   get lastMs(): number {
     return this.#recent(LAST_KEPT_MS).at(-1) ?? 0;
   }
 
-  /** What 95 of 100 do not exceed; 0 when there was none of late. */
+  /** The wait that 95 of 100 items do not exceed; 0 if there were none recently. */
   get p95Ms(): number {
     const sorted = this.#recent(WAITS_KEPT_MS).sort((one, other) => one - other);
     return sorted[Math.ceil(0.95 * sorted.length) - 1] ?? 0;
@@ -59,17 +62,17 @@ export class RecentWaits {
   }
 }
 
-/** At some tenth of a millisecond a step, a queue of a tenth of a second: later, the caller would hear a gap. */
+/** At about a tenth of a millisecond a step, a queue of a tenth of a second: later, the caller would hear a gap. */
 const STEPS_WAITING_MAX = 1_000;
-/** Recordings wait as long as they have to; what does not fit is missing in one recording. */
+/** Recordings may wait as long as necessary; steps beyond this limit are missing in one recording. */
 const BACKGROUND_STEPS_WAITING_MAX = 5_000;
-/** A batch is a few milliseconds of work, so that what comes next does not wait longer for its turn. */
+/** A batch is a few milliseconds of work, so that the next one does not wait longer for its turn. */
 const BATCH_BYTES_MAX = 64 * 1024;
-/** A byte of MP3 is as much sound, and so as much work, as so many of samples. */
+/** A byte of MP3 contains as much audio, and needs as much work, as this many bytes of samples. */
 const MP3_BYTE_WORK = 8;
-/** So much audio at a time, MP3 of a few seconds, holds the thread for about a millisecond. */
+/** A step of this size, a few seconds of MP3, occupies the thread for about a millisecond. */
 const STEP_BYTES_MAX = 16 * 1024;
-/** A thread that takes so long for a batch hangs. */
+/** A thread that takes this long for a batch hangs. */
 const BATCH_DEADLINE_MS = 10_000;
 
 export class AudioPoolOverloadedError extends ParleyError {
@@ -88,13 +91,13 @@ export type ConvertBatch = (
   signal: AbortSignal,
 ) => Promise<readonly ConversionResult[]>;
 
-/** `speech`: somebody waits to hear it. `background`: goes when no speech waits. */
+/** `speech`: a caller waits to hear it. `background`: runs when no speech waits. */
 export type ConversionPriority = "speech" | "background";
 
 export interface ConversionListener {
-  /** The next audio, in order; the bytes are the callee's. */
+  /** The next audio, in order; the callee owns the bytes. */
   onAudio(audio: Uint8Array): void;
-  /** All of it has been given. */
+  /** All audio has been passed on. */
   onEnd(): void;
   /** Nothing follows. */
   onFailed(error: Error): void;
@@ -108,17 +111,17 @@ interface Waiting {
 
 /** One sentence in progress. */
 export interface Conversion {
-  /** Copies nothing: the bytes must stay as they are. */
+  /** Copies nothing: the bytes must not change. */
   write(bytes: Uint8Array): void;
-  /** No more bytes come. */
+  /** No more bytes follow. */
   end(): void;
-  /** Nobody waits any more; the listener hears nothing from now on. */
+  /** The result is no longer needed; the listener is not called from now on. */
   drop(): void;
 }
 
 /**
- * Sentences on their way through one thread: everything that arrives while it is busy becomes one batch. Owners, which
- * are organizations, take turns, and when the queue is full, the owner with most entries loses one.
+ * Sentences on their way through one thread: everything that arrives while it is busy becomes one batch. Owners,
+ * which are organizations, take turns, and when the queue is full, the owner with the most entries loses one.
  */
 export class ConversionQueue {
   readonly waits: RecentWaits;
@@ -127,7 +130,7 @@ export class ConversionQueue {
   readonly #onBatchLost: (error: unknown) => void;
   readonly #waiting: Record<ConversionPriority, Waiting[]> = { speech: [], background: [] };
   readonly #open = new Map<number, QueuedConversion>();
-  /** Who has had a step of the background last. */
+  /** The owner of the last background step. */
   #lastOwner: string | undefined;
   #dropped: number[] = [];
   #nextId = 1;
@@ -141,7 +144,7 @@ export class ConversionQueue {
     this.#onBatchLost = onBatchLost;
   }
 
-  /** Steps of speech that wait. */
+  /** The number of waiting speech steps. */
   get length(): number {
     return this.#waiting.speech.length;
   }
@@ -151,7 +154,10 @@ export class ConversionQueue {
     return oldest === undefined ? 0 : this.#clock.monotonicMs() - oldest.sinceMs;
   }
 
-  /** The listener is told an AudioPoolOverloadedError or AudioPoolClosedError, or why the audio cannot be converted. */
+  /**
+   * The listener gets an AudioPoolOverloadedError or AudioPoolClosedError, or the reason why the audio cannot be
+   * converted.
+   */
   open(
     format: ConversionFormats,
     priority: ConversionPriority,
@@ -168,7 +174,7 @@ export class ConversionQueue {
     return conversion;
   }
 
-  /** Everything under way fails. */
+  /** Everything in progress fails. */
   close(): void {
     this.#isClosed = true;
     this.#failAll(new AudioPoolClosedError("the audio pool is closed"));
@@ -191,7 +197,10 @@ export class ConversionQueue {
     this.#pump();
   }
 
-  /** The newest sentence of the owner that has most waiting fails, where that is more than one more than the newcomer has. */
+  /**
+   * Fails the newest sentence of the owner with the most waiting, if that is at least two more than the newcomer
+   * has.
+   */
   #evict(waiting: readonly Waiting[], newcomer: string): boolean {
     const counts = new Map<string, number>();
     for (const { conversion } of waiting) {
@@ -239,8 +248,9 @@ export class ConversionQueue {
   }
 
   /**
-   * Speech first, and of speech the sentences of which nothing was given yet: their callers wait, where those of the others still
-   * hear what came before; among both, owners take turns. Of the background one step at a time, since speech may come meanwhile.
+   * Speech first, and of speech the sentences without output so far: their callers wait, while those of the others
+   * still hear earlier audio. In both groups owners take turns. Background work runs one step at a time, since
+   * speech may arrive meanwhile.
    */
   #take(): readonly Waiting[] {
     const { speech, background } = this.#waiting;
@@ -279,7 +289,7 @@ export class ConversionQueue {
     }
   }
 
-  /** What the thread remembered of sentences has gone with it. */
+  /** The thread's state of sentences is gone. */
   #lose(error: unknown): void {
     if (this.#isClosed) return;
     this.#onBatchLost(error);
@@ -296,7 +306,7 @@ export class ConversionQueue {
   }
 }
 
-/** One step of each owner after the other, those of one owner in their order. */
+/** One step of each owner after the other, an owner's own steps in their order. */
 function inTurns(steps: readonly Waiting[]): readonly Waiting[] {
   const byOwner = new Map<string, Waiting[]>();
   for (const step of steps) {
@@ -323,10 +333,10 @@ interface ConversionWays {
 }
 
 class QueuedConversion implements Conversion {
-  /** What a byte of it costs the thread, beside one of samples. */
+  /** The work per byte, relative to a byte of samples. */
   readonly byteWork: number;
   readonly owner: string;
-  /** Some of its sound is on its way to whoever waits for it. */
+  /** Some of its audio has already been passed on. */
   hasOutput = false;
   readonly #id: number;
   readonly #listener: ConversionListener;

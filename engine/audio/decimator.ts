@@ -1,11 +1,11 @@
 import { addProducts, lowPass, toSample } from "./fir-filter.js";
 
 /**
- * From a multiple of 8 kHz to 8 kHz: flat to 3.2 kHz, 0.1 dB down at 3.4, and at least 62 dB down from 4 kHz on, where
- * what is left would fold back. Only the results that stay are computed.
+ * From a multiple of 8 kHz to 8 kHz: flat to 3.2 kHz, 0.1 dB down at 3.4, and at least 62 dB down from 4 kHz on,
+ * where the rest would alias. Only the retained results are computed.
  */
 const PERIODS = 48;
-/** The cut-off as a share of 8 kHz: between the two edges, a little nearer to the upper one. */
+/** The cut-off as a share of 8 kHz: between the two edges, slightly nearer to the upper one. */
 const CUTOFF = 0.46;
 const BETA = 5.9;
 
@@ -15,23 +15,29 @@ export const DECIMATOR_DELAY = PERIODS / 2;
 const PHASE_TAPS = PERIODS + 1;
 const RESULTS_AT_ONCE = 512;
 
-/** The filter dealt out to as many phases as there are samples to a result, so that neighbours in a phase are neighbours in memory. */
+/**
+ * The filter split into one phase per input sample of a result, so that neighbours in a phase are neighbours in
+ * memory.
+ */
 type Phases = readonly Float64Array[];
 
-/** 16, 24, 32 and 48 kHz have one each: nothing else comes in. */
+/** One each for 16, 24, 32 and 48 kHz: no other rates occur. */
 const phasesOf = new Map<number, Phases>();
 const sums = new Float64Array(RESULTS_AT_ONCE);
 const phaseSamples = new Float64Array(RESULTS_AT_ONCE + PERIODS);
 let window = new Float64Array(0);
 
-/** The state before the first sample: the past ones and, last, how many of the next block come before its first result. */
+/**
+ * The state before the first sample: the past samples and, last, how many of the next block precede its first
+ * result.
+ */
 export function newDecimatorState(factor: number): Int16Array {
   return new Int16Array(PHASE_TAPS * factor);
 }
 
 /**
- * Every `factor`th sample, filtered; `factor` is 2 for 16 kHz and 3 for 24 kHz. Of `n` samples in all blocks together come
- * exactly `n / factor`, rounded up. `state` is carried on to the next block of the same signal.
+ * Every `factor`th sample, filtered; `factor` is 2 for 16 kHz and 3 for 24 kHz. `n` samples in all blocks together
+ * give exactly `n / factor` results, rounded up. `state` is passed to the next block of the same signal.
  */
 export function decimate(pcm: Int16Array, factor: number, state: Int16Array): Int16Array {
   const past = state.subarray(0, -1);
@@ -55,7 +61,7 @@ export function decimate(pcm: Int16Array, factor: number, state: Int16Array): In
   return results;
 }
 
-/** Shifts a past on by a block. */
+/** Shifts the past samples by a block. */
 function keepLast(past: Int16Array, block: Int16Array): void {
   if (block.length >= past.length) {
     past.set(block.subarray(block.length - past.length));
@@ -94,7 +100,7 @@ function phasesFor(factor: number): Phases {
   return phases;
 }
 
-/** Zeros before the filter fill up the phases; without a look at those that are known. */
+/** Zeros before the filter fill up the phases. Not cached. */
 export function designPhases(factor: number): Phases {
   const filter = lowPass({ taps: PERIODS * factor + 1, cutoff: CUTOFF / factor, beta: BETA });
   return Array.from({ length: factor }, (_, phase) =>

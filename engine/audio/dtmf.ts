@@ -4,10 +4,10 @@ const HIGH_HZ = [1_209, 1_336, 1_477, 1_633] as const;
 const KEYS = "123A456B789C*0#D";
 const TONE_MS = 100;
 const PAUSE_MS = 80;
-/** The level of each tone, as a share of full scale: two together stay clear of clipping. */
+/** The level of each tone, as a share of full scale: two together do not clip. */
 const LEVEL = 0.35;
 
-/** Samples of the keys pressed one after another; what is no key is left out. */
+/** Samples of consecutive DTMF keys; other characters are ignored. */
 export function dtmfTones(keys: string, rateHz: number): Int16Array {
   const known = Array.from(keys.toUpperCase()).filter((key) => KEYS.includes(key));
   const keySamples = ((TONE_MS + PAUSE_MS) * rateHz) / 1_000;

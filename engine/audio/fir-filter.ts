@@ -1,8 +1,8 @@
 /**
- * Adds to `count` results the products of neighbouring samples with the taps:
- * `sums[n] += taps[0] * samples[n] + taps[1] * samples[n + 1] + ...`. Four results at once share every load, which makes it
- * twice as fast as one after the other; each is still summed in the order of the taps, so that a result does not depend on
- * how the signal was cut.
+ * Adds to `count` results the products of neighbouring samples with the taps: `sums[n] += taps[0] * samples[n] +
+ * taps[1] * samples[n + 1] + ...`. Four results at once share every load, which makes it twice as fast as one
+ * after the other; each is still summed in the order of the taps, so that a result does not depend on how the
+ * signal was cut.
  */
 export function addProducts(
   sums: Float64Array,
@@ -66,9 +66,9 @@ export function toSample(value: number): number {
 export interface LowPass {
   /** Odd, so that the delay is a whole number of samples. */
   readonly taps: number;
-  /** Half of the amplitude is left here; as a share of the sample rate. */
+  /** The frequency at half amplitude, as a share of the sample rate. */
   readonly cutoff: number;
-  /** The window's shape: a higher one stops more, and falls more slowly. */
+  /** The window's shape: a higher value attenuates more, and falls more slowly. */
   readonly beta: number;
 }
 

@@ -1,4 +1,4 @@
-// By hand, since frames are passed on as they are, and the packages for MP3 decode them.
+// Own code, since frames are passed on unchanged, and the packages for MP3 decode them.
 /** The four bytes before every frame of MPEG audio, Layer III. Source: ISO/IEC 11172-3 (MPEG-1), 13818-3 (MPEG-2), and the 2.5 extension. */
 export interface Mp3Header {
   readonly version: "1" | "2" | "2.5";
@@ -8,7 +8,7 @@ export interface Mp3Header {
   readonly samples: number;
   /** The whole frame with its header. */
   readonly frameBytes: number;
-  /** Where the audio's main data would begin were it a tag frame: header, check sum and side information. */
+  /** Where the main data would begin if it were a tag frame: header, check sum and side information. */
   readonly sideEndBytes: number;
 }
 
@@ -29,7 +29,7 @@ const LAYER_III = 1;
 const MONO = 3;
 const CHECKSUM_BYTES = 2;
 
-/** The header at `at`, or undefined when these bytes begin no Layer III frame of a known size. */
+/** The header at `at`, or undefined if these bytes do not begin a Layer III frame of a known size. */
 export function readMp3Header(bytes: Uint8Array, at: number): Mp3Header | undefined {
   const first = bytes[at];
   const second = bytes[at + 1];
@@ -69,7 +69,10 @@ export interface Mp3Stream {
   readonly channels: number;
   readonly durationMs: number;
   readonly frames: number;
-  /** The whole frames alone: no tags, no information frame, no garbage, no cut last frame. May share memory with the input. */
+  /**
+   * Only the whole frames: no tags, no information frame, no garbage, no cut last frame. May share memory with the
+   * input.
+   */
   readonly audio: Uint8Array;
 }
 
@@ -78,7 +81,7 @@ interface Piece {
   readonly to: number;
 }
 
-/** How long the whole frames in these bytes play. Any bytes are taken; in what is not MP3 there is nothing to play. */
+/** The playing time of the whole frames in these bytes. Accepts any bytes; 0 if they contain no MP3. */
 export function mp3DurationMs(bytes: Uint8Array): number {
   return mp3Stream(bytes).durationMs;
 }
@@ -114,7 +117,7 @@ export function mp3Stream(bytes: Uint8Array): Mp3Stream {
   };
 }
 
-/** Two bytes look like a header once in a while; what follows must be a header of the same kind, a tag or the end. */
+/** Two bytes occasionally look like a header; a header of the same kind, a tag or the end must follow. */
 function isFrame(
   bytes: Uint8Array,
   at: number,
@@ -136,7 +139,7 @@ function isSameKind(one: Mp3Header, other: Mp3Header): boolean {
   return one.version === other.version && one.sampleRateHz === other.sampleRateHz;
 }
 
-/** Skips a tag at once, anything else byte by byte up to the next that may begin a frame or a tag. */
+/** Skips a whole tag, and anything else byte by byte up to the next that may begin a frame or a tag. */
 function afterGarbage(bytes: Uint8Array, at: number): number {
   if (isId3v2(bytes, at)) return at + id3v2Bytes(bytes, at);
   let next = at + 1;
@@ -155,7 +158,10 @@ function isId3v2(bytes: Uint8Array, at: number): boolean {
   return spells(bytes, at, "ID3") && at + ID3V2_HEADER_BYTES <= bytes.length;
 }
 
-/** Seven bits a byte (ID3v2.4, section 3.1). The header is not in the number, nor a footer, in which no frame can begin. */
+/**
+ * Seven bits per byte (ID3v2.4, section 3.1). The number excludes the header and a footer, in which no frame can
+ * begin.
+ */
 function id3v2Bytes(bytes: Uint8Array, at: number): number {
   let size = 0;
   for (let index = at + 6; index < at + ID3V2_HEADER_BYTES; index += 1) {
@@ -166,7 +172,7 @@ function id3v2Bytes(bytes: Uint8Array, at: number): number {
 
 const VBRI_OFFSET_BYTES = MP3_HEADER_BYTES + 32;
 
-/** A first frame that holds tables for seeking instead of sound: Xing or Info after the side information, or VBRI. */
+/** A first frame that contains seek tables instead of audio: Xing or Info after the side information, or VBRI. */
 function isInformation(bytes: Uint8Array, at: number, header: Mp3Header): boolean {
   const mark = at + header.sideEndBytes;
   const plainMark = at + header.sideEndBytes - ((bytes[at + 1] ?? 0) & 1 ? 0 : 2);

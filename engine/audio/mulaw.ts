@@ -1,7 +1,7 @@
-// By hand, since it is one page of a standard and stands in the path of every frame of a telephone call.
+// Own code, since it is one page of a standard and runs for every frame of a telephone call.
 /**
- * G.711 (ITU-T G.711, 1988), both laws, by tables: a sample of 16-bit PCM to a byte and back. A byte's sample is the
- * middle of its interval, at 16 bits: µ-law reaches ±32,124, A-law ±32,256.
+ * G.711 (ITU-T G.711, 1988), both laws, by tables: a sample of 16-bit PCM to a byte and back. A byte's sample is
+ * the middle of its interval, at 16 bits: µ-law reaches ±32,124, A-law ±32,256.
  */
 
 const MULAW_BIAS = 132;
@@ -9,7 +9,7 @@ const MULAW_CLIP = 32_635;
 
 const MULAW_SAMPLES = Int16Array.from({ length: 256 }, (_, code) => mulawSample(code));
 const ALAW_SAMPLES = Int16Array.from({ length: 256 }, (_, code) => alawSample(code));
-/** µ-law tells 14 bits apart and A-law 13, so the lowest bits of a sample need no place in the table. */
+/** µ-law distinguishes 14 bits and A-law 13, so the table does not need the lowest bits of a sample. */
 const MULAW_CODES = Uint8Array.from({ length: 1 << 14 }, (_, top) => mulawCode((top << 18) >> 16));
 const ALAW_CODES = Uint8Array.from({ length: 1 << 13 }, (_, top) => alawCode((top << 19) >> 16));
 
@@ -59,7 +59,7 @@ function mulawSample(code: number): number {
 
 function mulawCode(sample: number): number {
   const sign = sample < 0 ? 0x80 : 0;
-  // A negative sample is complemented, as the law does on its 14 bits: -1 stands beside 0, not at 1.
+  // A negative sample is complemented, as the law does with its 14 bits: -1 maps next to 0, not to 1.
   const size = Math.min(sample < 0 ? -sample - 4 : sample, MULAW_CLIP) + MULAW_BIAS;
   const segment = 24 - Math.clz32(size);
   return ~(sign | (segment << 4) | ((size >> (segment + 3)) & 0x0f)) & 0xff;

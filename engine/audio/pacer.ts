@@ -1,19 +1,22 @@
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { FRAME_MS } from "./audio-format.js";
 
-/** Sent before it is due, so that neither a late timer nor the network is heard; what a `clear` has to throw away. */
+/**
+ * Audio is sent this far ahead, so that neither a late timer nor the network is audible; a `clear` discards at
+ * most this much.
+ */
 const SEND_AHEAD_MS = 160;
-/** More than a session ever synthesizes ahead of the caller's ear. */
+/** More than a conversation ever synthesizes ahead of playback. */
 const QUEUED_MAX_MS = 180_000;
 
 export interface PacedSink {
   /** One whole frame, valid only during the call. */
   frame(bytes: Uint8Array): void;
-  /** Everything before it has been given to `frame`. */
+  /** Everything before it has been passed to `frame`. */
   mark(name: string): void;
-  /** Sound that waited is sent only now, so long after the caller had heard all before it. */
+  /** Waiting audio is sent only now, this long after the caller had heard everything before it. */
   late?(lateMs: number): void;
-  /** One of these has thrown: nothing more comes. */
+  /** One of these has thrown: no further call follows. */
   broken?(): void;
 }
 
@@ -21,13 +24,13 @@ export interface PacedFormat {
   /** The bytes of 20 ms. */
   readonly frameBytes: number;
   readonly silence: number;
-  /** Left out: SEND_AHEAD_MS, for a vendor that keeps what comes early and plays it in time. */
+  /** Omitted: SEND_AHEAD_MS, for a vendor that buffers early audio and plays it in time. */
   readonly aheadMs?: number;
 }
 
 interface Piece {
   readonly audio: Uint8Array;
-  /** Told when the piece has been sent; a piece without one goes on in the next. */
+  /** Reported when the piece has been sent; a piece without a mark continues in the next. */
   readonly mark: string | undefined;
   sentBytes: number;
 }
@@ -37,11 +40,14 @@ export class Pacer {
   readonly #clock: Clock;
   readonly #onFault: (error: unknown) => void;
   readonly #streams = new Set<PacedStream>();
-  /** When the timer is due, not when it fires: a late one is not the next one's start, so that nothing drifts. */
+  /** When the timer is due, not when it fires: a late one does not delay the next, so that nothing drifts. */
   #dueMs = 0;
   #stopTimer: CancelTimer | undefined;
 
-  /** `onFault` gets what a sink threw; the stream is closed then, the others go on. Without one it is thrown after them. */
+  /**
+   * `onFault` gets the exception of a sink; its stream is closed then, and the others continue. Without it the
+   * exception is rethrown after them.
+   */
   constructor(clock: Clock, onFault: (error: unknown) => void = throwLater) {
     this.#clock = clock;
     this.#onFault = onFault;
@@ -68,7 +74,10 @@ export class Pacer {
     this.#stopTimer = this.#clock.after(Math.max(0, waitMs), () => this.#tick());
   }
 
-  /** Sends what is due at the timer's own time: seen from there every stream is as far ahead each time, late or not. */
+  /**
+   * Sends what is due at the timer's scheduled time, so that every stream is equally far ahead each time, late or
+   * not.
+   */
   #tick(): void {
     const lateMs = this.#clock.monotonicMs() - this.#dueMs;
     if (lateMs < -FRAME_MS / 2) return this.#schedule();
@@ -99,7 +108,7 @@ function throwLater(error: unknown): void {
   });
 }
 
-/** The way of one call's audio to its telephone. */
+/** One call's audio on its way to its telephone. */
 export class PacedStream {
   readonly #clock: Clock;
   readonly #format: PacedFormat;
@@ -109,10 +118,10 @@ export class PacedStream {
   #queuedBytes = 0;
   /** How many of the pieces have a mark. */
   #marksQueued = 0;
-  /** When the next frame is to be heard. */
+  /** When the next frame has to play. */
   #nextFrameMs = Number.NEGATIVE_INFINITY;
   #isPaused = false;
-  /** Since the last frame: a silence now is meant. */
+  /** Paused since the last frame: a silence now is intended. */
   #wasPaused = false;
 
   constructor(clock: Clock, format: PacedFormat, sink: PacedSink, onClose: () => void) {
@@ -122,7 +131,10 @@ export class PacedStream {
     this.#onClose = onClose;
   }
 
-  /** When the last frame that was sent has been played, if it is played in time; before the first frame, and after a `clear`, -Infinity. */
+  /**
+   * When the last sent frame has been played, if it plays in time; before the first frame, and after a `clear`,
+   * -Infinity.
+   */
   get playedByMs(): number {
     return this.#nextFrameMs;
   }
@@ -132,8 +144,8 @@ export class PacedStream {
   }
 
   /**
-   * The next piece of a sound, and with `mark` its last: then what does not fill a frame is filled up with silence, and the mark
-   * follows it. False beyond QUEUED_MAX_MS: the audio is not taken then, the mark is.
+   * The next piece of a sound, and with `mark` its last: the rest of the frame is filled with silence, and the
+   * mark follows. False beyond QUEUED_MAX_MS: the audio is dropped then, but the mark is kept.
    */
   enqueue(audio: Uint8Array, mark?: string): boolean {
     const durationMs = (audio.byteLength / this.#format.frameBytes) * FRAME_MS;
@@ -142,7 +154,7 @@ export class PacedStream {
     if (taken.byteLength === 0 && mark === undefined) return isTaken;
     const nowMs = this.#clock.monotonicMs();
     this.sendDue(nowMs);
-    // Where nothing waited, the silence until now is not the pacer's.
+    // Without waiting audio, the silence until now is not the pacer's.
     if (!this.#hasFrame) this.#nextFrameMs = Math.max(this.#nextFrameMs, nowMs);
     this.#pieces.push({ audio: taken, mark, sentBytes: 0 });
     this.#queuedBytes += taken.byteLength;
@@ -151,7 +163,7 @@ export class PacedStream {
     return isTaken;
   }
 
-  /** Nothing leaves until `resume`; what has been sent ahead is still heard. */
+  /** Nothing is sent until `resume`; audio that was sent ahead still plays. */
   hold(): void {
     this.#isPaused = true;
   }
@@ -163,7 +175,7 @@ export class PacedStream {
     this.sendDue(this.#clock.monotonicMs());
   }
 
-  /** Nothing of what was queued leaves any more. */
+  /** Drops the queued audio. */
   clear(): void {
     this.#pieces = [];
     this.#queuedBytes = 0;
@@ -183,7 +195,7 @@ export class PacedStream {
     this.#sink.broken?.();
   }
 
-  /** Sends every frame that is to be heard before `nowMs` and the time sent ahead. */
+  /** Sends every frame that has to play before `nowMs` plus the time sent ahead. */
   sendDue(nowMs: number): void {
     if (this.#isPaused) return;
     this.#reportMarks();
@@ -197,14 +209,14 @@ export class PacedStream {
     }
   }
 
-  /** The caller's buffer is empty although sound waits: it stood still, or this came too late. */
+  /** The caller's buffer is empty although audio waits: playback stopped, or this ran too late. */
   #catchUp(nowMs: number): void {
     const lateMs = nowMs - this.#nextFrameMs;
     this.#nextFrameMs = nowMs;
     if (!this.#wasPaused) this.#sink.late?.(lateMs);
   }
 
-  /** What is queued fills a frame, or is the end of a sound. */
+  /** The queued audio fills a frame, or is the end of a sound. */
   get #hasFrame(): boolean {
     return this.#marksQueued > 0 || this.#queuedBytes >= this.#format.frameBytes;
   }
@@ -216,7 +228,7 @@ export class PacedStream {
     this.#reportMarks();
   }
 
-  /** Without a copy, where one piece has all of it. */
+  /** Without a copy, if one piece contains all of it. */
   #take(sizeBytes: number): Uint8Array | undefined {
     const piece = this.#pieces[0];
     if (piece === undefined) return undefined;
@@ -228,7 +240,7 @@ export class PacedStream {
     return part;
   }
 
-  /** A frame that lies in several pieces of one sound. */
+  /** A frame from several pieces of one sound. */
   #gathered(): Uint8Array {
     const frame = new Uint8Array(this.#format.frameBytes);
     let filledBytes = 0;
@@ -247,7 +259,7 @@ export class PacedStream {
     return frame.subarray(0, filledBytes);
   }
 
-  /** Lets go of the pieces that have been sent, and tells the marks that they end with. */
+  /** Frees the sent pieces, and reports their marks. */
   #reportMarks(): void {
     for (;;) {
       const piece = this.#pieces[0];

@@ -1,26 +1,26 @@
 import { lowPassAt, productAt, toSample } from "./fir-filter.js";
 
-/** As in the decimator, of which this is the form for rates that are no multiple: 22,050 and 44,100 Hz, mostly. */
+/** As in the decimator; this is the form for rates that are no multiple: mostly 22,050 and 44,100 Hz. */
 const PERIODS = 48;
 const CUTOFF = 0.46;
 const BETA = 5.9;
 
 interface Phases {
-  /** Every `step / phases` input samples a result. */
+  /** One result per `step / phases` input samples. */
   readonly step: number;
   readonly phases: number;
-  /** One filter a phase, one after another. */
+  /** One filter per phase, one after another. */
   readonly taps: Float64Array;
   readonly tapCount: number;
 }
 
-/** MPEG audio has nine rates and there are three to convert to, so there are never more. */
+/** MPEG audio has nine rates and there are three target rates, so there are never more. */
 const phasesOf = new Map<string, Phases>();
 
 /** From any rate to any other, piece by piece; see `Resampler`. */
 export class RationalResampler {
   readonly #phases: Phases;
-  /** The samples that results to come still need, and where in the input the first of them stands. */
+  /** The samples that later results still need, and the input position of the first of them. */
   #buffered = new Float64Array(0);
   #bufferStart: number;
   #pushedCount = 0;
@@ -38,7 +38,7 @@ export class RationalResampler {
     this.#pushedCount += pcm.length;
     this.#hold(pcm);
     const { step, phases, tapCount } = this.#phases;
-    // A result needs half of the taps behind the place where it stands.
+    // A result needs half of the taps after its position.
     const settledTo = this.#bufferStart + this.#buffered.length - tapCount / 2;
     return this.#results(Math.ceil((Math.max(0, settledTo) * phases) / step));
   }
@@ -56,7 +56,7 @@ export class RationalResampler {
     this.#buffered = held;
   }
 
-  /** All that have not been given yet, up to the one before `to`. */
+  /** All results that have not been returned yet, up to the one before `to`. */
   #results(to: number): Int16Array {
     const { step, phases, taps, tapCount } = this.#phases;
     const before = tapCount / 2 - 1;
@@ -86,11 +86,11 @@ function phasesFor(rateHz: number, targetHz: number): Phases {
   return known;
 }
 
-/** Without a look at those that are known. */
+/** Not cached. */
 export function designPhases(rateHz: number, targetHz: number): Phases {
   const divisor = greatestCommonDivisor(rateHz, targetHz);
   const phases = targetHz / divisor;
-  // What neither of the rates can hold is left out.
+  // Frequencies that either of the rates cannot represent are removed.
   const ratio = Math.max(1, rateHz / targetHz);
   const reach = (PERIODS * ratio) / 2;
   const tapCount = 2 * Math.ceil(reach);

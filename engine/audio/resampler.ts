@@ -1,15 +1,21 @@
 import { DECIMATOR_DELAY, decimate, newDecimatorState } from "./decimator.js";
 import { RationalResampler } from "./rational-resampler.js";
 
-/** Audio of one rate as audio of another, piece by piece: all results together are, bit for bit, those of the whole. */
+/**
+ * Converts audio from one rate to another, piece by piece: all results together are, bit for bit, those of the
+ * whole.
+ */
 export interface Resampler {
-  /** The results that this much of the input settles. */
+  /** The results that this input completes. */
   push(pcm: Int16Array): Int16Array;
-  /** The rest, as if silence followed: of `n` samples come `n * target / rate`, rounded up. Nothing may be pushed after it. */
+  /**
+   * The rest, as if silence followed: `n` samples give `n * target / rate` results, rounded up. Nothing may be
+   * pushed after it.
+   */
   end(): Int16Array;
 }
 
-/** Throws a RangeError for half hertz. */
+/** Throws a RangeError for a fractional rate. */
 export function newResampler(rateHz: number, targetHz: number): Resampler {
   if (!Number.isInteger(rateHz) || rateHz <= 0) {
     throw new RangeError(`audio of ${rateHz} Hz cannot be converted`);
@@ -19,7 +25,7 @@ export function newResampler(rateHz: number, targetHz: number): Resampler {
   return new RationalResampler(rateHz, targetHz);
 }
 
-/** The decimator without its delay: begins and ends where the input does. */
+/** The decimator without its delay: its output begins and ends with the input. */
 class DecimatingResampler implements Resampler {
   readonly #factor: number;
   readonly #state: Int16Array;

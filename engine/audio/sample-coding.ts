@@ -1,7 +1,7 @@
 import type { RawEncoding } from "./audio-format.js";
 import { decodeAlaw, decodeMulaw, encodeAlaw, encodeMulaw } from "./mulaw.js";
 
-/** Samples of raw audio; half a sample at the end is left out. */
+/** Samples of raw audio; half a sample at the end is dropped. */
 export function decodeSamples(bytes: Uint8Array, encoding: RawEncoding): Int16Array {
   switch (encoding) {
     case "mulaw":
@@ -28,7 +28,7 @@ export function encodeSamples(pcm: Int16Array, encoding: RawEncoding): Uint8Arra
   }
 }
 
-/** µ-law as it is; everything else as 16-bit samples, low byte first. */
+/** µ-law unchanged; everything else as 16-bit samples, low byte first. */
 export function forRecognizer(bytes: Uint8Array, encoding: RawEncoding): Uint8Array {
   switch (encoding) {
     case "mulaw":
@@ -41,7 +41,7 @@ export function forRecognizer(bytes: Uint8Array, encoding: RawEncoding): Uint8Ar
   }
 }
 
-/** PCM of 16 bits; half a sample at the end is left out. */
+/** 16-bit PCM; half a sample at the end is dropped. */
 export function decodePcm(bytes: Uint8Array, littleEndian: boolean): Int16Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const pcm = new Int16Array(bytes.length >> 1);
@@ -53,7 +53,7 @@ export function decodePcm(bytes: Uint8Array, littleEndian: boolean): Int16Array 
 
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-/** As `decodePcm` with the low byte first, without a copy where the machine and the place of the bytes allow it. */
+/** As `decodePcm` with the low byte first, without a copy if the machine and the alignment of the bytes allow it. */
 export function viewPcm(bytes: Uint8Array): Int16Array {
   const isAligned = bytes.byteOffset % Int16Array.BYTES_PER_ELEMENT === 0;
   if (!IS_LITTLE_ENDIAN || !isAligned) return decodePcm(bytes, true);

@@ -6,12 +6,12 @@ import { encodeSamples, viewPcm } from "./sample-coding.js";
 import { WholeSamples } from "./whole-samples.js";
 
 export interface ConversionFormats {
-  /** Speech of a vendor; MP3 of any rate. */
+  /** A vendor's speech; MP3 of any rate. */
   readonly from: Mp3Format | RawFormat<"pcm16">;
   readonly to: RawFormat;
 }
 
-/** One sentence on its way from a vendor's format to the caller's, piece by piece, with all that has to be remembered between. */
+/** Converts one sentence from a vendor's format to the caller's, piece by piece, with the state between pieces. */
 export class SpeechConversion {
   readonly #to: RawFormat;
   readonly #source: Source;
@@ -22,19 +22,22 @@ export class SpeechConversion {
     this.#source = source;
   }
 
-  /** Each sentence has a stream of its own, so that no sound of one call reaches another. */
+  /** Each sentence has its own stream, so that no sound of one call reaches another. */
   static async open({ from, to }: ConversionFormats): Promise<SpeechConversion> {
     if (from.encoding !== "mp3") return new SpeechConversion(to, new PcmSource(from.sampleRateHz));
     return new SpeechConversion(to, new Mp3Source(await mp3Decoders.open({ gapless: false })));
   }
 
-  /** The audio that these bytes complete, in the caller's format; may be none. Throws a RangeError for a rate it cannot convert. */
+  /**
+   * The audio that these bytes complete, in the caller's format; may be empty. Throws a RangeError for a rate it
+   * cannot convert.
+   */
   write(bytes: Uint8Array): Uint8Array {
     const pcm = this.#source.decode(bytes);
     return this.#encoded(pcm.length === 0 ? pcm : this.#resampled().push(pcm));
   }
 
-  /** The rest; all together is exactly as long as what was given. */
+  /** The rest; all output together has exactly the length of the input. */
   end(): Uint8Array {
     return this.#encoded(this.#resampler?.end() ?? new Int16Array(0));
   }
@@ -90,7 +93,7 @@ class Mp3Source implements Source {
     this.rateHz = sampleRate;
     const pcm = new Int16Array(samplesDecoded);
     for (let index = 0; index < samplesDecoded; index += 1) {
-      // Mono comes as two equal channels.
+      // Mono is decoded to two equal channels.
       pcm[index] = toSample(16_384 * ((left[index] ?? 0) + (right[index] ?? 0)));
     }
     return pcm;

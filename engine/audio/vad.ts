@@ -3,18 +3,18 @@ import { decodeMulaw } from "./mulaw.js";
 
 /** Loudness is measured over this much audio at a time. */
 const PIECE_MS = 20;
-/** So many samples of each piece are looked at: enough to tell a voice from a room. */
+/** The number of samples measured per piece: enough to distinguish a voice from a room. */
 const SAMPLES_PER_PIECE = 20;
-/** Mean size of a sample, of 32,767: below it nobody speaks, 46 dB below the loudest. */
+/** Mean size of a sample, of 32,767: below it there is no voice, 46 dB below the loudest. */
 const VOICE_LEVEL_MIN = 160;
-/** A voice is so many times louder than the noise under it: 11 dB. */
+/** A voice is louder than the noise under it by this factor: 11 dB. */
 const VOICE_OVER_NOISE = 3.5;
-/** What is loud and does not pause is noise after a while: the floor rises by 3 dB a second. */
+/** Loud sound without pauses becomes noise after a while: the floor rises by 3 dB a second. */
 const FLOOR_RISE_PER_PIECE = 1.0069;
 const FLOOR_FALL_SHARE = 0.3;
 const FLOOR_MIN = 10;
 const FLOOR_MAX = 4_000;
-/** The line's own noise is learnt at its beginning, before most callers speak. */
+/** The line's own noise is measured at its beginning, before most callers speak. */
 const LEARNING_PIECES = 15;
 const LEARNT_FLOOR_MAX = 400;
 /** A click is loud in one piece, a voice in three of the last five. */
@@ -32,8 +32,8 @@ const MULAW_SIZES = Uint16Array.from(
 );
 
 /**
- * Distinguishes a voice from line noise by loudness alone, in less than a microsecond for each 20 ms of a call. It is
- * used when STT is late or silent, and errs towards "voice", which costs a wait and no word.
+ * Distinguishes a voice from line noise by loudness alone, in less than a microsecond for each 20 ms of a call. It
+ * is used when STT is late or silent, and errs towards "voice", which costs a wait and no word.
  */
 export class VoiceActivityDetector {
   readonly #isMulaw: boolean;
@@ -54,7 +54,7 @@ export class VoiceActivityDetector {
     this.#strideBytes = Math.max(1, Math.floor(samples / SAMPLES_PER_PIECE)) * sampleBytes;
   }
 
-  /** Takes whole samples, and says how many ms of them are a voice. */
+  /** Takes whole samples, and returns how many ms of them are a voice. */
   hear(audio: Uint8Array): number {
     let voicedMs = 0;
     this.#syllablesMs = 0;

@@ -2,12 +2,12 @@ import { bytesPerSample } from "./audio-format.js";
 
 const BYTES_PER_SAMPLE = bytesPerSample("pcm16");
 
-/** Puts pieces of 16-bit audio, wherever they were cut, on whole samples. */
+/** Joins pieces of 16-bit audio, cut anywhere, to whole samples. */
 export class WholeSamples {
   /** The first half of a sample whose second half begins the next piece. */
   #half: number | undefined;
 
-  /** What these bytes complete, without a copy where none is needed. */
+  /** The samples that these bytes complete, without a copy if none is needed. */
   take(bytes: Uint8Array): Uint8Array {
     if (this.#half === undefined && bytes.byteLength % BYTES_PER_SAMPLE === 0) return bytes;
     const carriedBytes = this.#half === undefined ? 0 : 1;

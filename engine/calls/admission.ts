@@ -12,21 +12,21 @@ import { CallRefusedError } from "./call-refused-error.js";
 import { type CallFacts, withOverrides, withVariables } from "./call-variables.js";
 import type { Conversation } from "./conversations.js";
 
-/** What whoever let the caller in has laid down for this one call. */
+/** Terms for this one call, set by the credentials or settings that admitted the caller. */
 export interface CallTerms {
-  /** Agent and plan may allow less; undefined: they alone say. */
+  /** Agent and plan may allow less; undefined: no additional limit. */
   readonly callMaxSec: number | undefined;
-  /** What the agent's texts have in place of `{{name}}`. */
+  /** The values for `{{name}}` in the agent's texts. */
   readonly variables: Variables;
   readonly overrides?: CallOverrides | undefined;
   /**
-   * They are for one conversation, in which one call is open at a time: a call that goes on with it takes the place of the one
-   * before, and `callMaxSec` counts from the beginning of the first.
+   * The terms apply to one conversation with one open call at a time: a call that continues it takes the place of
+   * the one before, and `callMaxSec` counts from the beginning of the first.
    */
   readonly isOneConversation?: boolean;
 }
 
-/** The agent as the call has it: it may be shorter than the agent allows, never longer. */
+/** The agent with the call's terms: the call may be shorter than the agent allows, never longer. */
 export function withTerms(
   agent: AgentRecord,
   terms: CallTerms | undefined,
@@ -38,9 +38,12 @@ export function withTerms(
   return { ...filled, thresholds: { ...agent.thresholds, maxCallDurationSec } };
 }
 
-/** The slots as those use them who open calls, whether this process counts them or the owner of the server does. */
+/** The call slots for code that opens calls, whether this process counts them or the primary does. */
 export interface Slots {
-  /** False when the organization already has `callsMax` calls, without `replaces`, whose slot this call is to have. */
+  /**
+   * False if the organization already has `callsMax` calls, not counting `replaces`, whose slot this call takes
+   * over.
+   */
   acquire(
     orgId: string,
     callId: string,
@@ -48,7 +51,7 @@ export interface Slots {
     replaces?: string,
   ): MaybePromise<boolean>;
   release(callId: string): void;
-  /** The calls that the organization has on this server. */
+  /** The organization's number of calls on this server. */
   countOf(orgId: string): MaybePromise<number>;
   /** The calls of this process. */
   readonly count: number;
@@ -56,13 +59,13 @@ export interface Slots {
   readonly orgIds: readonly string[];
   /** The organization's calls in this process. */
   callsOf(orgId: string): readonly string[];
-  /** Gives back the slots of calls of this process that are not alive any more, and says how many there were. */
+  /** Frees the slots of calls of this process that are no longer alive, and returns their number. */
   reconcile(isAlive: (callId: string) => boolean): number;
 }
 
 /**
- * The calls that each organization has in progress. A slot belongs to its call and is given back once, by the call's
- * own end; a second release does nothing. Where a server has several workers, its owner counts for all of them.
+ * The calls that each organization has in progress. A slot belongs to its call and is freed once, at the end of
+ * the call; a second release does nothing. On a server with several workers, the primary counts for all of them.
  */
 export class CallSlots implements Slots {
   readonly #orgByCall = new Map<string, string>();
@@ -101,7 +104,7 @@ export class CallSlots implements Slots {
     this.#counts.remove(orgId);
   }
 
-  /** Gives back the slots of calls that are not alive any more, and says how many there were: each one is a bug. */
+  /** Frees the slots of calls that are no longer alive, and returns their number: each one is a bug. */
   reconcile(isAlive: (callId: string) => boolean): number {
     const dead = [...this.#orgByCall.keys()].filter((callId) => !isAlive(callId));
     for (const callId of dead) this.release(callId);
@@ -109,7 +112,7 @@ export class CallSlots implements Slots {
   }
 }
 
-/** Organizations that had calls within a second or so; a number each. */
+/** Organizations that had calls within about a second; each entry is one number. */
 const KEPT_MAX = 2_000;
 
 export interface MinutesStores {
@@ -117,7 +120,7 @@ export interface MinutesStores {
   readonly usageChanges: Database["usageChanges"];
 }
 
-/** How much of its plan an organization has used; calls in progress count when they have ended. */
+/** How much of its plan an organization has used; calls in progress count after their end. */
 export class MonthlyMinutes {
   readonly #usage: MinutesStores["usage"];
   readonly #clock: Clock;
@@ -129,7 +132,7 @@ export class MonthlyMinutes {
     this.#used = new ReadCache({ changes, clock, entriesMax: KEPT_MAX });
   }
 
-  /** Throws a CallRefusedError when the plan's are used up. */
+  /** Throws a CallRefusedError if the plan's minutes are used up. */
   async demand({ organization, plan }: Tenant): Promise<void> {
     const { maxMonthlyMinutes } = plan.limits;
     if ((await this.used(organization.id)) < maxMonthlyMinutes) return;
@@ -137,7 +140,7 @@ export class MonthlyMinutes {
     throw new CallRefusedError("limitReached", message, { code: "minutes_limit_reached" });
   }
 
-  /** Since the month began (UTC); without what ended at another process within the last second. */
+  /** Minutes since the start of the month (UTC); without calls that ended in another process within the last second. */
   async used(orgId: string): Promise<number> {
     const { fromDate, toDate } = utcMonth(this.#clock.epochMs());
     const read = () => this.#usage.minutesBetween(orgId, fromDate, toDate);
@@ -147,7 +150,7 @@ export class MonthlyMinutes {
 
 export interface PlanPlaceDeps {
   readonly slots: Pick<Slots, "acquire">;
-  /** False where no process has the call, or the one that should have it does not answer. */
+  /** False if no process has the call, or the process that should have it does not answer. */
   readonly endCall: (callId: string, ending: Ending) => MaybePromise<boolean>;
 }
 
@@ -155,7 +158,7 @@ export interface WantedPlace {
   readonly orgId: string;
   readonly callId: string;
   readonly callsMax: number;
-  /** A call of the same conversation makes room in any case. */
+  /** A call of the same conversation is ended to make room in any case. */
   readonly isOneConversation?: boolean;
 }
 
@@ -165,9 +168,9 @@ const RECONNECTED: Ending = {
 };
 
 /**
- * Takes a call's place among those that its plan allows; false where there is none. Where the plan is full, a call of the same
- * conversation that lives makes room: a client whose network has changed is back before its old connection is known to be gone.
- * It is ended first, since nobody finds a call that has no slot.
+ * Takes a slot within the plan's limit; false if there is none. If the plan is full, a live call of the same
+ * conversation makes room: a client whose network has changed returns before its old connection times out. That
+ * call is ended first, since a call without a slot cannot be found.
  */
 export async function takePlace(
   { slots, endCall }: PlanPlaceDeps,
@@ -183,35 +186,38 @@ export async function takePlace(
 }
 
 export interface AdmissionLimits {
-  /** Calls at the same time on this server, of all organizations; `npm run bench:capacity` finds it. 0 = no such limit. */
+  /**
+   * The maximum number of concurrent calls on this server, over all organizations; `npm run bench:capacity`
+   * measures it. 0 = unlimited.
+   */
   readonly callsMax: number;
-  /** How late the event loop may be (p99 of a second) before callers in progress would hear it. 0 = not looked at. */
+  /** The event loop's lateness (p99 of a second) that callers would hear. 0 = not checked. */
   readonly eventLoopDelayMaxMs: number;
 }
 
 export interface AdmissionGauges {
   /** On this server. */
   callCount(): number;
-  /** Whether another worker of this server takes calls, so that none has to be refused by this one. */
+  /** Whether another worker of this server accepts calls, so that this one need not refuse any. */
   othersAccept(): boolean;
-  /** An operator wants no new calls on this server. */
+  /** An operator has stopped new calls on this server. */
   isDrained(): boolean;
-  /** p99 of the lateness of the event loop since the last look. */
+  /** The p99 of the event loop's lateness since the last call. */
   takeEventLoopDelayMs(): number;
   /** How long audio waits for the audio pool. */
   audioPoolWaitMs(): number;
 }
 
 const SAMPLE_INTERVAL_MS = 1_000;
-/** One bad second may be a collection of garbage; two in a row are load. */
+/** One bad second may be a garbage collection; two in a row are load. */
 const BAD_SAMPLES_TO_CLOSE = 2;
 const GOOD_SAMPLES_TO_OPEN = 3;
 /** Audio that waits longer than two frames is heard as a gap. */
 const AUDIO_POOL_WAIT_MAX_MS = 40;
 
 /**
- * Refuses new calls before those in progress suffer. Lateness is the honest sign of a full cluster: its processors show half
- * of their time idle when callers begin to hear it.
+ * Refuses new calls before those in progress suffer. The event loop's lateness is the reliable sign of a full
+ * server: processors are half idle when callers begin to hear it.
  */
 export class Admission {
   readonly #limits: AdmissionLimits;
@@ -227,7 +233,7 @@ export class Admission {
     this.#stop = clock.every(SAMPLE_INTERVAL_MS, () => this.#sample());
   }
 
-  /** Why a new call is not taken now; undefined when it is. */
+  /** Why new calls are refused at the moment; undefined if they are accepted. */
   get refusal(): string | undefined {
     const { callsMax } = this.#limits;
     if (this.#gauges.isDrained()) return "the server takes no new calls";
@@ -238,7 +244,7 @@ export class Admission {
     return isRefusing ? "the server is too busy for another call" : undefined;
   }
 
-  /** Whether calls in progress would suffer from another one. */
+  /** Whether another call would degrade those in progress. */
   get isOverloaded(): boolean {
     return this.#isClosed;
   }
@@ -249,7 +255,7 @@ export class Admission {
 
   #sample(): void {
     const { eventLoopDelayMaxMs } = this.#limits;
-    // Also where it is not judged: the metrics show it.
+    // Read even without a limit: the metrics report it.
     const eventLoopDelayMs = this.#gauges.takeEventLoopDelayMs();
     if (eventLoopDelayMaxMs === 0) return;
     const isBad =

@@ -14,9 +14,9 @@ import { withVariables } from "./call-variables.js";
 
 /** Longer than any reply that a caller would listen to. */
 const CHAT_REPLY_MAX_MS = 60_000;
-/** One user tries one agent at a time, in a tab or two. */
+/** One user tests one agent at a time, in a tab or two. */
 const CHATS_OF_ORGANIZATION_MAX = 5;
-/** Calls come first: more chats than this are refused rather than share the vendors' connections with them. */
+/** Calls have priority: further chats are refused rather than share the vendors' connections with calls. */
 const CHATS_MAX = 50;
 const RETRY_AFTER_SEC = 5;
 
@@ -25,28 +25,28 @@ export interface ChatUsage {
   readonly completionTokens: number;
 }
 
-/** The model could not answer; the message is in plain words, for the people of the organization. */
+/** The LLM could not answer; the message is in plain words, for members of the organization. */
 export class ChatError extends ParleyError {
   override readonly name = "ChatError";
   readonly code = "chat_failed";
 }
 
-/** One reply that has a place and waits to be asked for. */
+/** One reserved reply, which has not been requested yet. */
 export interface AgentChat {
-  /** Once. Calls `onText` with every piece of the reply, in order. Rejects with a `ChatError`. */
+  /** Call it once. Calls `onText` with every piece of the reply, in order. Rejects with a `ChatError`. */
   reply(onText: (text: string) => void): Promise<ChatUsage>;
 }
 
 export interface AgentChatsOptions {
   readonly agents: Pick<Agents, "forCall">;
-  /** The language model that the agent uses in calls. Throws a VendorError. */
+  /** The LLM that the agent uses in calls. Throws a VendorError. */
   readonly llmOf: (forCall: AgentForCall, documents: string) => AgentLlm;
   readonly knowledge: CallKnowledgeDeps["store"];
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Lets people try an agent in text: its prompt and its language model as in a call, without ears and voice. */
+/** Text chats with an agent: its prompt and its LLM as in a call, without STT and TTS. */
 export class AgentChats {
   readonly #options: AgentChatsOptions;
   readonly #counts = new OrganizationCounts();
@@ -61,8 +61,9 @@ export class AgentChats {
   }
 
   /**
-   * The place is held until `reply` has settled or `signal` aborts, which it does when nobody waits any more. RequestError
-   * `not_found`; `conflict`: the agent is not active, with the reason; `rate_limited`, `unavailable`: too many at once.
+   * The reservation lasts until `reply` has settled or `signal` aborts, which happens when the client disconnects.
+   * RequestError `not_found`; `conflict`: the agent is not active, with the reason; `rate_limited`, `unavailable`:
+   * too many chats.
    */
   async start(
     tenant: Tenant,

@@ -34,7 +34,7 @@ import type { VendorContext } from "../vendors/vendor-settings.js";
 import { CheckedVoice } from "./checked-voice.js";
 import { type PromptNotes, systemMessage } from "./prompt.js";
 
-/** A voice that stands in for one whose format it does not give: what it says is converted on the way. */
+/** Converts the audio of a voice that stands in for one with another format. */
 export class ConvertedVoice implements TextToSpeech {
   readonly formats: readonly SpeechFormat[];
   readonly #client: TextToSpeech;
@@ -46,7 +46,7 @@ export class ConvertedVoice implements TextToSpeech {
     this.#audio = audio;
   }
 
-  /** The client as it is, where it gives the format. */
+  /** The client unchanged, if it offers the format. */
   static giving(format: SpeechFormat, client: TextToSpeech, audio: LegAudio): TextToSpeech {
     const isGiven = client.formats.some((each) => isSameFormat(each, format));
     return isGiven ? client : new ConvertedVoice(format, client, audio);
@@ -87,9 +87,9 @@ function unusable(cause: unknown): VendorError {
   return new VendorError("audioPool", "badAnswer", "the audio could not be converted", { cause });
 }
 
-/** How long a vendor is waited for, where there is another to turn to. */
+/** How long a chain waits for a vendor that has a fallback. */
 export interface ChainTimeouts extends LlmTimeouts {
-  /** A voice may take so long to its first audio, at most, and from one piece to the next. */
+  /** The maximum time to the first audio, and between two pieces. */
   readonly firstByteMs: number;
   /** Maximum time until an STT accepts audio. */
   readonly connectMs: number;
@@ -101,7 +101,7 @@ export interface ChainDeps {
   readonly timeouts: ChainTimeouts;
   readonly times: AnswerTimes;
   readonly durations: SpeechDurations;
-  /** Left out in a text chat, where the sound of TTS is not checked. */
+  /** Omitted in a text chat, where TTS audio is not checked. */
   readonly audioPool?: () => Pick<AudioPool, "of">;
   readonly hedging: Hedging;
   readonly clock: Clock;
@@ -117,7 +117,7 @@ export class VendorChains {
     this.#watch = watch;
   }
 
-  /** Throws a VendorError when the settings or credentials of all of them cannot be used. */
+  /** Throws a VendorError if the settings or credentials of all of them are unusable. */
   llm({ agent, llm, fallbacks }: Pick<AgentForCall, "agent" | "llm" | "fallbacks">): LanguageModel {
     const { clients, clock, timeouts, times, hedging } = this.#deps;
     const { orgId } = agent;
@@ -141,7 +141,7 @@ export class VendorChains {
     return new ChainedRecognizer(chain, timeouts.connectMs);
   }
 
-  /** The first decides what the caller's line is given; throws as `llm` does. */
+  /** The first one decides the format of the caller's line; throws as `llm` does. */
   tts({ agent, tts, fallbacks }: AgentForCall, audio: LegAudio): ChainOfVoices {
     const { clients, clock, timeouts, times } = this.#deps;
     const { orgId } = agent;
@@ -161,7 +161,7 @@ export class VendorChains {
       clock,
       watch: this.#watch,
     });
-    const client = new ChainedVoice(chain, { maxEndpointingDelayMs: timeouts.firstByteMs, times });
+    const client = new ChainedVoice(chain, { audioTimeoutMs: timeouts.firstByteMs, times });
     return { client, format: format ?? audio.sentenceFormat(client), next: () => chain.next };
   }
 
@@ -204,18 +204,18 @@ export interface VoiceOfProvider extends VoiceLink {
 export interface ChainOfVoices {
   readonly client: TextToSpeech;
   readonly format: SentenceFormat;
-  /** Who would speak now. */
+  /** The voice that would speak now. */
   readonly next: () => VoiceOfProvider;
 }
 
-/** Whatever is changed of a provider may make a credential work that did not. */
+/** Any change of a provider may make a failing credential work. */
 function breakerOf(breakers: Breakers, provider: ProviderRecord, orgId: string): Breaker {
   const { id, category, providerKey: vendor, updatedAtMs: version } = provider;
   const user = provider.orgId === null ? { orgId } : {};
   return breakers.of({ id, version, category, vendor, ...user });
 }
 
-/** Leaves out providers that cannot be used; throws the reason when none is left. */
+/** Leaves out unusable providers; throws the reason when none is left. */
 function usable<Named, Link>(
   named: readonly Named[],
   linkOf: (each: Named) => Link,
@@ -235,31 +235,34 @@ function usable<Named, Link>(
   return [first, ...others];
 }
 
-/** What an agent thinks, speaks and hears with in one call. */
+/** The LLM, TTS and STT of an agent in one call. */
 export interface AgentVendors {
   readonly llm: AgentLlm;
   readonly tts: AgentTts;
   readonly stt: SpeechToText;
   readonly toolbox: Toolbox;
-  /** The kind of vendor that the call cannot get; undefined if all are available. */
+  /** The category without a usable vendor; undefined if all are available. */
   readonly unavailable: UnavailableCategory | undefined;
-  /** Who has answered, turn by turn. */
+  /** Which vendors have answered, turn by turn. */
   readonly answers: AnswerLog;
 }
 
 export interface AgentVendorsOptions {
   readonly chains: ChainDeps;
-  /** Opens the headers of the agent's tools. */
+  /** Decrypts the headers of the agent's tools. */
   readonly cipher: CredentialCipher;
   readonly context: VendorContext;
 }
 
-/** What the call adds to its agent: texts of its tools, and the documents that its prompt holds whole. */
+/** What the call adds to its agent: texts of its tools, and the whole documents in its prompt. */
 export interface AgentVendorsCall extends Omit<ToolsCall, "callHeaders"> {
   readonly documents?: string | undefined;
 }
 
-/** A kind without a usable provider is named in `lost`; its client fails every request with the reason. */
+/**
+ * A category without a usable provider is reported in `unavailable`; its client fails every request with the
+ * reason.
+ */
 export function agentVendors(
   forCall: AgentForCall,
   audio: LegAudio,
@@ -284,7 +287,7 @@ export function agentVendors(
     }
   };
   return {
-    // Where the voice is lost too, that is what the caller notices.
+    // If TTS is unavailable too, that is what the caller notices.
     tts: ttsOf(
       forCall,
       orUnavailable(
@@ -323,8 +326,8 @@ type Speaking = Pick<ChainOfVoices, "client" | "format"> & { readonly next: () =
 type Thinking = Pick<AgentForCall, "agent" | "llm" | "fallbacks">;
 
 /**
- * The agent's LLM in a chat, as in a call. Throws a VendorError when the settings or credentials of its provider cannot
- * be used, and there is no fallback.
+ * The agent's LLM in a chat, as in a call. Throws a VendorError if the settings or credentials of its provider are
+ * unusable, and there is no fallback.
  */
 export function agentLlm(
   forCall: Thinking,
@@ -353,7 +356,7 @@ function llmOf(
   };
 }
 
-/** Nobody speaks; what was said in the agent's own voice before may still be kept. */
+/** TTS is unavailable; earlier speech in the agent's own voice may still be cached. */
 function mute(
   unavailable: UnavailableVendor,
   { agent, tts }: AgentForCall,
@@ -381,7 +384,7 @@ function ttsOf({ agent, tts }: AgentForCall, { client, format, next }: Speaking)
     speed: agent.ttsConfig.speed,
     language,
     format,
-    /** The key is that of the voice that speaks now: what another has said is not played in its place. */
+    /** The key of the voice that speaks now: speech of another voice is not played in its place. */
     get cacheKey() {
       return keyOf(next());
     },

@@ -9,7 +9,7 @@ const ANSWER_TIMEOUT_MS = 30_000;
 export interface BackgroundRequest {
   readonly messages: readonly ChatMessage[];
   readonly maxTokens: number;
-  /** What a model writes beyond it is not kept. */
+  /** Longer output of the LLM is dropped. */
   readonly charsMax: number;
 }
 
@@ -19,7 +19,7 @@ export interface BackgroundCompletion {
   readonly completionTokens: number;
 }
 
-/** Asks an LLM for an answer that no caller waits for, for half a minute at most. Rejects with a VendorError. */
+/** Requests a completion that no caller waits for, with a limit of half a minute. Rejects with a VendorError. */
 export async function completeInBackground(
   llm: AgentLlm,
   { messages, maxTokens, charsMax }: BackgroundRequest,
@@ -29,12 +29,12 @@ export async function completeInBackground(
   const abort = new AbortController();
   const stop = () => abort.abort();
   const cancel = clock.after(ANSWER_TIMEOUT_MS, stop);
-  // A signal that is aborted already fires no event.
+  // An aborted signal no longer fires the event.
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop);
   let text = "";
   const { modelId } = llm;
-  // An agent whose model takes none says so.
+  // null for an agent whose model accepts no temperature.
   const temperature = llm.temperature === null ? null : 0;
   const request = { modelId, messages, temperature, maxTokens, isBackground: true } as const;
   const take = (token: string) => {
@@ -53,19 +53,19 @@ export async function completeInBackground(
   }
 }
 
-/** Requests about calls in progress, at the same time; a call that finds no room tries again after its next turn. */
+/** Concurrent requests about calls in progress; a call without a free place retries after its next turn. */
 const ANSWERS_AT_ONCE_MAX = 4;
 const ANSWER_TOKENS_MAX = 300;
 const ANSWER_CHARS_MAX = 8_000;
 
-/** What an LLM has answered in the background, and what that is billed as. */
+/** The result of a background request, and its billed tokens. */
 export interface BackgroundAnswer {
-  /** Undefined when the request has failed. */
+  /** Undefined if the request failed. */
   readonly text: string | undefined;
   readonly tokens: number;
 }
 
-/** Asks the LLMs of calls in progress, behind their replies. */
+/** Background requests to the LLMs of calls in progress; the calls' replies have priority. */
 export class BackgroundLlm {
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -77,7 +77,7 @@ export class BackgroundLlm {
   }
 
   /**
-   * Undefined where too many such requests are under way; never rejects, and a request that failed or was aborted counts as many
+   * Undefined if too many of these requests are running; never rejects. A failed or aborted request counts as many
    * tokens as its text has.
    */
   async answer(
@@ -94,7 +94,7 @@ export class BackgroundLlm {
       return { text: answer.text, tokens: answer.promptTokens + answer.completionTokens };
     } catch (error) {
       if (!signal.aborted) {
-        // The error of a vendor may quote what it was sent.
+        // A vendor's error may quote the request.
         const fault = error instanceof VendorError ? error.fault : "unknown";
         this.#log.warn({ callId, fault }, "failed to summarize what was cut from the history");
       }

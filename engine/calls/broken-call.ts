@@ -5,12 +5,12 @@ import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import type { CallJournal } from "./call-journal.js";
 
-/** The end of a call is stored within milliseconds; a store that takes longer lets the caller go on. */
+/** The end of a call is stored within milliseconds; after this time a slower store no longer delays the caller. */
 const END_STORED_MAX_MS = 1_000;
-/** How often is looked whether another process has stored it. */
+/** How often to check whether another process has stored it. */
 const END_CHECK_MS = 100;
 
-/** Whether the call broke: its record says so, or still says that it is in progress. */
+/** Whether the call broke off: its record says so, or still says that it is in progress. */
 export function isBrokenOff({ status, metadata }: CallRecord): boolean {
   const reason = metadata["endReason"];
   if (status === "active") return true;
@@ -18,8 +18,8 @@ export function isBrokenOff({ status, metadata }: CallRecord): boolean {
 }
 
 /**
- * What `find` finds once it is not active any more, after a second at most: its end may be on its way to the store, here or in
- * another process, and its process may have died.
+ * The result of `find` once the call is no longer active, after a second at most: its end may be on its way to the
+ * store, here or in another process, and its process may have died.
  */
 export async function onceEnded(
   find: () => Promise<CallRecord | undefined>,

@@ -26,11 +26,11 @@ import { type RecordingKeeping, Recordings } from "./recording/recordings.js";
 import { StoreHealth } from "./store-health.js";
 
 const HEARTBEAT_MS = 5_000;
-/** Suspending is a write to the store, by another process: how soon calls in progress learn of it. */
+/** Another process suspends an organization by a write to the store; calls in progress notice within this time. */
 const SUSPENSION_CHECK_MS = 2_000;
 const SLOT_SWEEP_MS = 30_000;
 const HISTORY_PURGE_MS = 60 * 60 * 1_000;
-/** After calls were told to end: what their last writes and summaries may take. */
+/** The time for last writes and summaries after calls were told to end. */
 const LAST_WORK_MAX_MS = 5_000;
 
 const SERVER_STOPPING: Ending = {
@@ -46,7 +46,7 @@ const SUSPENDED: Ending = {
 };
 
 export interface CallCenterOptions extends AdmissionLimits, RecordingKeeping {
-  /** Left out where this process has the server for itself. */
+  /** Omitted if this process is the whole server. */
   readonly cluster?: Cluster | undefined;
   readonly database: Database;
   readonly agents: Agents;
@@ -55,16 +55,16 @@ export interface CallCenterOptions extends AdmissionLimits, RecordingKeeping {
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly speechCacheBytes: number;
   readonly preemptiveWasteTokensPerHour: number;
-  /** Why this server takes no calls, where it has another encryption key than the database. */
+  /** Why this server accepts no calls, if its encryption key is not the database's. */
   readonly keyRefusal?: string | undefined;
-  /** Names this run of the server in the call records that it opens. */
+  /** Identifies this run of the server in the call records that it opens. */
   readonly runId: string;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly log: Logger;
 }
 
-/** Everything that calls share, whichever way they came in, and its upkeep. */
+/** The shared parts of all calls, whatever their channel, and their upkeep. */
 export class CallCenter {
   readonly liveCalls = new LiveCalls(() => this.#eventLoopDelay.watch());
   readonly slots: Slots;
@@ -148,31 +148,31 @@ export class CallCenter {
     return this.opener.stopping;
   }
 
-  /** Whether a new call would be taken, as far as this server is concerned. */
+  /** Whether this server would accept a new call. */
   get isReady(): boolean {
     if (this.isStopping || this.#options.keyRefusal !== undefined) return false;
     const isFull = this.#admission.refusal !== undefined;
     return (this.isServing && !isFull) || this.#options.cluster?.othersAccept === true;
   }
 
-  /** Whether this process would take a new call, were it not late and the server not full. */
+  /** Whether this process would accept a new call, apart from lateness and a full server. */
   get isServing(): boolean {
     const isWanted = !this.isStopping && this.#options.cluster?.isDrained !== true;
     const refusal = this.#options.keyRefusal ?? this.storeRefusal;
     return this.#isWarm && isWanted && refusal === undefined;
   }
 
-  /** Whether another call would make those of this process suffer. */
+  /** Whether another call would degrade those of this process. */
   get isOverloaded(): boolean {
     return this.#admission.isOverloaded;
   }
 
-  /** Why nothing can be stored now, in words for whoever asks; undefined while everything is. */
+  /** Why nothing can be stored now, in words for a caller; undefined if everything can. */
   get storeRefusal(): string | undefined {
     return this.#storeWatch.refusal;
   }
 
-  /** Settles when nothing is left to be started that a first call would wait for. */
+  /** Resolves when everything that a first call would wait for has started. */
   get warm(): Promise<void> {
     return this.audioPool().ready;
   }
@@ -196,13 +196,13 @@ export class CallCenter {
   }
 
   /**
-   * Closes calls that were still open when an earlier run of the server died as failed, and removes what is too old. The audio
-   * pool starts meanwhile, so that no caller waits for its thread.
+   * Marks calls that a dead earlier run left open as failed, and removes what is too old. The audio pool starts
+   * meanwhile, so that no caller waits for its thread.
    */
   async recover(): Promise<void> {
     const { database, clock, runId, log } = this.#options;
     await this.join();
-    // Calls in progress that are not of this run may be another server's, where there are several.
+    // With several servers, calls in progress of other runs may be another server's.
     if (database.writers === "one") {
       const count = await database.calls.closeAbandoned(runId, clock.epochMs());
       if (count > 0) log.warn({ count }, "calls of an earlier run were closed as failed");
@@ -211,13 +211,13 @@ export class CallCenter {
     await this.recordings.start();
   }
 
-  /** In place of `recover`, for a process that begins beside others of its server: what is open is theirs. */
+  /** Replaces `recover` for a process that starts next to others of its server: open calls are theirs. */
   async join(): Promise<void> {
     this.audioPool();
     await this.#beat();
   }
 
-  /** Takes no new calls, lets those in progress finish until the deadline, then ends them with a reason. */
+  /** Accepts no new calls, lets those in progress finish until the deadline, then ends them with a reason. */
   async drain(timeoutMs: number): Promise<void> {
     const { clock, log } = this.#options;
     this.opener.stop();
@@ -231,7 +231,7 @@ export class CallCenter {
     this.liveCalls.endAll(SERVER_STOPPING);
   }
 
-  /** After `drain`: the ends of the last calls are written, and the threads end. */
+  /** After `drain`: stores the ends of the last calls, and ends the threads. */
   async close(): Promise<void> {
     const { clock } = this.#options;
     for (const cancel of this.#upkeep) cancel();
@@ -244,7 +244,7 @@ export class CallCenter {
     this.#audioPool?.close();
   }
 
-  /** Says that this run lives. */
+  /** Stores the heartbeat of this run. */
   #beat(): Promise<void> {
     const { database, clock, runId } = this.#options;
     return database.calls.heartbeat(runId, clock.epochMs(), clock.monotonicMs());

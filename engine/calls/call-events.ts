@@ -1,15 +1,15 @@
 import type { CallChannel, CallMetrics } from "../../storage/records.js";
 import type { BargeIn, EndOfTurn } from "../conversation/reasons.js";
 
-/** What the caller or the agent says; of the agent all that was said of the turn so far. */
+/** What the caller or the agent says; for the agent the whole turn so far. */
 export interface TranscriptWords {
   readonly role: "user" | "assistant";
   readonly text: string;
-  /** The caller's words as understood; the agent's as far as they were heard. */
+  /** The caller's final transcript; the agent's words as far as they were heard. */
   readonly isFinal: boolean;
 }
 
-/** What happens in a call, for those who watch it. */
+/** What happens in a call, for its watchers. */
 export type CallEvent =
   | {
       readonly type: "began";
@@ -20,15 +20,15 @@ export type CallEvent =
       readonly startedAtMs: number;
     }
   | ({ readonly type: "words"; readonly callId: string } & TranscriptWords)
-  /** What was said and is in no stored turn yet, in place of all words that were sent before. */
+  /** All words that are in no stored turn yet; replaces earlier words. */
   | {
       readonly type: "present";
       readonly callId: string;
       readonly words: readonly TranscriptWords[];
     }
-  /** What the caller's speech does to the agent's turn that plays, and why; a bounded number for each turn. */
+  /** A barge-in decision about the agent's turn that is playing; a bounded number per turn. */
   | ({ readonly type: "bargeIn"; readonly callId: string; readonly turn: number } & BargeIn)
-  /** Why the caller's turn is over that the agent's turn answers. */
+  /** Why the caller's turn ended that the agent's turn answers. */
   | ({ readonly type: "endOfTurn"; readonly callId: string; readonly turn: number } & EndOfTurn)
   /** A turn is over and stored. */
   | { readonly type: "turn"; readonly callId: string; readonly metrics: CallMetrics }
@@ -40,14 +40,14 @@ export type CallEvent =
       readonly endReason: string;
     };
 
-/** What events are about: the calls of an organization, or one of them with its words. */
+/** The subject of events: an organization's calls, or one call with its words. */
 export type CallTopic = string;
 
 export function callsTopic(orgId: string): CallTopic {
   return orgId;
 }
 
-/** Names the organization, too: no other one gets events of the call, whatever id is asked for. */
+/** Includes the organization: no other one gets events of the call, whatever id it requests. */
 export function callTopic(orgId: string, callId: string): CallTopic {
   return `${orgId}/${callId}`;
 }
@@ -65,12 +65,12 @@ export interface PublishedEvent {
 
 /** Publishes events to subscribers in other processes and at other servers, and takes theirs. */
 export interface CallEventBus {
-  /** Whether a subscriber elsewhere wants events of the topic. */
+  /** Whether the topic has a subscriber elsewhere. */
   hasSubscribers(topic: CallTopic): boolean;
   subscribe(subscription: Subscription): void;
   publish(published: PublishedEvent): void;
-  /** Sets what takes events from elsewhere; called once. */
+  /** Sets the receiver of events from elsewhere; called once. */
   onEvent(receive: (published: PublishedEvent) => void): void;
-  /** Sets what is called when the first subscriber elsewhere comes; called once. */
+  /** Sets the callback for the first subscriber elsewhere; called once. */
   onSubscribed(notify: (topic: CallTopic) => void): void;
 }

@@ -11,38 +11,38 @@ import {
 } from "./call-events.js";
 import { TopicSubscribers, type Watch, type Watcher } from "./topic-subscribers.js";
 
-/** In one process. A person has a page or two open; more than these are a client that forgets to let go. */
+/** In one process. A person has a page or two open; more than this is a client that leaks watches. */
 const WATCHERS_PER_ORGANIZATION_MAX = 100;
 const WATCHERS_MAX = 1_000;
-/** Who watches has to come again, with credentials that are still good. */
+/** A watcher has to reconnect after this time, with credentials that are still valid. */
 const WATCH_MAX_MS = 60_000;
-/** So that nothing between server and watcher takes the line for dead, and a watcher that is gone is missed. */
+/** Keeps intermediaries from closing the connection, and detects a watcher that is gone. */
 const PULSE_MS = 5_000;
 
-/** News of all calls of an organization wait so long for others; the words of one call do not. */
+/** Events of an organization's calls are batched for this time; the words of one call are not. */
 const TOGETHER_MS = 250;
 
 /** Sent only to a watcher of the call itself. */
 const OF_ONE_CALL: ReadonlySet<CallEvent["type"]> = new Set(["words", "bargeIn", "endOfTurn"]);
 
-/** What is watched: one call with its words, or without `callId` all of the organization's without theirs. */
+/** The subject of a watch: one call with its words, or without `callId` all of the organization's without theirs. */
 export interface Watched {
   readonly orgId: string;
   readonly callId?: string;
 }
 
-/** Tells who watches what happens in calls. Where nobody does, telling costs one look. */
+/** Publishes call events to watchers. Without watchers an event costs one check. */
 export class CallFeed {
   readonly #clock: Clock;
   readonly #eventBus: CallEventBus | undefined;
   readonly #watched = new Map<CallTopic, TopicSubscribers>();
-  /** The calls that this process has, each with what was said and is in no stored turn yet. */
+  /** The calls of this process, each with its words that are in no stored turn yet. */
   readonly #calls = new Map<CallTopic, () => CallEvent>();
   readonly #counts = new OrganizationCounts();
   #count = 0;
   #isClosed = false;
 
-  /** With an event bus where other processes have calls and watchers, too. */
+  /** `eventBus`: omitted if no other process has calls and watchers. */
   constructor(clock: Clock, eventBus?: CallEventBus) {
     this.#clock = clock;
     this.#eventBus = eventBus;
@@ -62,7 +62,7 @@ export class CallFeed {
     this.#publishOn(callTopic(orgId, news.callId), news);
   }
 
-  /** This process has the call, and `words` returns what was said in it and is in no stored turn yet. */
+  /** Registers a call of this process; `words` returns its words that are in no stored turn yet. */
   callBegins(orgId: string, callId: string, words: () => readonly TranscriptWords[]): void {
     const present = (): CallEvent => ({ type: "present", callId, words: words() });
     this.#calls.set(callTopic(orgId, callId), present);
@@ -72,7 +72,7 @@ export class CallFeed {
     this.#calls.delete(callTopic(orgId, callId));
   }
 
-  /** Throws the RequestError `rate_limited` when the organization has as many watchers as it may have. */
+  /** Throws the RequestError `rate_limited` if the organization has the maximum number of watchers. */
   requireRoom(orgId: string): void {
     if (this.#hasRoom(orgId)) return;
     throw new RequestError(
@@ -85,8 +85,8 @@ export class CallFeed {
   }
 
   /**
-   * Resolves when the signal aborts, after `WATCH_MAX_MS`, or when the server stops; at once if there is no capacity. A
-   * watcher of one call first gets the words that are in no stored turn.
+   * Resolves when the signal aborts, after `WATCH_MAX_MS`, or when the server stops; immediately if there is no
+   * capacity. A watcher of one call first gets the words that are in no stored turn.
    */
   watch(watched: Watched, watcher: Watcher, signal: AbortSignal): Promise<void> {
     const { orgId, callId } = watched;
@@ -114,7 +114,7 @@ export class CallFeed {
     });
   }
 
-  /** The server stops: all watchers leave. */
+  /** The server stops: ends all watches. */
   close(): void {
     this.#isClosed = true;
     for (const watchers of this.#watched.values()) watchers.endAll();
@@ -131,7 +131,7 @@ export class CallFeed {
     this.#eventBus.publish({ topic, event: news });
   }
 
-  /** At once where the call is here; where it is elsewhere, it is asked for. */
+  /** Immediately if the call is here; otherwise the words are requested from its process. */
   #sendCurrent(topic: CallTopic, watcher: Watcher): void {
     const present = this.#calls.get(topic);
     if (present !== undefined) watcher.news([present()]);

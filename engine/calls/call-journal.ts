@@ -64,28 +64,28 @@ export interface CallStart {
   readonly orgId: string;
   readonly agentId: string;
   readonly sessionId: string;
-  /** Stands in where another call has begun as that session; left out, this one is refused then. */
+  /** Used if another call has started as that session; if omitted, this one is refused then. */
   readonly spareSessionId?: string | undefined;
   readonly historyKey: string;
-  /** What was kept under it when the call began. */
+  /** The stored history when the call began. */
   readonly earlier?: readonly HistoryMessage[];
   readonly channel: CallChannel;
-  /** Who calls whom, of a telephone call; left out where that is not known. */
+  /** The calling and the called number of a telephone call; omitted if unknown. */
   readonly callInfo?: CallInfo | undefined;
-  /** What the call was given, of a call of the web. */
+  /** The values that a web call was given. */
   readonly values?: CallValues | undefined;
-  /** Whether the agent has its calls analyzed. */
+  /** Whether the agent's calls are analyzed. */
   readonly isAnalyzed?: boolean;
-  /** The key that the call came with; left out where it came without one. */
+  /** The API key of the call; omitted if it came without one. */
   readonly apiKeyId?: string | undefined;
 }
 
-/** A call that a vendor is asked to place. */
+/** A call that a vendor was asked to place. */
 export type PlacedCallStart = Pick<CallStart, "callId" | "orgId" | "agentId" | "historyKey"> & {
   readonly callInfo: CallInfo;
 };
 
-/** The record of a call that has only begun. */
+/** The record of a call that has just begun. */
 export function newCall(start: CallStart, atMs: number): CallRecord {
   const { callId, orgId, agentId, sessionId, channel, apiKeyId, callInfo, values } = start;
   return {
@@ -140,13 +140,13 @@ export interface JournalDeps {
   readonly feed: Pick<CallFeed, "publish" | "callBegins" | "callIsOver">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Tells this process' calls from those that an earlier one left behind. */
+  /** Distinguishes this process's calls from those that an earlier one left behind. */
   readonly runId: string;
 }
 
 /**
- * Writes calls down as they go: at the start, after each turn and at the end, so that a crash loses one turn at most. What
- * cannot be stored is kept until it can.
+ * Stores calls in progress: at the start, after each turn and at the end, so that a crash loses at most one turn.
+ * Writes that fail are kept and retried.
  */
 export class CallJournal {
   readonly #deps: JournalDeps;
@@ -162,12 +162,12 @@ export class CallJournal {
     return this.#writes.keptCount;
   }
 
-  /** Whether something of this call is still to be stored. */
+  /** Whether a write of this call is pending. */
   isStoring(callId: string): boolean {
     return this.#writes.has(callId);
   }
 
-  /** Resolves when the call is stored as `active`; rejects when it cannot be. */
+  /** Resolves when the call is stored as `active`; rejects if it cannot be. */
   async start(start: CallStart): Promise<CallEntry> {
     const began = this.#now();
     const { feed } = this.#deps;
@@ -177,13 +177,13 @@ export class CallJournal {
     return new CallEntry(this.#deps, this.#writes, start, began);
   }
 
-  /** A call that was over before it began; nothing, when it has its record already. */
+  /** Records a call that was over before it began; does nothing if it already has its record. */
   recordFailed(start: CallStart, ending: Ending): void {
     const began = this.#now();
     const { calls, runId } = this.#deps;
     let isBegun = false;
     const begin = async () => {
-      // An end that could not be stored is tried again, but its call is begun once.
+      // An end that could not be stored is retried, but its call is started once.
       if (isBegun) return true;
       if ((await calls.findById(start.orgId, start.callId)) !== undefined) return false;
       await calls.start(newCall(start, began.atMs), runId, began.monotonicMs);
@@ -194,7 +194,10 @@ export class CallJournal {
     entry.endedBeforeItBegan({ ...ending, status: "failed" }, begin);
   }
 
-  /** Resolves when it is stored that the call is placed: from then on its end has a record, whatever happens to this process. */
+  /**
+   * Resolves when the placing of the call is stored: from then on its end is recorded, whatever happens to this
+   * process.
+   */
   placing(start: PlacedCallStart): Promise<void> {
     const { callId, orgId, agentId, historyKey, callInfo } = start;
     const { calls, runId } = this.#deps;
@@ -213,7 +216,7 @@ export class CallJournal {
     });
   }
 
-  /** The vendor says that a placed call rings. */
+  /** The vendor reports that a placed call is ringing. */
   rings(call: StreamedCall): void {
     const { calls, eventFilters } = this.#deps;
     const event = callRingingEvent(call, this.#now().atMs);
@@ -229,8 +232,8 @@ export class CallJournal {
   }
 
   /**
-   * A call was turned away before it had a record: its organization's endpoints are told, unless the store refuses writes now.
-   * Resolves when that is stored.
+   * A call was refused before it had a record: its organization's endpoints are notified, unless the store refuses
+   * writes at the moment. Resolves when that is stored.
    */
   async refused(call: RefusedCall): Promise<void> {
     // A flood of refused callers must not displace transcripts in the queue.
@@ -246,13 +249,13 @@ export class CallJournal {
     });
   }
 
-  /** The records of a call, and of the one that broke before it, name each other. */
+  /** Links the records of a call and of the broken call before it in both directions. */
   link(callId: string, before: string): void {
     this.annotate(before, { continuedBy: callId });
     this.annotate(callId, { continues: before });
   }
 
-  /** Adds to what is known of a call, if it has a record. */
+  /** Adds metadata to a call, if it has a record. */
   annotate(callId: string, metadata: JsonObject): void {
     void this.#writes.add({
       callId,
@@ -263,7 +266,7 @@ export class CallJournal {
     });
   }
 
-  /** Resolves when the end of every call that has ended is stored. */
+  /** Resolves when the end of every ended call is stored. */
   stored(): Promise<void> {
     return this.#writes.settled();
   }
@@ -273,7 +276,7 @@ export class CallJournal {
     this.#writes.dropAll();
   }
 
-  /** Two clients may come back to one conversation in the same moment. */
+  /** Two clients may resume one conversation in the same moment. */
   async #store(start: CallStart, began: Moment): Promise<void> {
     const { calls, runId, eventFilters } = this.#deps;
     const { spareSessionId: sessionId } = start;
@@ -295,25 +298,25 @@ export class CallJournal {
   }
 }
 
-/** Stands in the metadata of a call whose caller noticed that nobody heard. */
+/** A metadata field of a call with an STT outage that its caller noticed. */
 export const LONG_STT_OUTAGE = "longSttOutage";
 const LONG_STT_OUTAGE_MS = 5_000;
-/** Stands in the metadata of a call with one wait that a caller took for a dead line, whatever the others were. */
+/** A metadata field of a call with one wait that a caller takes for a dead line, whatever the other waits were. */
 export const WAITED_FOR_LONG = "waitedForLong";
 const WAITED_FOR_LONG_MS = 5_000;
 /**
- * Stands in the metadata of a call that ended before its failures ended it: the agent answered nothing that the caller said, since
- * LLM or TTS failed in each turn. Such a call has failed.
+ * A metadata field of a call that ended before its failures ended it: the agent answered nothing that the caller
+ * said, since LLM or TTS failed in each turn. Such a call has failed.
  */
 export const EVERY_REPLY_FAILED = "everyReplyFailed";
 
-/** One moment on both clocks: the machine's, which names it, and the one that never steps, which measures from it. */
+/** One moment on both clocks: the machine's, which dates it, and the monotonic one, which measures from it. */
 export interface Moment {
   readonly atMs: number;
   readonly monotonicMs: number;
 }
 
-/** The record of one call. Its writes are not awaited; the call continues whatever happens to them. */
+/** The record of one call. Its writes are not awaited; the call continues even if they fail. */
 export class CallEntry implements CallRecorder {
   readonly #deps: JournalDeps;
   readonly #writes: CallWrites;
@@ -327,7 +330,7 @@ export class CallEntry implements CallRecorder {
   #failedTurns = 0;
   #hasReplyFailure = false;
   readonly #history: SharedHistory;
-  /** What the conversation's messages no longer hold. */
+  /** What the conversation's messages no longer contain. */
   readonly earlier: EarlierMessages;
   readonly #present = new LiveTranscript();
   #savedTurns = 0;
@@ -352,8 +355,8 @@ export class CallEntry implements CallRecorder {
   }
 
   /**
-   * Who summarizes what the messages no longer hold, how much audio the recognizer was given, and how long the call may last: a process that
-   * was stopped for a while ends it late, and its caller does not pay for that.
+   * Sets the LLM that summarizes earlier messages, the amount of audio that STT received, and the call's maximum
+   * duration: a process that was suspended ends the call late, and its caller does not pay for that.
    */
   attach(llm: AgentLlm, heardMs: () => number, durationMaxMs: number): void {
     this.earlier.summarizeWith(llm);
@@ -386,7 +389,7 @@ export class CallEntry implements CallRecorder {
     feed.publish(orgId, { ...endOfTurn, type: "endOfTurn", callId, turn });
   }
 
-  /** `answers`: which STT, LLM and TTS served the turn. `used`: the tool calls it made, and the passages it was given. */
+  /** `answers`: which STT, LLM and TTS served the turn. `used`: its tool calls, and the passages it was given. */
   turnSaved(save: TurnSave, answers: TurnAnswers = {}, used: TurnTools & TurnKnowledge = {}): void {
     const { calls, metrics, feed, eventFilters } = this.#deps;
     if (save.report !== undefined) metrics.turnEnded(save.report);
@@ -463,14 +466,15 @@ export class CallEntry implements CallRecorder {
     );
     this.#writeEnd(save, async (lostTurns, withWords) => {
       if (!withWords) return storeEnd(lostTurns, withWords);
-      // Who finds the call ended goes on with its conversation, which is whole then; what cannot be stored of it keeps no end back.
+      // A reader that finds the call ended continues its conversation, which must be complete by
+      // then; a failure to store the words does not delay the end.
       const words = this.#history.storeUntil(added, callEnd.endedAtMs);
       const end = words.catch(() => undefined).then(() => storeEnd(lostTurns, withWords));
       await together(words, end);
     });
   }
 
-  /** As `ended`, of a call that `begin` stores first; false, or UniqueViolationError: it has its record already. */
+  /** As `ended`, for a call that `begin` stores first; false, or UniqueViolationError: it already has its record. */
   endedBeforeItBegan(ending: Ending, begin: () => Promise<boolean>): void {
     this.#isEnded = true;
     const callEnd = this.#callEnd(ending, NO_WORDS);
@@ -519,7 +523,7 @@ export class CallEntry implements CallRecorder {
     const endedAtMs = this.#began.atMs + durationMs;
     const durationSec = Math.round(durationMs / 100) / 10;
     const isUnanswered = this.#failedTurns > 0 && this.#answeredTurns === 0;
-    // It ended as a call does, but its vendors had failed for good: decision 051.
+    // It ended normally, but its vendors had failed for good: decision 051.
     const everyReplyFailed = isUnanswered && ending.status === "completed";
     const status = everyReplyFailed ? "failed" : ending.status;
     const startedAtMs = this.#began.atMs;
@@ -547,14 +551,14 @@ export class CallEntry implements CallRecorder {
     };
   }
 
-  /** What is done about the call once it has ended. */
+  /** The jobs that follow the end of the call. */
   #jobs(atMs: number): readonly NewJob[] {
     const { orgId, callId, isAnalyzed = false } = this.#start;
     const summary = summaryJob(orgId, callId, atMs);
     return isAnalyzed ? [summary, analysisJob(orgId, callId, atMs)] : [summary];
   }
 
-  /** By the clock that never steps: a machine's clock that is set during the call is not billed. */
+  /** By the monotonic clock: an adjustment of the machine's clock during the call is not billed. */
   #durationMs(): number {
     const passedMs = this.#deps.clock.monotonicMs() - this.#began.monotonicMs;
     return Math.round(Math.min(passedMs, this.#durationMaxMs));
@@ -595,7 +599,7 @@ export class CallEntry implements CallRecorder {
   }
 }
 
-/** Requests in one turn take effect together. Rejects when both are over, if one has failed. */
+/** Requests in one turn of the event loop take effect together. Rejects when both have settled, if one has failed. */
 async function together(...work: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(work)) {
     if (result.status === "rejected") throw result.reason;

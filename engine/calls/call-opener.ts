@@ -74,7 +74,7 @@ import type { PreemptiveBudget } from "./preemptive-budget.js";
 import type { Recordings } from "./recording/recordings.js";
 import type { StoreHealth } from "./store-health.js";
 
-/** On the telephone a caller who says nothing may have put the receiver aside. */
+/** On the telephone a silent caller may have put the receiver aside. */
 const IDLE_TIMEOUT_ON_TELEPHONE_MS = 10_000;
 
 export interface CallCircumstances {
@@ -83,11 +83,11 @@ export interface CallCircumstances {
   readonly isStreamed: boolean;
   /** The caller talked to the agent a moment ago, and was cut off. */
   readonly wasBroken: boolean;
-  /** The agent wanted to transfer the caller, and has the caller back. */
+  /** The transfer of the caller failed, and the caller is back with the agent. */
   readonly failedTransfer?: TransferResult | undefined;
 }
 
-/** How one call behaves, from the agent and what its plan allows. */
+/** The behaviour of one call, from the agent's settings and its plan. */
 export function sessionSettings(
   agent: AgentRecord,
   plan: PlanRecord,
@@ -120,7 +120,7 @@ export function sessionSettings(
     backchannelPhrases: thresholds.backchannelPhrases,
     interruptionPhrases: thresholds.interruptionPhrases,
     preemptiveGeneration: thresholds.preemptiveGeneration,
-    // The target has just not been reached; a caller is not sent there in circles.
+    // The target has just failed; the caller is not transferred there again and again.
     onProviderFailure: failedTransfer === undefined ? thresholds.onProviderFailure : "end",
     silenceTimeoutMs: thresholds.silenceTimeoutMs,
     maxEndpointingDelayMs: thresholds.maxEndpointingDelayMs,
@@ -146,9 +146,9 @@ export interface ConversationParts {
   readonly vendors: AgentVendors;
   readonly caller: CallerChannel;
   readonly entry: CallEntry;
-  /** What the agent can look up; undefined for one without documents. */
+  /** The agent's documents; undefined for an agent without documents. */
   readonly knowledge?: CallKnowledge | undefined;
-  /** What the recognizer is given. */
+  /** The format that STT receives. */
   readonly input: InputFormat;
   /** Receives the audio of a recorded call; undefined for other calls. */
   readonly tap: CallAudioTap | undefined;
@@ -172,7 +172,7 @@ const INTERNAL_ERROR: Ending = {
   message: "internal error",
 };
 
-/** Joins actor and effects into a session that, however it ends, is written down and gives back its slot. */
+/** Joins actor and effects into a conversation that is recorded, and whose slot is freed, however it ends. */
 export function assembleConversation(
   parts: ConversationParts,
   deps: AssemblyDeps,
@@ -243,7 +243,7 @@ export function assembleConversation(
   return session;
 }
 
-/** A chain tells what failed in it, and the session what the chain gave up with: of one failure once. */
+/** The chain reports each failure, and the conversation reports the chain's last one: each is recorded once. */
 function once(tell: CallRecorder["vendorFailed"]): CallRecorder["vendorFailed"] {
   const reported = new WeakSet<Error>();
   return (category, error) => {
@@ -254,7 +254,7 @@ function once(tell: CallRecorder["vendorFailed"]): CallRecorder["vendorFailed"] 
   };
 }
 
-/** What can still be kept of a call whose step threw. */
+/** What can still be stored of a call whose step threw. */
 function rescue(actor: ConversationActor): TurnSave {
   const { unsaved, metrics } = actor.state.record;
   return { messages: unsaved, metrics, report: undefined, added: [] };
@@ -263,33 +263,33 @@ function rescue(actor: ConversationActor): TurnSave {
 export interface OpenRequest {
   readonly tenant: Tenant;
   readonly agentId: string | undefined;
-  /** The `historyKey` of an earlier session, to be continued. */
+  /** The `historyKey` of an earlier session to continue. */
   readonly historyKey: string | undefined;
-  /** That of a telephone call, in place of a `historyKey`; it may be the first of its sessions, or a later one. */
+  /** The conversation of a telephone call, instead of a `historyKey`; this may be its first session, or a later one. */
   readonly conversation?: PhoneConversation;
   readonly channel: CallChannel;
   readonly audio: LegAudio;
-  /** Somebody can hand the caller on to another number; left out, nobody can. */
+  /** The call can be transferred to another number; omitted: it cannot. */
   readonly canTransfer?: boolean;
-  /** The id of a call that was placed from here, which holds its slot already. */
+  /** The id of a call that this server placed, which already holds its slot. */
   readonly placedCallId?: string | undefined;
   readonly terms?: CallTerms | undefined;
-  /** Who calls whom, of a telephone call; what the record of the call before it says comes first. */
+  /** The calling and the called number of a telephone call; the record of the call before it takes precedence. */
   readonly callInfo?: CallInfo | undefined;
 }
 
-/** The event of a refusal is stored within milliseconds; a store that takes longer does not keep the caller. */
+/** The event of a refusal is stored within milliseconds; after this time a slower store no longer delays the caller. */
 const REFUSAL_STORED_MAX_MS = 1_000;
-/** A refusal that no event can be stored of, and one whose call has a record that tells its end. */
+/** Refusals without an event: the store refuses writes, or the call has a record with its end. */
 const UNREPORTED_REFUSALS: ReadonlySet<string> = new Set<RefusalReason>([
   "storeFailing",
   "callerLeft",
 ]);
 
-/** A call that is turned away before it has a record. */
+/** A call that is refused before it has a record. */
 export interface RefusedCall extends Pick<OpenRequest, "tenant" | "agentId" | "channel"> {
   readonly callInfo?: CallInfo | undefined;
-  /** The same however often the same call is turned away; left out, a new one. */
+  /** The same for each refusal of the same call; omitted: a new one. */
   readonly callId?: string | undefined;
 }
 
@@ -301,13 +301,13 @@ interface Opening {
   readonly conversation: Conversation;
 }
 
-/** What the caller's client is told when the session is ready. */
+/** What the caller's client learns when the call is ready. */
 export interface OpenedCall {
-  /** Its record's id. */
+  /** The id of the call record. */
   readonly callId: string;
   readonly agentName: string;
   readonly historyKey: string;
-  /** To be told what the agent says; absent when the call is not recorded. */
+  /** Receives the agent's audio; absent if the call is not recorded. */
   readonly tap?: CallAudioTap | undefined;
 }
 
@@ -319,7 +319,7 @@ export interface OpenerDeps extends AssemblyDeps {
   readonly journal: Pick<CallJournal, "start" | "link" | "stored" | "recordFailed" | "refused">;
   readonly recordings: Pick<Recordings, "startRecording">;
   readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
-  /** Undefined: callers may be handed on to anybody, where the vendor is not real. */
+  /** Undefined with a simulated vendor: callers may be transferred to any number. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly admission: Pick<Admission, "refusal">;
   readonly storeWatch: Pick<StoreHealth, "refusal">;
@@ -329,7 +329,7 @@ export interface OpenerDeps extends AssemblyDeps {
   readonly newId: () => string;
 }
 
-/** Brings a call to life: agent, limits, slot, record, vendors, in this order; what fails gives back what came before. */
+/** Opens a call: agent, limits, slot, record, vendors, in this order; a failure frees what was taken before. */
 export class CallOpener {
   readonly #deps: OpenerDeps;
   readonly #conversations: Conversations;
@@ -352,14 +352,14 @@ export class CallOpener {
     return this.#stopping;
   }
 
-  /** Forgets the conversations that can no longer be continued. */
+  /** Removes the conversations that can no longer be continued. */
   purgeHistory(): Promise<number> {
     return this.#conversations.purge();
   }
 
   /**
-   * Rejects with a CallRefusedError. `announce` is called with what the caller's client is to be told when it is connected;
-   * `signal` says that the caller has gone meanwhile.
+   * Rejects with a CallRefusedError. `announce` is called with the message for the caller's client once it is
+   * connected; `signal` aborts when the caller has left.
    */
   async open(
     request: OpenRequest,
@@ -381,15 +381,16 @@ export class CallOpener {
     }
   }
 
-  /** A placed call has a record of its failure, and one that came to a server that stops comes back. */
+  /** A placed call gets a record of its failure; a call to a server that stops comes back. */
   async #noteUnopened(request: OpenRequest, reason: RefusalReason): Promise<void> {
     if (request.placedCallId !== undefined || reason === "serverStopping") return;
     await this.noteRefusal({ ...request, callId: request.conversation?.sessionId }, reason);
   }
 
   /**
-   * A call is turned away for good, without a record: the organization's endpoints are told. Resolves when that is stored, before
-   * the caller is told: else a process that dies in between would have refused a call that nobody hears of.
+   * A call is refused for good, without a record: the organization's endpoints are notified. Resolves when the
+   * event is stored, before the caller is told: otherwise, if the process died in between, the refusal would never
+   * be reported.
    */
   async noteRefusal(
     { tenant, agentId, channel, callInfo, callId = this.#deps.newId() }: RefusedCall,
@@ -403,8 +404,8 @@ export class CallOpener {
   }
 
   /**
-   * A telephone call whose audio nobody here can decode has a record that says so; one without an agent is turned away. Rejects with
-   * a CallRefusedError.
+   * A telephone call whose audio cannot be decoded gets a record that says so; one without an agent is refused.
+   * Rejects with a CallRefusedError.
    */
   async recordUnsupported(
     request: Admitted &
@@ -426,7 +427,7 @@ export class CallOpener {
     journal.recordFailed(call, unsupportedAudio(format));
   }
 
-  /** Why a call would be refused right now; undefined when it would be taken. Rejects as `open` does otherwise. */
+  /** Why a call would be refused right now; undefined if it would be accepted. Rejects as `open` does otherwise. */
   async refusal(request: Admitted): Promise<CallRefusedError | undefined> {
     try {
       await this.#admit(request);
@@ -462,7 +463,7 @@ export class CallOpener {
     const { organization, plan } = request.tenant;
     const { maxConcurrentCalls } = plan.limits;
     const { placedCallId } = request;
-    // A call that goes on after a break is another one than the one that was asked about.
+    // A call that continues after a break is another one than the one that was checked.
     const isFirst = request.conversation?.before.length === 0;
     const told = isFirst ? request.callInfo?.preCall?.callId : undefined;
     const callId = placedCallId ?? told ?? this.#deps.newId();
@@ -482,10 +483,10 @@ export class CallOpener {
         if (!(await takePlace(this.#deps, place, conversation))) {
           throw tooManyCalls(maxConcurrentCalls);
         }
-        // One that has stopped meanwhile did not wait for a call that it had not heard of.
+        // A server that is stopping did not wait for a call that it did not know of.
         if (this.#stopping) throw serverStops();
       }
-      // Until the session takes its place: the slot belongs to a call that is alive, and that can be told to end.
+      // Until the conversation replaces it: the slot belongs to a live call, which can be told to end.
       let requestedEnd: Ending | undefined;
       liveCalls.add({ callId, end: (ending) => (requestedEnd = ending) });
       const opening = { admitted: agent, callId, conversation };
@@ -506,7 +507,7 @@ export class CallOpener {
     }
   }
 
-  /** The conversation has its time once, over however many connections. */
+  /** The conversation's time limit covers all of its calls. */
   #remainingTerms(
     terms: CallTerms | undefined,
     { beganAtMs }: Conversation,
@@ -601,13 +602,16 @@ export class CallOpener {
     this.#deps.liveCalls.add(session);
     const listening = await this.#listen(request, forCall, vendors, session, entry, signal);
     announce({ callId, agentName: agent.name, historyKey, tap });
-    this.#deps.log.info({ callId, orgId, agentId: agent.id }, "call begun");
+    this.#deps.log.info({ callId, orgId, agentId: agent.id }, "call started");
     if ("error" in listening) session.startWithout(listening);
     else session.start(listening, conversation.resumed);
     return session;
   }
 
-  /** What the call was given on its way here, and what the organization's service says, where it was not asked yet. */
+  /**
+   * The values that the call was given on its way here, plus those from the organization's service if it was not
+   * asked yet.
+   */
   async #valuesFor(
     { channel, callInfo, terms }: OpenRequest,
     { admitted, callId, conversation }: Opening,
@@ -622,8 +626,8 @@ export class CallOpener {
   }
 
   /**
-   * Asks the organization's service about a telephone call that rings, so that the answer is there when it is answered. Empty
-   * where the agent wants none, or no agent is there to take the call.
+   * Requests the organization's data about a ringing telephone call, so that the response is there when the call
+   * is answered. Empty if the agent has no such request, or no agent is available for the call.
    */
   async preCall(
     request: Admitted,
@@ -654,7 +658,7 @@ export class CallOpener {
     });
   }
 
-  /** Where no vendor of some kind can be had, returns which and why: that is told in the call. */
+  /** If no vendor of a category is available, returns the category and the reason: the agent says so in the call. */
   async #listen(
     request: OpenRequest,
     { agent, sttModelId }: AgentForCall,

@@ -2,7 +2,7 @@ import { ParleyError, type RequestErrorCode } from "../../storage/parley-error.j
 import { isRetryable } from "../../storage/statements/storage-error.js";
 import type { AgentUnavailableError } from "../tenancy/agents/agent-for-call.js";
 
-/** Why a call is not begun; the edge maps it to a close code or to a spoken sentence. */
+/** Why a call is not opened; the API maps it to a close code or to a spoken sentence. */
 export type RefusalReason =
   | "agentNotFound"
   | "providerUnavailable"
@@ -28,7 +28,7 @@ const CODE_BY_REASON: Readonly<Record<RefusalReason, RequestErrorCode>> = {
 };
 
 export interface CallRefusedOptions extends ErrorOptions {
-  /** Left out: that of the reason. */
+  /** Omitted: the code of the reason. */
   readonly code?: RequestErrorCode;
 }
 
@@ -48,7 +48,7 @@ const CALLER_CODES: Readonly<Partial<Record<RefusalReason, RequestErrorCode>>> =
   storeFailing: "overloaded",
 };
 
-/** The message is for the organization, whose key the client has; people who call are told `callerWords`. */
+/** The message is for the organization, whose key the client has; callers get `callerWords`. */
 export class CallRefusedError extends ParleyError {
   override readonly name = "CallRefusedError";
   readonly reason: RefusalReason;
@@ -70,13 +70,13 @@ export class CallRefusedError extends ParleyError {
   }
 }
 
-/** A call that leaves no record could not be shown, billed or continued. */
+/** A call without a record could not be shown, billed or continued. */
 export function cannotBeStored(reason: string, cause?: unknown): CallRefusedError {
   const message = `the server takes no calls for the moment: ${reason}`;
   return new CallRefusedError("storeFailing", message, { cause });
 }
 
-/** The refusal that an error is, or comes down to where the store is to blame; undefined for any other error. */
+/** The refusal that an error is, or leads to if the store is to blame; undefined for any other error. */
 export function callRefusedErrorOf(error: unknown): CallRefusedError | undefined {
   if (error instanceof CallRefusedError) return error;
   return isRetryable(error) ? cannotBeStored("its database does not answer", error) : undefined;
@@ -97,7 +97,7 @@ const REFUSALS: Readonly<Record<AgentUnavailableError["status"], RefusalReason>>
   paused_plan: "modelNotAllowed",
 };
 
-/** The agent takes no calls, for a reason that its caller may be told. */
+/** The agent accepts no calls, for a reason that its caller may know. */
 export function agentRefused(error: AgentUnavailableError): CallRefusedError {
   return new CallRefusedError(REFUSALS[error.status], error.message, { cause: error });
 }

@@ -12,13 +12,13 @@ import { latestTurns, type TurnsOfCalls } from "./latest-turns.js";
 import { type UsageShares, usageShares } from "./usage-shares.js";
 import { type VendorShare, vendorShares } from "./vendor-shares.js";
 
-/** A day in UTC; without replies nothing is known of it. */
+/** A day in UTC; without replies its values are unknown. */
 export interface DailyWaits {
   readonly date: string;
   readonly turns: number;
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
-  /** The median of each part. They do not sum up to the median of the whole. */
+  /** The median of each part. They do not add up to the median of the whole. */
   readonly parts: Readonly<Record<WaitPart, number>> | null;
   /** As `parts`: what 95 % of the replies stayed within. */
   readonly p95Parts: Readonly<Record<WaitPart, number>> | null;
@@ -30,7 +30,7 @@ interface Wait {
   readonly parts: readonly number[];
 }
 
-/** How long callers waited for replies: one entry for each of the days, which are given as `2026-01-31`. */
+/** How long callers waited for replies: one entry per day, given as `2026-01-31`. */
 export async function dailyWaits(
   calls: TurnsOfCalls,
   orgId: string,
@@ -82,7 +82,7 @@ function partsWithin(waits: readonly Wait[], share: number): Record<WaitPart, nu
   };
 }
 
-/** The smallest value that so large a share does not exceed. */
+/** The smallest value that is at least as large as this share of the values. */
 function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
@@ -93,7 +93,7 @@ export interface CallFilter {
   readonly status?: CallStatus | undefined;
 }
 
-/** What narrows a list down further, among an organization's latest calls. */
+/** Additional filters for an organization's latest calls. */
 export interface CallResultFilter {
   readonly channel?: "web" | "phone" | undefined;
   readonly longerThanSec?: number | undefined;
@@ -132,26 +132,29 @@ export interface CallReportsOptions {
   readonly clock: Clock;
 }
 
-/** Four: of a minute, less than a hundredth of a second. */
+/** Four: a hundredth of a second is more than that of a minute. */
 const DECIMALS = 10_000;
-/** At the same time, of everybody: each has the store read all that was said in many calls. */
+/** Concurrent searches over all organizations: each has the store read all words of many calls. */
 const SEARCHES_MAX = 4;
-/** At the same time, of everybody: each reads thousands of calls, piece by piece, on the threads that calls share. */
+/**
+ * Concurrent summaries over all organizations: each reads thousands of calls, piece by piece, on the threads that
+ * calls share.
+ */
 const SUMMARIES_MAX = 2;
-/** The last in line waits a few seconds. */
+/** The last in the queue waits a few seconds. */
 const SUMMARIES_WAITING_MAX = 32;
 const NO_CALLER_WORDS: EndReason = "callerIdle";
 const ATTENTION: AttentionSigns = {
-  /** A caller who had to interrupt so often was not understood, or talked to for too long. */
+  /** A caller who had to interrupt this often was not understood, or the agent talked for too long. */
   interruptionsMin: 4,
-  /** With such an average wait, callers ask whether the agent is still there. */
+  /** With this average wait, callers ask whether the agent is still there. */
   waitMinMs: 2_500,
   fields: [LONG_STT_OUTAGE, EVERY_REPLY_FAILED, WAITED_FOR_LONG],
   value: NO_CALLER_WORDS,
 };
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** What an organization can learn about its calls. */
+/** Reports about an organization's calls. */
 export class CallReports {
   readonly #database: CallReportsOptions["database"];
   readonly #clock: Clock;
@@ -168,7 +171,7 @@ export class CallReports {
     this.#clock = clock;
   }
 
-  /** Newest first. RequestError `rate_limited` where words are looked for while others look for some. */
+  /** Newest first. RequestError `rate_limited` if too many searches for words are running. */
   async list(
     orgId: string,
     {
@@ -199,7 +202,7 @@ export class CallReports {
     }
   }
 
-  /** As many as `list` would give in all; RequestError as of it. */
+  /** The total number for `list`; throws the same RequestErrors. */
   async count(
     orgId: string,
     { agentId, status, ...wish }: CallFilter & CallResultFilter,
@@ -237,20 +240,26 @@ export class CallReports {
     return dates.map((date) => storedByDate.get(date) ?? dayWithoutCalls(orgId, date));
   }
 
-  /** As `dailyUsage`: how long callers waited on each day. RequestError `unavailable` where too many wait for such sums. */
+  /**
+   * As `dailyUsage`: how long callers waited on each day. RequestError `unavailable` if too many such summaries
+   * are waiting.
+   */
   dailyWaits(orgId: string, dayCount: number): Promise<readonly DailyWaits[]> {
     const dates = this.#lastDates(dayCount);
     return this.#summaries.run(() => dailyWaits(this.#database.calls, orgId, dates));
   }
 
-  /** As `dailyUsage`, over all of these days: by agent, and by key. RequestError as of `dailyWaits`. */
+  /** As `dailyUsage`, over all of these days: by agent, and by key. Throws the RequestErrors of `dailyWaits`. */
   usageShares(orgId: string, dayCount: number): Promise<UsageShares> {
     const [firstDate = ""] = this.#lastDates(dayCount);
     const sinceMs = Date.parse(firstDate);
     return this.#summaries.run(() => usageShares(this.#database.calls, orgId, sinceMs));
   }
 
-  /** As `usageShares`: by vendor, who answered and who failed, in the latest calls. RequestError as of `dailyWaits`. */
+  /**
+   * As `usageShares`: by vendor, its answers and failures in the latest calls. Throws the RequestErrors of
+   * `dailyWaits`.
+   */
   vendorShares(orgId: string, dayCount: number): Promise<readonly VendorShare[]> {
     const [firstDate = ""] = this.#lastDates(dayCount);
     const sinceMs = Date.parse(firstDate);
@@ -307,7 +316,7 @@ function shown(usage: UsageRecord): UsageRecord {
   };
 }
 
-/** Sums of binary fractions show digits that nobody measured. */
+/** Sums of binary fractions have digits beyond what was measured. */
 function rounded(value: number): number {
   return Math.round(value * DECIMALS) / DECIMALS;
 }

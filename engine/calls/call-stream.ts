@@ -13,10 +13,10 @@ import type { CallInfo } from "../telephony/call-info.js";
 import type { TurnTools } from "../tools/tool-log.js";
 import type { EventFilter } from "./event-filters.js";
 
-/** Words of one turn that an event carries, in bytes of JSON: a delivery has less than 20 kB. */
+/** The maximum size of one turn's words in an event, in bytes of JSON: a delivery has less than 20 kB. */
 const WORDS_MAX_BYTES = 12_000;
 
-/** The call that an event is of. */
+/** The call of an event. */
 export interface StreamedCall {
   readonly callId: string;
   readonly orgId: string;
@@ -40,7 +40,7 @@ export interface CallOver {
 
 export interface FinishedTurn {
   readonly call: StreamedCall;
-  /** Among the turns of the call, from 1. */
+  /** The number of the turn in its call, from 1. */
   readonly place: number;
   readonly save: TurnSave;
   readonly messages: readonly TranscriptMessage[];
@@ -71,7 +71,7 @@ export function callStartedEvent(call: StreamedCall, atMs: number): NewEvent {
   return newEvent({ id, orgId, type: "call.started", callId, atMs, data });
 }
 
-/** What a turn that is over tells an endpoint that wants it, its tools first. */
+/** The events of a finished turn, its tools first. */
 export function turnEvents(finished: FinishedTurn, atMs: number): readonly NewEvent[] {
   const { call, place, save, messages, used, isWanted } = finished;
   const { callId, orgId } = call;
@@ -110,7 +110,7 @@ export function turnEvents(finished: FinishedTurn, atMs: number): readonly NewEv
   return [...toolEvents, completed];
 }
 
-/** The one event that says that a call with a record is over, and before it that its caller was handed on. */
+/** The one event for the end of a recorded call, preceded by that of its transfer, if there was one. */
 export function callEndedEvents(call: StreamedCall, over: CallOver): readonly NewEvent[] {
   const { callId, orgId } = call;
   const { startedAtMs, endedAtMs: atMs, durationSec, status, ending, metrics } = over;
@@ -136,7 +136,7 @@ export function callEndedEvents(call: StreamedCall, over: CallOver): readonly Ne
   return [newEvent({ id, orgId, type: "call.transferred", callId, atMs, data: { to } }), end];
 }
 
-/** A call that was turned away and has no record. */
+/** A call that was refused and has no record. */
 export function callRefusedEvent(call: RefusedCall, atMs: number): NewEvent {
   const { callId, orgId, reason: endReason } = call;
   const moment = isoTime(atMs);

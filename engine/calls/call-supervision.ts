@@ -22,16 +22,16 @@ export interface CallSupervisionOptions {
   readonly calls: Pick<CallStore, "findById">;
   readonly feed: Pick<CallFeed, "requireRoom" | "watch">;
   readonly journal: Pick<CallJournal, "annotate">;
-  /** False where no process of this server has the call. */
+  /** False if no process of this server has the call. */
   readonly endCall: (callId: string, ending: Ending) => MaybePromise<boolean>;
-  /** Undefined: to anybody, where the vendor is not real. */
+  /** Undefined with a simulated vendor: any number is allowed. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
-  /** Whether who watches may still do so. */
+  /** Whether the watcher's credentials are still valid. */
   readonly standing: Pick<ActiveCredentials, "areActive">;
   readonly clock: Pick<Clock, "every">;
 }
 
-/** A watch ends so soon after its API key was revoked, or its user removed. */
+/** A watch ends this soon after its API key was revoked, or its user removed. */
 const STANDING_CHECK_MS = 500;
 
 export interface CallWatch {
@@ -39,7 +39,7 @@ export interface CallWatch {
   readonly run: (watcher: Watcher, signal: AbortSignal) => Promise<void>;
 }
 
-/** What people of an organization can do about its calls in progress. */
+/** What members of an organization can do about its calls in progress. */
 export class CallSupervision {
   readonly #options: CallSupervisionOptions;
 
@@ -47,19 +47,22 @@ export class CallSupervision {
     this.#options = options;
   }
 
-  /** A watch of all calls of the organization, without their words. RequestError `rate_limited`. */
+  /** Watches all calls of the organization, without their words. RequestError `rate_limited`. */
   watchAll(tenant: Watching): CallWatch {
     return this.#watch(tenant, { orgId: tenant.organization.id });
   }
 
-  /** A watch of one call, with its words. Failures `notFound`, `rateLimited`. */
+  /** Watches one call, with its words. RequestErrors `not_found`, `rate_limited`. */
   async watchOne(tenant: Watching, id: string): Promise<CallWatch> {
     const orgId = tenant.organization.id;
     const { callId } = await this.#find(orgId, id);
     return this.#watch(tenant, { orgId, callId });
   }
 
-  /** Has the agent say goodbye and hang up. Failures `notFound`, and `conflict` of a call that has ended or is elsewhere. */
+  /**
+   * Has the agent say goodbye and hang up. RequestErrors `not_found`, and `conflict` if the call has ended or is
+   * elsewhere.
+   */
   async end(tenant: Tenant, id: string): Promise<void> {
     const { callId } = await this.#findLive(tenant, id);
     await this.#endWith(callId, ORGANIZATION_ENDED);
@@ -67,8 +70,8 @@ export class CallSupervision {
   }
 
   /**
-   * Has the agent say so and hand the caller on; a call that cannot be handed on goes on with the agent. Failures as of `end`,
-   * `target_not_allowed`, and `conflict` of a call that is no telephone's.
+   * Has the agent announce the transfer and transfer the caller; if that fails the call continues with the agent.
+   * RequestErrors of `end`, `target_not_allowed`, and `conflict` if the call is not a telephone call.
    */
   async transfer(tenant: Tenant, id: string, to: string): Promise<void> {
     const { dialTargets, journal } = this.#options;
@@ -78,7 +81,10 @@ export class CallSupervision {
     }
     const refusal = numberRefusal(to);
     if (refusal !== undefined) {
-      throw new RequestError("target_not_allowed", `to: callers go to no ${refusal} numbers`);
+      throw new RequestError(
+        "target_not_allowed",
+        `to: callers cannot be transferred to ${refusal} numbers`,
+      );
     }
     if (dialTargets !== undefined && !(await dialTargets.mayReach(tenant.organization.id, to))) {
       const message =
@@ -135,7 +141,7 @@ export class CallSupervision {
   }
 }
 
-/** Who asks, for the call's record. */
+/** The person who made the request, for the call's record. */
 function personOf({ userId, apiKeyId }: Tenant): JsonObject {
   return userId === undefined
     ? { type: "apiKey", ...(apiKeyId !== undefined && { id: apiKeyId }) }

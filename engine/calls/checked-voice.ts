@@ -14,25 +14,26 @@ import { isLongText, isQuiet } from "../vendors/transport/speech-tail.js";
 /** The audio pool, or its queue alone. */
 type Conversions = Pick<ConversionQueue, "open">;
 
-/** More MP3 than this is passed on whatever its level: two minutes at 64 kbit/s. */
+/** A larger MP3 is passed on whatever its level: two minutes at 64 kbit/s. */
 export const SILENT_MP3_MAX_BYTES = 960_000;
 
-/** The times of more words are dropped with the silence that they come with. */
+/** Beyond this number, word times are dropped with the silence that they come with. */
 const SILENT_WORDS_MAX = 1_000;
 
 export interface Verification {
   readonly vendor: string;
   readonly orgId: string;
-  /** Names everything that changes how quickly the voice speaks, but for language and speed. */
+  /** Identifies everything that changes the voice's pace, except language and speed. */
   readonly voice: string;
   readonly durations: SpeechDurations;
-  /** Decodes MP3, whose level its bytes do not tell. */
+  /** Decodes MP3, whose bytes do not show its level. */
   readonly pool: () => Conversions;
 }
 
 /**
- * A vendor's TTS whose sound is compared with the text: silence, and a sound that is too short for the voice, are the vendor's
- * failure. Raw samples are looked at where they arrive; of MP3 the beginning is decoded in the audio pool, up to the first sound.
+ * A vendor's TTS whose audio is checked against the text: silence, and audio that is too short for the voice,
+ * count as the vendor's failure. Raw samples are checked as they arrive; the beginning of an MP3 is decoded in the
+ * audio pool, up to the first sound.
  */
 export class CheckedVoice implements TextToSpeech {
   readonly #client: TextToSpeech;
@@ -82,7 +83,7 @@ export class CheckedVoice implements TextToSpeech {
       const isSilent = await level.end();
       if (signal.aborted) throw new VendorError(vendor, "aborted", `${vendor}: aborted`);
       if (isSilent) {
-        throw new VendorError(vendor, "badAnswer", `${vendor}: gave MP3 that is silent for a text`);
+        throw new VendorError(vendor, "badAnswer", `${vendor}: returned silent MP3 for a text`);
       }
     } finally {
       level.drop();
@@ -100,7 +101,10 @@ interface Passing {
   readonly words: (words: readonly SpokenWord[]) => void;
 }
 
-/** Keeps the MP3 of a sentence back until some of it sounds. What cannot be decoded is passed on: its listener judges it. */
+/**
+ * Withholds the MP3 of a sentence until some of it is audible. Undecodable audio is passed on: its listener judges
+ * it.
+ */
 class Mp3Level {
   readonly drop = (): void => {
     this.#isDropped = true;
@@ -139,13 +143,13 @@ class Mp3Level {
     this.#conversion.write(audio);
   }
 
-  /** The times of words go behind the audio that they are of. */
+  /** Word times follow the audio that they belong to. */
   words(words: readonly SpokenWord[]): void {
     if (this.#pendingBytes === 0 || this.#pending === undefined) return this.#pass.words(words);
     this.#words.push(...words.slice(0, SILENT_WORDS_MAX - this.#words.length));
   }
 
-  /** No more comes. True: nothing of it sounds, and nothing of it was passed on. */
+  /** No more audio follows. True: none of it is audible, and nothing was passed on. */
   async end(): Promise<boolean> {
     if (this.#conversion === undefined || this.#pending === undefined) return false;
     this.#conversion.end();

@@ -18,28 +18,31 @@ import type { LiveCalls } from "./live-calls.js";
 /** Telephony vendors end calls after 24 hours. */
 const TOKEN_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 const KEY_LABEL = "parley: continued call, version 1";
-/** The outcome of a transfer is stored within milliseconds; a store that takes longer lets the caller go on. */
+/**
+ * The outcome of a transfer is stored within milliseconds; after this time a slower store no longer delays the
+ * caller.
+ */
 const OUTCOME_STORED_MAX_MS = 1_000;
-/** A call that breaks again and again is over. */
+/** A call that breaks more often is over. */
 const CONTINUATIONS_MAX = 3;
-/** How often an agent gets its caller back from a failed transfer; then it gets no transfer tool any more. */
+/** How often a caller returns from a failed transfer to the agent; after that the agent has no transfer tool. */
 export const FAILED_TRANSFERS_MAX = 5;
-/** What makes the token of a transfer's outcome another than that of a stream's. */
+/** Distinguishes the token of a transfer's outcome from that of a stream. */
 const TRANSFER = "transfer";
-/** What a token says of a dialplan that dials transfers. */
+/** Marks the token of a dialplan that dials transfers. */
 const DIALS = "dials";
 const PLACED = "placed:";
 const UNSUPPORTED_AUDIO: EndReason = "unsupportedAudio";
 const TRANSFERRED: EndReason = "transferred";
-/** Stands in the metadata of a call whose transfer reached nobody, in place of `transferred`. */
+/** A metadata field of a call whose transfer reached nobody, instead of `transferred`. */
 export const TRANSFER_FAILED = "transferFailed";
 
-/** The key of a call that was placed from here, whose first session is named by the call's id. */
+/** The key of a call that this server placed; its first session has the call's id. */
 export function placedCallKey(callId: string): string {
   return `${PLACED}${callId}`;
 }
 
-/** The call that was placed from here under that key; undefined for one that came in. */
+/** The call that this server placed under that key; undefined for an inbound call. */
 export function placedCallOf(callKey: string): string | undefined {
   return callKey.startsWith(PLACED) ? callKey.slice(PLACED.length) : undefined;
 }
@@ -70,29 +73,29 @@ const TRANSFER_WORDS: Readonly<Record<Exclude<TransferResult, "answered">, strin
   canceled: "it was canceled while it rang",
 };
 
-/** The conversation that a telephone call has, under ids that follow from the call's key. */
+/** The conversation of a telephone call, with ids that follow from the call's key. */
 export interface PhoneConversation {
   readonly sessionId: string;
   readonly historyKey: string;
-  /** The sessions before this one, which broke, the last one first; what died before it was stored has no record. */
+  /** The earlier sessions, which broke, last one first; a session that died before it was stored has no record. */
   readonly before: readonly string[];
 }
 
 /**
- * `askedAgain`: of the stream there is no record, since it reached nobody, or a process that died before the call began, or it
- * was refused.
+ * `askedAgain`: the stream has no record, because it never connected, or its process died before the call began,
+ * or it was refused.
  */
 export type NextStream =
   | { readonly kind: "goesOn"; readonly claims: StreamClaims }
   | {
       readonly kind: "askedAgain";
       readonly claims: StreamClaims;
-      /** The call was placed from here, and may still wait for its stream. */
+      /** This server placed the call, and it may still wait for its stream. */
       readonly placedCallId?: string;
     }
-  /** The caller is to be handed on by the document that answers. */
+  /** The response document transfers the caller. */
   | { readonly kind: "transfer"; readonly to: string; readonly call: CallRecord }
-  /** The caller is told that the call's audio cannot be decoded here. */
+  /** The caller hears that the call's audio cannot be decoded. */
   | { readonly kind: "unsupportedAudio" }
   | { readonly kind: "over" };
 
@@ -105,8 +108,9 @@ export interface ContinuationsOptions {
 }
 
 /**
- * A telephone call outlives its stream: where the vendor asks what comes next, a caller whose stream broke gets another, in
- * the same conversation. The ids of its sessions follow from the call's key, so that any server of this database can tell.
+ * A telephone call outlives its stream: when the vendor asks what comes next, a caller whose stream broke gets
+ * another one, in the same conversation. The ids of its sessions follow from the call's key, so that any server of
+ * this database can derive them.
  */
 export class Continuations {
   readonly #options: ContinuationsOptions;
@@ -129,17 +133,17 @@ export class Continuations {
     return failedTransfers < FAILED_TRANSFERS_MAX;
   }
 
-  /** What the vendor asks with when the stream has ended; undefined for a call that may not go on. */
+  /** The token that the vendor returns when the stream has ended; undefined for a call that may not continue. */
   tokenFor(claims: StreamClaims): string | undefined {
     return this.mayGoOn(claims) ? this.#ids.mint(idsOf(claims)) : undefined;
   }
 
-  /** What the vendor asks with when the leg of a transfer is over. */
+  /** The token that the vendor returns when the leg of a transfer is over. */
   transferTokenFor(claims: StreamClaims): string {
     return this.#ids.mint([...idsOf(claims), TRANSFER]);
   }
 
-  /** Names a call that was turned away as soon as it came; undefined where its vendor does not name it. */
+  /** The id of a call that was refused on arrival; undefined if its vendor does not identify it. */
   refusedCallId({
     vendor,
     orgId,
@@ -157,19 +161,19 @@ export class Continuations {
     };
   }
 
-  /** Whose stream it was; undefined for a token that is not good. */
+  /** The claims of a stream's token; undefined for an invalid token. */
   claimsOf(token: string): StreamClaims | undefined {
     const ids = this.#ids.verify(token);
     return ids === undefined || ids.at(-1) === TRANSFER ? undefined : claimsIn(ids);
   }
 
-  /** Whose transfer it was; undefined for a token that is not good. */
+  /** The claims of a transfer's token; undefined for an invalid token. */
   transferClaimsOf(token: string): StreamClaims | undefined {
     const ids = this.#ids.verify(token);
     return ids?.at(-1) === TRANSFER ? claimsIn(ids) : undefined;
   }
 
-  /** What comes after a stream whose caller is still there; `byDocument`: a transfer is made by what answers now. */
+  /** What follows a stream whose caller is still there; `byDocument`: this response makes the transfer. */
   async next(claims: StreamClaims, byDocument = false): Promise<NextStream> {
     const call = await this.#settled(claims);
     const next = { ...claims, attempt: claims.attempt + 1 };
@@ -183,16 +187,16 @@ export class Continuations {
       this.#options.journal.annotate(call.id, { transfer: { result: "dialing" } });
       return { kind: "transfer", to: transfer.to, call };
     }
-    // The vendor repeats a request: the answer may place a call, which must not happen twice.
+    // The vendor repeats a request: the response may place a call, which must not happen twice.
     if (transfer?.result === "dialing") return { kind: "goesOn", claims: afterTransfer(claims) };
     if (call.metadata["endReason"] === UNSUPPORTED_AUDIO) return { kind: "unsupportedAudio" };
     return isBrokenOff(call) ? { kind: "goesOn", claims: next } : { kind: "over" };
   }
 
   /**
-   * The leg of a transfer has ended, or never existed: its outcome is stored with the call, and after a failed transfer
-   * the caller returns to the agent. The first outcome counts, however often and late the vendor reports; `report` is
-   * undefined if it asks without one.
+   * The leg of a transfer has ended, or never existed: its outcome is stored with the call, and after a failed
+   * transfer the caller returns to the agent. The first outcome counts, however often and late the vendor reports;
+   * `report` is undefined if it asks without one.
    */
   async afterTransfer(
     claims: StreamClaims,
@@ -215,7 +219,7 @@ export class Continuations {
     return isThere ? { kind: "over" } : { kind: "goesOn", claims: next };
   }
 
-  /** Resolves when the outcome of a transfer can be read by whoever gets its caller. */
+  /** Resolves when the outcome of a transfer can be read by the process that gets its caller. */
   stored(): Promise<unknown> {
     const { clock, journal } = this.#options;
     return within(clock, OUTCOME_STORED_MAX_MS, journal.stored());
@@ -234,13 +238,13 @@ export class Continuations {
     this.#options.journal.annotate(call.id, { transfer, ...ending });
   }
 
-  /** The call, once its end is stored; one that still lives has lost its stream without noticing. */
+  /** The call, once its end is stored; a call that is still alive has lost its stream without noticing. */
   async #settled({ orgId, callKey, attempt }: StreamClaims): Promise<CallRecord | undefined> {
     const { calls, liveCalls, journal, clock } = this.#options;
     const placedCallId = placedCallOf(callKey);
     const find = async () => {
       const own = await calls.findBySession(orgId, this.#sessionId(callKey, attempt));
-      // A stream that was asked for again is the placed call's first session, too.
+      // A stream that was requested again is the placed call's first session, too.
       if (own !== undefined || placedCallId === undefined || attempt === 0) return own;
       return calls.findBySession(orgId, placedCallId);
     };

@@ -13,45 +13,51 @@ import { CallRefusedError } from "./call-refused-error.js";
 import { failedTransferOf, type PhoneConversation } from "./continuations.js";
 import type { LiveCalls } from "./live-calls.js";
 
-/** The contract's life of a conversation that nobody continues. */
+/** The contract's lifetime of a conversation that is not continued. */
 const HISTORY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
-/** A client that comes back by itself does so for half a minute; a person who does later has forgotten what there was to be sorry for. */
+/** A client reconnects by itself for half a minute; a person who returns later than this needs no apology. */
 const APOLOGY_MAX_MS = 10 * 60 * 1_000;
-/** Sessions of a web conversation whose ids are derived from its key: later ones continue it too, without such ids. */
+/**
+ * The number of a web conversation's sessions with ids derived from its key: later ones continue it too, without
+ * such ids.
+ */
 const NAMED_SESSIONS_MAX = 100;
 
-/** What a session is told of its conversation. */
+/** What a session knows of its conversation. */
 export interface Conversation {
   readonly key: string;
   readonly sessionId: string;
-  /** Stands in where another client has come back to the conversation in the same moment. */
+  /** Used if another client has resumed the conversation in the same moment. */
   readonly spareSessionId?: string;
   readonly messages: readonly HistoryMessage[];
-  /** The caller came back by himself, and is not greeted again. */
+  /** The caller returned on their own, and is not greeted again. */
   readonly resumed: boolean;
-  /** The id of the call that this one goes on with. */
+  /** The id of the call that this one continues. */
   readonly before?: string | undefined;
-  /** That call was cut off, and the caller is told so. */
+  /** That call was cut off, and the agent tells the caller so. */
   readonly wasBroken?: boolean;
-  /** The agent wanted to transfer that call, and this is why it has the caller back. */
+  /** The agent's transfer of that call failed for this reason. */
   readonly failedTransfer?: TransferResult | undefined;
-  /** Who calls whom, as the record of that call says it. */
+  /** The calling and the called number, from the record of that call. */
   readonly callInfo?: CallInfo | undefined;
-  /** What the call before had, so that the organization's service is asked once for a conversation. */
+  /** The values of the call before, so that the organization's service is asked once per conversation. */
   readonly values?: CallValues | undefined;
-  /** The id of that call, where it has lost its caller for certain, so that its slot can be this one's. */
+  /** The id of that call, if it has certainly lost its caller, so that this one can take over its slot. */
   readonly replaces?: string | undefined;
-  /** The id of that call, where it lives: where the plan is full, this caller is taken for the same one. */
+  /** The id of that call, if it is alive: if the plan is full, this caller counts as the same one. */
   readonly beside?: string | undefined;
-  /** When its first call began, of a conversation that has had calls. */
+  /** When the conversation's first call began; undefined if it has had no calls. */
   readonly beganAtMs?: number | undefined;
 }
 
-/** Which conversation a call names, if any: a web client by the key that it got, a telephone call by its own. */
+/**
+ * The conversation that a call names, if any: a web client by the key that it received, a telephone call by its
+ * own.
+ */
 export interface NamedConversation {
   readonly historyKey: string | undefined;
   readonly conversation?: PhoneConversation;
-  /** What lets the client in is good for one conversation only, whether anything was said in it or not. */
+  /** The client's credentials allow one conversation only, whether or not anything was said in it. */
   readonly isOnlyOne?: boolean;
 }
 
@@ -61,7 +67,7 @@ export interface ConversationDeps {
     readonly calls: Pick<Database["calls"], "findLastOf">;
   };
   readonly liveCalls: Pick<LiveCalls, "has">;
-  /** Whether another process, here or on another server, has the call; false where that cannot be learnt. */
+  /** Whether another process, here or on another server, has the call; false if that is unknown. */
   readonly hasOtherNodes: (callId: string) => Promise<boolean>;
   readonly journal: Pick<CallJournal, "stored">;
   readonly clock: Clock;
@@ -73,7 +79,7 @@ interface FoundCall {
   readonly isLive: boolean;
 }
 
-/** Conversations outlive their calls, by a day. */
+/** Conversations are kept for a day after their last call. */
 export class Conversations {
   readonly #deps: ConversationDeps;
 
@@ -81,7 +87,7 @@ export class Conversations {
     this.#deps = deps;
   }
 
-  /** A key that is unknown, too old or of another organization begins a new conversation. */
+  /** A key that is unknown, too old or another organization's begins a new conversation. */
   find(orgId: string, agentId: string, named: NamedConversation): Promise<Conversation> {
     const { historyKey, conversation, isOnlyOne = false } = named;
     if (historyKey !== undefined) return this.#resumed(orgId, agentId, historyKey, isOnlyOne);
@@ -89,7 +95,7 @@ export class Conversations {
     return Promise.resolve(this.#new());
   }
 
-  /** Forgets those that can no longer be continued, and says how many. */
+  /** Removes those that can no longer be continued, and returns their number. */
   purge(): Promise<number> {
     return this.#deps.database.history.purge(this.#oldestMs);
   }
@@ -99,7 +105,7 @@ export class Conversations {
     return { key, sessionId: sessionIdOf(key, 0), messages: [], resumed: false };
   }
 
-  /** Whoever is called back to a telephone call is told why he waited. */
+  /** A caller who returns to a telephone call learns why there was a wait. */
   async #onTelephone(
     orgId: string,
     { historyKey: key, sessionId, before }: PhoneConversation,
@@ -129,7 +135,7 @@ export class Conversations {
     const { call: last, isLive } = await this.#settled(find);
     const messages = await database.history.load(orgId, key, this.#oldestMs);
     const next = last === undefined ? 0 : sessionIds.indexOf(last.sessionId) + 1;
-    // Another agent has not talked to the caller, and of sessions without names nobody knows which came last.
+    // Another agent has not talked to the caller, and the order of sessions without derived ids is unknown.
     const isKnown = last?.agentId === agentId && next < NAMED_SESSIONS_MAX;
     if (isOnlyOne && next >= NAMED_SESSIONS_MAX) {
       throw new CallRefusedError("limitReached", "this conversation was continued too often", {
@@ -138,11 +144,11 @@ export class Conversations {
     }
     const before = isKnown ? last : undefined;
     const wasCutOff = before !== undefined && !isLive && this.#wasCutOff(before);
-    // One that broke before anything was said to its end has a record alone.
+    // A session that broke before its first complete turn has only a record.
     const goesOn = messages !== undefined || wasCutOff || (isOnlyOne && before !== undefined);
     if (!goesOn) return this.#new();
     const wasBroken = wasCutOff && this.#isRemembered(before);
-    // Without a spare one, of two clients that come back in the same moment one is refused.
+    // Without a spare id, one of two clients that resume in the same moment is refused.
     const spareSessionId = isOnlyOne ? undefined : this.#deps.newId();
     const first = isOnlyOne ? await database.calls.findLastOf(orgId, [sessionIdOf(key, 0)]) : last;
     return {
@@ -160,8 +166,8 @@ export class Conversations {
   }
 
   /**
-   * The conversation's last call, and whether some process has it: its end is not waited for, since two clients may go on with one
-   * conversation, and a client whose network has changed may be back before its old connection is known to be gone.
+   * The conversation's last call, and whether a process has it. Its end is not awaited: two clients may continue
+   * one conversation, and a client whose network has changed may return before its old connection times out.
    */
   async #settled(find: () => Promise<CallRecord | undefined>): Promise<FoundCall> {
     const { liveCalls, hasOtherNodes, journal, clock } = this.#deps;
@@ -173,19 +179,19 @@ export class Conversations {
     const asked = hasOtherNodes(call.id).then((has) => {
       isLive = has;
     });
-    // Who has died does not answer, and its callers wait no longer for that.
+    // A dead process does not answer, and its callers do not wait for it any longer.
     await Promise.race([ended, asked]);
     return isLive ? { call, isLive } : { call: await ended, isLive: false };
   }
 
-  /** A client that went by itself, or whose network did, has nothing to be told. */
+  /** A client that left, or lost its network, needs no apology. */
   #wasCutOff(call: CallRecord): boolean {
     const isRecent = (call.endedAtMs ?? call.startedAtMs) >= this.#oldestMs;
     const hasLeft = call.metadata["endReason"] === CALLER_LEFT.reason;
     return isRecent && !hasLeft && isBrokenOff(call);
   }
 
-  /** A call that is still active broke not long ago: whoever lives closes it. */
+  /** A call that is still active broke recently: a live process will close it. */
   #isRemembered({ endedAtMs }: CallRecord): boolean {
     return endedAtMs === null || endedAtMs >= this.#deps.clock.epochMs() - APOLOGY_MAX_MS;
   }
@@ -195,7 +201,7 @@ export class Conversations {
   }
 }
 
-/** The key yields the ids of its sessions; an id does not reveal the key. */
+/** The ids of its sessions follow from the key; an id does not reveal the key. */
 function sessionIdOf(key: string, n: number): string {
   return derivedUuid(createHash("sha256").update(`session ${n} of ${key}`).digest());
 }

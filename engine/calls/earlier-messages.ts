@@ -8,15 +8,18 @@ import type { Clock } from "../time/clock.js";
 import type { ChatMessage } from "../vendors/contracts.js";
 import type { BackgroundLlm } from "./background-llm.js";
 
-/** So many messages are cut before the LLM summarizes them; until then the model reads them as they were said. */
+/** This many messages are cut before the LLM summarizes them; until then the LLM reads them in full. */
 const SUMMARIZE_AFTER_MESSAGES = 6;
-/** Messages that wait while the LLM fails; older ones are forgotten, as all were without a summary. */
+/** Messages that wait while the LLM fails; older ones are dropped, as they would be without a summary. */
 export const UNSUMMARIZED_MESSAGES_MAX = 24;
-/** A message that waits is cut to so many characters. */
+/** A waiting message is cut to this length. */
 export const UNSUMMARIZED_CHARS_MAX = 300;
-/** A summary that a model writes longer is cut there. */
+/** A longer summary is cut to this length. */
 export const SUMMARY_CHARS_MAX = 1_500;
-/** A summary is stored with what it does not hold yet; behind that bound the newest of it is not. */
+/**
+ * A summary is stored with the messages that it does not contain yet; beyond this limit the newest of them are
+ * dropped.
+ */
 export const STORED_CHARS_MAX = 10_000;
 /** How long a conversation is kept that is not continued. */
 const SUMMARY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
@@ -40,8 +43,8 @@ export interface EarlierMessagesDeps {
 }
 
 /**
- * What is cut from one conversation's messages: a summary of it that the agent's own LLM writes off the path of the call, and
- * as they were said those messages that it does not hold yet. Without an answer of the LLM the oldest of them are forgotten.
+ * The messages cut from one conversation: a summary that the agent's own LLM writes in the background, and
+ * verbatim the messages that it does not contain yet. If the LLM does not answer, the oldest of them are dropped.
  */
 export class EarlierMessages implements EarlierConversation {
   readonly #deps: EarlierMessagesDeps;
@@ -54,7 +57,7 @@ export class EarlierMessages implements EarlierConversation {
   #unsummarized: readonly HistoryMessage[] = [];
   #isSummarizing = false;
   #tokens = 0;
-  /** As text, with the request that is under way. */
+  /** As text, including the request in progress. */
   #pendingTokens = 0;
 
   constructor(
@@ -70,7 +73,7 @@ export class EarlierMessages implements EarlierConversation {
     if (loaded.length > 0) void this.#load();
   }
 
-  /** The tokens of all summaries; they are billed as the replies are. */
+  /** The tokens of all summaries; they are billed like replies. */
   get tokens(): number {
     return this.#tokens + this.#pendingTokens;
   }
@@ -84,13 +87,16 @@ export class EarlierMessages implements EarlierConversation {
     this.#llm = llm;
   }
 
-  /** The conversation has these messages too. */
+  /** Adds messages to the conversation. */
   add(added: readonly HistoryMessage[]): void {
     this.#take(added);
     if (this.#unsummarized.length >= SUMMARIZE_AFTER_MESSAGES) void this.#summarize();
   }
 
-  /** The call has ended with these. What is not summarized by then is stored as it was said, within the summary's bound. */
+  /**
+   * The call has ended with these messages. Messages without a summary by then are stored verbatim, within the
+   * summary's limit.
+   */
   close(added: readonly HistoryMessage[]): void {
     this.#take(added);
     this.#abort.abort();
@@ -120,7 +126,7 @@ export class EarlierMessages implements EarlierConversation {
     }
   }
 
-  /** One at a time; what is cut meanwhile is in the next. */
+  /** One request at a time; messages cut meanwhile go into the next. */
   async #summarize(): Promise<void> {
     const llm = this.#llm;
     if (this.#isSummarizing || llm === undefined || this.#abort.signal.aborted) return;

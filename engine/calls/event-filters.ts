@@ -3,7 +3,7 @@ import type { EventType } from "../../storage/webhooks/event-record.js";
 import { ReadCache } from "../tenancy/read-cache.js";
 import type { Clock } from "../time/clock.js";
 
-/** Organizations whose endpoints are remembered by a process; one that falls out is read again. */
+/** Organizations whose endpoints are cached per process; a dropped one is read again. */
 const KEPT_MAX = 10_000;
 
 export type EventFilter = (type: EventType) => boolean;
@@ -11,8 +11,9 @@ export type EventFilter = (type: EventType) => boolean;
 const EVERYTHING: EventFilter = () => true;
 
 /**
- * Which events the active webhook endpoints of organizations want, so that a turn of a call makes nothing that is not sent. An
- * endpoint that is new counts in each process as soon as that hears of the change, and within `KEPT_MAX_MS` in any case.
+ * The events that active webhook endpoints of organizations want, so that a turn creates no event that is not
+ * sent. A new endpoint counts in each process as soon as that process is notified, and within `KEPT_MAX_MS` in any
+ * case.
  */
 export class EventFilters {
   readonly #webhooks: Pick<Database["webhooks"], "subscribedTypes">;
@@ -32,7 +33,7 @@ export class EventFilters {
     this.#cache = new ReadCache({ changes, clock, entriesMax: KEPT_MAX });
   }
 
-  /** Never rejects: where it cannot be read every event is made, and the commit decides what is stored. */
+  /** Never rejects: if the filter cannot be read, every event is created, and the commit decides what is stored. */
   async of(orgId: string): Promise<EventFilter> {
     const read = async (): Promise<EventFilter> => {
       const types = await this.#webhooks.subscribedTypes(orgId);

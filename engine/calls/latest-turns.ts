@@ -3,7 +3,7 @@ import type { Database } from "../../storage/database.js";
 
 /** Their turns are read and sorted in one go, on the thread that calls share. */
 const CALLS_PER_READ = 50;
-/** The latest so many: of a busier organization they are a fair sample of its last days. */
+/** The number of latest calls: for a busier organization they are a fair sample of its last days. */
 const TURNS_CALLS_MAX = 2_000;
 
 export type TurnsOfCalls = Pick<Database["calls"], "turnsSince">;

@@ -1,19 +1,19 @@
 import type { Ending } from "../conversation/call-end.js";
 
-/** What the registry has to be able to ask of a call. */
+/** What the registry needs of a call. */
 export interface LiveCall {
   readonly callId: string;
   end(ending: Ending): void;
 }
 
-/** The calls of this process, from the moment they are opened to the end of their last effect. */
+/** The calls of this process, from opening to the end of their last effect. */
 export class LiveCalls {
   readonly #calls = new Map<string, LiveCall>();
   readonly #onCall: () => void;
   #onEmpty: (() => void)[] = [];
   #wereEnded = false;
 
-  /** `onCall` is told of every call that is opened. */
+  /** `onCall` is called for every call that is opened. */
   constructor(onCall: () => void = () => {}) {
     this.#onCall = onCall;
   }
@@ -43,7 +43,7 @@ export class LiveCalls {
     for (const resolve of waiting) resolve();
   }
 
-  /** Whether `endAll` met calls: their callers have yet to read why. */
+  /** Whether `endAll` has ended calls: their callers still have to receive the reason. */
   get wereEnded(): boolean {
     return this.#wereEnded;
   }

@@ -1,9 +1,9 @@
 import type { TranscriptWords } from "./call-events.js";
 
-/** A turn may wait long until it is stored. Beyond this the oldest words are dropped. */
+/** A turn may wait long until it is stored. Beyond this limit the oldest words are dropped. */
 const WORDS_MAX = 50;
 
-/** What was said in a call and is in no stored turn yet. A watcher that joins the call gets it from here. */
+/** The words of a call that are in no stored turn yet. A watcher that joins the call gets them from here. */
 export class LiveTranscript {
   #words: readonly TranscriptWords[] = [];
   /** Words of turns that are over and are not stored yet. */
@@ -22,7 +22,7 @@ export class LiveTranscript {
     this.#words = said.slice(-WORDS_MAX);
   }
 
-  /** A turn is over. The caller of this method calls the function that it returns once the turn is stored. */
+  /** A turn is over. Call the returned function once the turn is stored. */
   settle(): () => void {
     const ofTurn = new Set(this.#words.filter(isOfTurn));
     for (const words of ofTurn) this.#settled.add(words);

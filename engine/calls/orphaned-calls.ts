@@ -6,23 +6,23 @@ import type { Clock } from "../time/clock.js";
 export interface OrphanedCallsOptions {
   readonly calls: Pick<CallStore, "listActive" | "closeLost">;
   readonly runId: string;
-  /** Whether the call lives, or its end is on its way to the store. */
+  /** Whether the call is alive, or its end is on its way to the store. */
   readonly isKnown: (callId: string) => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Closes calls of this run that are stored as active and that nobody knows: their end had to be given up. */
+/** Closes calls of this run that are stored as active and are not alive: their end could not be stored. */
 export class OrphanedCalls {
   readonly #options: OrphanedCallsOptions;
-  /** Unknown at the last look. A call that begins or ends between two questions is unknown once, never twice. */
+  /** Unknown at the last check. A call that begins or ends between two queries is unknown once, never twice. */
   #suspects: ReadonlySet<string> = new Set();
 
   constructor(options: OrphanedCallsOptions) {
     this.#options = options;
   }
 
-  /** Says how many were closed. */
+  /** Returns the number of closed calls. */
   async sweep(): Promise<number> {
     const { calls, runId, isKnown, clock, log } = this.#options;
     const unknown = (await calls.listActive(runId)).filter((callId) => !isKnown(callId));
@@ -35,7 +35,7 @@ export class OrphanedCalls {
   }
 }
 
-/** A server that lives says so more than twice in this time. */
+/** A live server sends more than two heartbeats in this time. */
 const RUN_SILENCE_MAX_MS = 12_000;
 const SWEEP_INTERVAL_MS = 1_000;
 
@@ -46,9 +46,9 @@ export interface OtherServerOptions {
 }
 
 /**
- * For a start that found no lock: a server that lives may have lost it, and its calls must not be closed as those of a
+ * For a start that found no lock: a live server may have lost it, and its calls must not be closed as those of a
  * dead one. Waits until every run that has left its name has been silent for long enough; rejects with
- * `StorageUnavailableError` when one goes on. By the beats alone, since wall clocks may have been set.
+ * `StorageUnavailableError` when one continues. Only heartbeats count, since wall clocks may have been set.
  */
 export async function refuseBesideOther({ calls, clock, log }: OtherServerOptions): Promise<void> {
   const first = await calls.otherRuns("");

@@ -12,15 +12,16 @@ import type { CallFacts } from "./call-variables.js";
 const SECOND_MS = 1_000;
 
 export interface PreCallDeps {
-  /** Opens the headers and the signing secret of the request. */
+  /** Decrypts the headers and the signing secret of the request. */
   readonly cipher: CredentialCipher;
   readonly context: VendorContext;
   readonly log: Logger;
 }
 
 /**
- * Asks the organization's service what it knows of a call that rings. Resolves within the request's time limit, whatever the
- * service does: the call then goes on without an answer, and the result says why. Empty for an agent without such a request.
+ * Requests the organization's data about a ringing call. Resolves within the request's time limit, whatever the
+ * service does: the call continues without a response, and the result contains the reason. Empty for an agent
+ * without such a request.
  */
 export async function requestPreCall(
   agent: AgentRecord,

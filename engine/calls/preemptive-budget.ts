@@ -3,11 +3,11 @@ import type { Clock } from "../time/clock.js";
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** What replies that were begun early may waste, for each organization and hour, by the calls of this process. */
+/** The tokens that discarded preemptive replies may waste, per organization and hour, in the calls of this process. */
 export class PreemptiveBudget {
   readonly #tokensPerHourMax: number;
   readonly #clock: Pick<Clock, "monotonicMs">;
-  /** Forgotten each hour, so it holds no more than the organizations of one. */
+  /** Cleared each hour, so it holds no more than the organizations of one. */
   readonly #wasted = new Map<string, number>();
   #hour = 0;
 
@@ -16,7 +16,7 @@ export class PreemptiveBudget {
     this.#clock = clock;
   }
 
-  /** For the calls of one organization. */
+  /** The budget of one organization's calls. */
   of(orgId: string): PreemptiveAllowance {
     return {
       mayRequest: () => this.#wastedBy(orgId) < this.#tokensPerHourMax,

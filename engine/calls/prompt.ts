@@ -1,7 +1,7 @@
 import type { Persona } from "../../storage/records.js";
 import type { ChatMessage } from "../vendors/contracts.js";
 
-/** The agent's words are played by a speech synthesizer, whatever its owner wrote. */
+/** TTS speaks the agent's words, whatever its owner wrote. */
 const VOICE_RULES = [
   "Everything you write is spoken aloud, so write the way people talk.",
   "Use plain sentences: no markdown, no lists, no headings, no emoji, no links, no stage directions.",
@@ -14,16 +14,16 @@ const VOICE_RULES = [
 const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
 
 export interface PromptNotes {
-  /** What is known of the telephone call. */
+  /** Facts about the telephone call. */
   readonly callNote?: string;
   /** The agent's small documents. */
   readonly documents?: string;
 }
 
 /**
- * The first message of every request to the LLM. Empty fields of the persona leave no trace in it. The time is that of
- * the conversation's start, and is near the end, before the telephone call's data: vendors charge less for a prompt
- * whose beginning is cached.
+ * The first message of every request to the LLM. Empty persona fields are left out. The time is that of the
+ * conversation's start, and is near the end, before the telephone call's data: vendors charge less for a prompt
+ * with a cached beginning.
  */
 export function systemMessage(
   persona: Omit<Persona, "stockPhrases">,
@@ -43,7 +43,10 @@ export function systemMessage(
   return { role: "system", content: parts.filter((part) => part !== "").join("\n\n") };
 }
 
-/** Whether dates can be written in this zone. Offsets such as +02:00 are no zones: they know no summer time. */
+/**
+ * Whether dates can be formatted in this zone. Offsets such as +02:00 are not zones: they have no daylight saving
+ * time.
+ */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
@@ -54,7 +57,7 @@ export function isTimeZone(name: string): boolean {
 }
 
 function timeNote(timeZone: string, atMs: number): string {
-  // A zone that this build of Node does not know any more.
+  // A zone that this build of Node no longer knows.
   const zone = isTimeZone(timeZone) ? timeZone : "UTC";
   const parts = new Intl.DateTimeFormat("en-GB", {
     weekday: "long",
@@ -84,12 +87,12 @@ function languageRule(tag: string): string {
     : `Speak ${name}, unless the caller clearly speaks or asks for another language.`;
 }
 
-/** The English name of a BCP-47 tag; undefined when it names no language that is known. */
+/** The English name of a BCP-47 tag; undefined for an unknown language. */
 function languageName(tag: string): string | undefined {
   try {
     return languageNames.of(tag);
   } catch {
-    // It is not written as a tag is.
+    // It is not a valid tag.
     return undefined;
   }
 }

@@ -3,26 +3,29 @@ import type { HistoryMessage } from "../../storage/records.js";
 import { withMessages } from "../conversation/state.js";
 import type { Logger } from "../log.js";
 
-/** Each failed attempt means that another call has stored something; no call says so much between two of them. */
+/**
+ * Each failed attempt means that another call has stored something; calls do not store more often than this in the
+ * meantime.
+ */
 const TRIES_MAX = 5;
 
 export type HistoryAccess = Pick<HistoryStore, "load" | "replace">;
 
-/** Says whether the conversation's change that came with the turn is stored too. */
+/** Returns whether the conversation's change that came with the turn is stored too. */
 type SaveTurn = (history: HistoryChange | undefined) => Promise<boolean>;
 
 /**
- * One call's part of a conversation that other calls may continue at the same time: it appends to what is stored by
- * then, so no words are lost.
+ * One call's part of a conversation that other calls may continue at the same time: it appends to what is stored
+ * by then, so no words are lost.
  */
 export class SharedHistory {
   readonly #store: HistoryAccess;
   readonly #id: HistoryKey;
   readonly #log: Logger;
-  /** What stands in the store, as far as this call knows. */
+  /** The stored messages, as far as this call knows. */
   #known: readonly HistoryMessage[];
   #unstored: readonly HistoryMessage[] = [];
-  /** Messages that were stored before those, and how many were ever added. */
+  /** Messages that were stored before those, and the total number added. */
   #storedCount = 0;
 
   constructor(
@@ -37,15 +40,16 @@ export class SharedHistory {
     this.#log = log;
   }
 
-  /** Nothing is stored yet. Gives the number to store it by. */
+  /** Stores nothing yet. Returns the number to store it by. */
   add(messages: readonly HistoryMessage[]): number {
     this.#unstored = [...this.#unstored, ...messages];
     return this.#storedCount + this.#unstored.length;
   }
 
   /**
-   * Stores all that had been added at that number; one after the other. `saveTurn` saves the turn that belongs to it, and takes
-   * the first try along; it is called once, with nothing where all is stored. Rejects as the store does, and may be repeated.
+   * Stores everything added up to that number; calls run one after the other. `saveTurn` saves the turn that
+   * belongs to it, and includes the first attempt; it is called once, without a change if everything is stored.
+   * Rejects as the store does, and may be repeated.
    */
   async storeUntil(count: number, atMs: number, saveTurn?: SaveTurn): Promise<void> {
     const added = this.#unstored.slice(0, count - this.#storedCount);

@@ -2,27 +2,30 @@ import type { Database } from "../../storage/database.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 
-/** How soon a file that was deleted or replaced is noticed on a server that nobody asks for anything. */
+/** How soon an idle server notices that its file was deleted or replaced. */
 const CHECK_INTERVAL_MS = 2_000;
-/** How long the store must have been well before calls are taken again: a full disk lets small writes through now and then. */
+/**
+ * How long the store must have worked before calls are accepted again: a full disk accepts small writes now and
+ * then.
+ */
 const WELL_MS = 4_000;
 
 export interface StoreWatchOptions {
   readonly store: Pick<Database, "checkHealth" | "writeFault">;
-  /** Writes of calls that wait to be stored. */
+  /** The number of writes of calls that wait to be stored. */
   readonly keptCount: () => number;
-  /** A small write, which says that the store is well again. */
+  /** A small write, which shows that the store works again. */
   readonly tryToWrite: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Knows whether what calls say can be stored, and says in the log when that changes. */
+/** Knows whether calls can be stored, and logs when that changes. */
 export class StoreHealth {
   readonly #options: StoreWatchOptions;
   readonly #stop: CancelTimer;
   #isChecking = false;
-  /** Why nothing could be stored at the last look. */
+  /** Why nothing could be stored at the last check. */
   #seen: string | undefined;
   #illSinceMs: number | undefined;
   #lastIllMs = 0;
@@ -33,7 +36,7 @@ export class StoreHealth {
     this.#stop = options.clock.every(CHECK_INTERVAL_MS, () => void this.#check());
   }
 
-  /** Why no call may begin now, in words that a caller may be told; undefined when one may. */
+  /** Why no call may begin now, in words for a caller; undefined if one may. */
   get refusal(): string | undefined {
     const { store, keptCount } = this.#options;
     const reason = store.writeFault?.reason ?? this.#seen;
@@ -55,10 +58,10 @@ export class StoreHealth {
       this.#seen = fault?.reason;
       if (fault === undefined) return this.#well();
       this.#ill(fault);
-      // Whether it was written is seen at the next look.
+      // The next check shows whether the write succeeded.
       await this.#options.tryToWrite().catch(() => undefined);
     } catch {
-      // Storage is closed or has died, which ends the server elsewhere.
+      // Storage is closed or has died, and another part ends the server.
     } finally {
       this.#isChecking = false;
     }

@@ -18,7 +18,7 @@ export interface ToolTestInput {
   readonly variables?: Variables | undefined;
 }
 
-/** What the service was asked, and what came of it. Secrets are hidden, also where the service repeats them. */
+/** The request to the service, and the outcome. Secrets are hidden, also if the service repeats them. */
 export interface ToolTest {
   readonly request: {
     readonly method: HttpTool["method"];
@@ -27,7 +27,7 @@ export interface ToolTest {
     readonly arguments: JsonObject;
   };
   readonly ok: boolean;
-  /** null where the service did not answer. */
+  /** null if the service did not respond. */
   readonly status: number | null;
   /** What the LLM would read. */
   readonly content: string;
@@ -40,7 +40,7 @@ export interface ToolTestsOptions {
   readonly context: VendorContext;
 }
 
-/** Lets people try an agent's HTTP tools as a call would use them, with arguments and values that they type. */
+/** Tests an agent's HTTP tools as a call would use them, with arguments and values that the user enters. */
 export class ToolTests {
   readonly #options: ToolTestsOptions;
 
@@ -77,7 +77,7 @@ export class ToolTests {
       arguments: { ...given, ...hidden(request?.fixed ?? {}, tool.fixedParameterNames ?? []) },
     };
     if (request === undefined) {
-      const content = "a value of this call cannot stand in the address";
+      const content = "a value of this call cannot be used in the address";
       return { request: shown, ok: false, status: null, content, durationMs: 0 };
     }
     const startedMs = clock.monotonicMs();

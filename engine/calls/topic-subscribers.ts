@@ -1,15 +1,18 @@
 import type { CancelTimer, Clock } from "../time/clock.js";
 import type { CallEvent } from "./call-events.js";
 
-/** So many are written to in one turn of the event loop, and then calls have theirs. */
+/** The number of watchers written to in one turn of the event loop, before calls have theirs. */
 const WATCHERS_PER_TURN = 4;
-/** From one of these turns to the next: all that an organization may have are told within a quarter of a second. */
+/**
+ * The interval of these turns: the maximum number of an organization's watchers is served within a quarter of a
+ * second.
+ */
 const TURN_EVERY_MS = 10;
-/** News that may wait for their round; when there are so many, it begins before its time. */
+/** Events that may wait for their round; when there are this many, it begins early. */
 const PENDING_EVENTS_MAX = 100;
 
 export interface Watcher {
-  /** In order. All who watch a topic are given the same array, so that what is made of it can be made once. */
+  /** In order. All watchers of a topic get the same array, so that it can be serialized once. */
   readonly news: (news: readonly CallEvent[]) => void;
   /** Nothing has happened for a while. */
   readonly pulse: () => void;
@@ -20,7 +23,10 @@ export interface Watch {
   readonly end: () => void;
 }
 
-/** Those who watch one topic: told in rounds, one after the other, a few in each turn of the event loop. */
+/**
+ * The watchers of one topic: they are notified in rounds, one after the other, a few in each turn of the event
+ * loop.
+ */
 export class TopicSubscribers {
   readonly #clock: Clock;
   readonly #togetherMs: number;
@@ -34,7 +40,7 @@ export class TopicSubscribers {
   #cancelRound: CancelTimer = () => undefined;
   #cancelTurn: CancelTimer = () => undefined;
 
-  /** What comes within `togetherMs` of each other is told together: each telling costs every watcher a write. */
+  /** Events within `togetherMs` of each other are sent together: each round costs every watcher a write. */
   constructor(clock: Clock, togetherMs: number) {
     this.#clock = clock;
     this.#togetherMs = togetherMs;
@@ -50,7 +56,7 @@ export class TopicSubscribers {
     this.#watches.add(watch);
   }
 
-  /** False where it had gone before. One that goes in the middle of a round is told no more. */
+  /** False if it was already removed. A watcher that is removed in the middle of a round is not notified any more. */
   remove(watch: Watch): boolean {
     const wasThere = this.#watches.delete(watch);
     if (this.isEmpty) this.#stop();
@@ -74,7 +80,10 @@ export class TopicSubscribers {
     if (this.#remaining.length === 0) this.#startRound();
   }
 
-  /** Who is left of the round in progress is told at once, so that there is never more than one. */
+  /**
+   * The remaining watchers of the round in progress are notified immediately, so that there is never more than one
+   * round.
+   */
   #startRoundNow(): void {
     this.#cancelTurn();
     this.#sendNext(this.#remaining.length);

@@ -2,12 +2,12 @@ import type { Database } from "../../storage/database.js";
 import type { CallRecord } from "../../storage/records.js";
 import { EVERY_REPLY_FAILED } from "./call-journal.js";
 
-/** What the calls of one agent, or of one key, have used. */
+/** The usage of one agent's calls, or of one key's. */
 export interface UsageShare<Id extends string | null> {
   readonly id: Id;
   readonly calls: number;
   readonly failed: number;
-  /** Why those failed, the most frequent reason first. */
+  /** Why calls failed, the most frequent reason first. */
   readonly failures: readonly CallFailures[];
   readonly minutes: number;
   readonly llmTokens: number;
@@ -23,26 +23,29 @@ export interface CallFailures {
 
 export interface UsageShares {
   readonly calls: number;
-  /** False where there were more calls than are looked at: then these are the latest. */
+  /** False if there were more calls than are read: then these are the latest. */
   readonly isWhole: boolean;
-  /** The largest first. */
+  /** Largest first. */
   readonly agents: readonly UsageShare<string>[];
   readonly apiKeys: readonly KeyShare[];
 }
 
 export interface KeyShare extends UsageShare<string | null> {
-  /** How the calls of no key came: by telephone (placed in the console), or from pages with client tokens or to public agents. Undefined with a key. */
+  /**
+   * The channel of calls without a key: by telephone (placed in the console), or from pages with client tokens or
+   * to public agents. Undefined with a key.
+   */
   readonly channel: CallRecord["channel"] | undefined;
 }
 
 /** Parsed in one go, on the thread that calls share. */
 const CALLS_PER_READ = 100;
-/** The latest so many: of a busier organization they are a fair sample of its last days. */
+/** The number of latest calls: for a busier organization they are a fair sample of its last days. */
 const SHARED_CALLS_MAX = 5_000;
-/** Four: of a minute, less than a hundredth of a second. */
+/** Four: a hundredth of a second is more than that of a minute. */
 const DECIMALS = 10_000;
 
-/** Who used what since then, by agent and by key. */
+/** The usage since then, by agent and by key. */
 export async function usageShares(
   calls: Pick<Database["calls"], "list">,
   orgId: string,
@@ -56,7 +59,7 @@ export async function usageShares(
   for (let skip = 0; skip < SHARED_CALLS_MAX && !isWhole; skip += CALLS_PER_READ) {
     const { items } = await calls.list(orgId, { skip, limit: CALLS_PER_READ });
     for (const call of items) {
-      // Calls that begin meanwhile push those that were read before into the next page.
+      // Calls that begin meanwhile push earlier ones into the next page.
       if (call.startedAtMs < sinceMs || seen.has(call.id)) continue;
       seen.add(call.id);
       add(agents, call.agentId, call);
@@ -100,7 +103,7 @@ function add<Id extends string | null>(
   });
 }
 
-/** There are as few reasons as ends that a call can have, and one: a caller hung up on an agent that could not answer. */
+/** There are as many reasons as call endings, plus one: a caller hung up on an agent that could not answer. */
 function withFailure(
   before: readonly CallFailures[] = [],
   { metadata }: CallRecord,

@@ -2,41 +2,41 @@ import type { PastTurn } from "../../storage/calls/call-store.js";
 import { type Category, isJsonObject, type JsonObject } from "../../storage/records.js";
 import { latestTurns, type TurnsOfCalls } from "./latest-turns.js";
 
-/** How a vendor did in an organization's latest calls. */
+/** A vendor's results in an organization's latest calls. */
 export interface VendorShare {
   readonly category: Category;
   /** Such as `openai`. */
   readonly vendor: string;
   /** Turns in which it answered. */
   readonly answered: number;
-  /** Turns in which it was asked first and failed. */
+  /** Turns in which it was tried first and failed. */
   readonly failed: number;
-  /** What went wrong when it failed last; null where it never did. */
+  /** Its last fault; null if it never failed. */
   readonly lastFault: string | null;
-  /** What all the vain asking has cost, in milliseconds. */
+  /** The total time lost by its failures, in milliseconds. */
   readonly wastedMs: number;
-  /** What went wrong in those turns, the most frequent first; `FAULTS_MAX` at most. */
+  /** The faults in those turns, most frequent first; at most `FAULTS_MAX`. */
   readonly faults: readonly VendorFaults[];
-  /** How quick its models were, the most used first; `MODELS_MAX` at most. */
+  /** The latency of its models, most used first; at most `MODELS_MAX`. */
   readonly models: readonly ModelLatency[];
 }
 
-/** What a model adds to the caller's wait, in turns in which nothing failed before it. */
+/** A model's part of the caller's wait, in turns without an earlier failure. */
 export interface ModelLatency {
   readonly model: string;
-  /** Turns that were measured. */
+  /** The number of measured turns. */
   readonly turns: number;
-  /** The median of the part that its category has in the wait: `LATENCY_PARTS`. */
+  /** The median of its category's part of the wait: `LATENCY_PARTS`. */
   readonly p50Ms: number;
 }
 
 /** The turns in which a vendor failed for one reason. */
 export interface VendorFaults {
   readonly fault: string;
-  /** null of turns whose record does not tell it. */
+  /** null for turns whose record does not contain it. */
   readonly model: string | null;
   readonly turns: number;
-  /** The newest call that has such a turn. */
+  /** The newest call with such a turn. */
   readonly lastCallId: string;
   /** When that call began, in epoch milliseconds. */
   readonly lastCallAtMs: number;
@@ -49,7 +49,7 @@ const LATENCY_PARTS: Readonly<Record<Category, string>> = {
   tts: "ttsFirstByteMs",
   stt: "sttMs",
 };
-/** A vendor has as many kinds of faults; with many models there are more, of which the rarest are left out. */
+/** A vendor has this many kinds of faults; with many models there are more, of which the rarest are dropped. */
 const FAULTS_MAX = 10;
 const MODELS_MAX = 20;
 
@@ -59,7 +59,7 @@ interface Tally extends Omit<VendorShare, "faults" | "models"> {
   readonly durationsMs: Map<string, number[]>;
 }
 
-/** Who has answered since then, and who has failed; those that failed most often first. */
+/** Which vendors have answered since then, and which have failed; the most frequent failures first. */
 export async function vendorShares(
   calls: TurnsOfCalls,
   orgId: string,
@@ -84,7 +84,7 @@ export async function vendorShares(
     .sort((one, other) => other.failed - one.failed || other.answered - one.answered);
 }
 
-/** `answer` is what a turn keeps of who answered in it: see `VendorAnswer`. */
+/** `answer` is what a turn records about the vendor: see `VendorAnswer`. */
 function count(
   tallies: Map<string, Tally>,
   category: Category,
@@ -94,7 +94,7 @@ function count(
   const { vendor, firstVendor, firstFault, firstModel, wastedMs } = answer;
   if (typeof vendor === "string" && vendor !== "") {
     change(tallies, category, vendor, (tally) => ({ ...tally, answered: tally.answered + 1 }));
-    // What failed before it is part of the same measure, and not its own.
+    // The measure includes earlier failures, which are not its own.
     if (category !== "stt" && firstVendor === undefined) {
       addDuration(tallies, category, answer, past);
     }
@@ -112,7 +112,7 @@ function count(
   });
 }
 
-/** The STT of a call: a turn names it only where it is another one than in the turn before. */
+/** The STT of a call: a turn names it only if it differs from the turn before. */
 class CallListener {
   #callId = "";
   #answer: JsonObject | undefined;

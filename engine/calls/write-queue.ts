@@ -7,8 +7,8 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import type { TurnTools } from "../tools/tool-log.js";
 
 /**
- * One part of a write that is tried again as a whole: what has succeeded is not done a second time. On PostgreSQL, parts that
- * are asked for at once can have different fates.
+ * One part of a write that is retried as a whole: completed parts are not repeated. On PostgreSQL, concurrent
+ * parts can have different outcomes.
  */
 export function untilDone<Given extends readonly unknown[]>(
   work: (...given: Given) => Promise<void>,
@@ -21,24 +21,24 @@ export function untilDone<Given extends readonly unknown[]>(
   };
 }
 
-/** What cannot be kept for ever: the words. */
+/** The size of what cannot be kept forever: the words. */
 export function charsOf({ messages, added, report }: TurnSave): number {
   const unheard = report?.unheard?.length ?? 0;
   const said = messages.reduce((sum, { text }) => sum + text.length, unheard);
   return added.reduce((sum, { content }) => sum + content.length, said);
 }
 
-/** As `charsOf`: what was looked up. */
+/** As `charsOf`, for the retrieved passages. */
 export function charsOfPassages({ passages = [] }: TurnKnowledge): number {
   return passages.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** As `charsOf`: what tools were given, and what they answered. */
+/** As `charsOf`, for the arguments and results of tools. */
 export function charsOfTools({ tools = [] }: TurnTools): number {
   return tools.reduce((sum, { input, output = "" }) => sum + input.length + output.length, 0);
 }
 
-/** The facts of an end are stored even where its words had to be given up; the record says what it lacks. */
+/** The facts of an end are stored even if its words had to be dropped; the record says what it lacks. */
 export function afterLosses(callEnd: CallEnd, lostTurns: number, withWords: boolean): CallEnd {
   const { messages, ...facts } = callEnd;
   const lost = lostTurns + (withWords || messages.length === 0 ? 0 : 1);
@@ -46,27 +46,27 @@ export function afterLosses(callEnd: CallEnd, lostTurns: number, withWords: bool
   return { ...facts, messages: withWords ? messages : [], metadata };
 }
 
-/** Turns and notes that are kept while the store takes nothing: an hour of a full server. */
+/** Turns and notes that are kept while the store accepts nothing: an hour of a full server. */
 export const KEPT_WRITES_MAX = 20_000;
-/** What they may hold together, in characters of what was said. */
+/** Their maximum total, in characters of what was said. */
 export const KEPT_CHARS_MAX = 32 * 1024 * 1024;
-/** Ends are few, since no call begins while something is kept; they lose their words before they are given up. */
+/** Ends are few, since no call begins while writes are kept; they lose their words before they are dropped. */
 export const KEPT_ENDS_MAX = 20_000;
-/** How long after a failed write the next is tried. */
+/** The delay after a failed write. */
 const RETRY_MS = 1_000;
 
 /** One write of a call's record. */
 export interface CallWrite {
   readonly callId: string;
   readonly kind: "turn" | "note" | "end";
-  /** What was said in it, as a measure of what it costs to keep. */
+  /** The length of its words, as a measure of its memory. */
   readonly chars: number;
   /**
-   * Stores it. `lostTurns`: how many of the call's turns were given up before it; `withWords` is false for an end that was
-   * kept beyond the limit, of which only the facts are left.
+   * Stores it. `lostTurns`: how many of the call's turns were dropped before it; `withWords` is false for an end
+   * beyond the limit, of which only the facts are left.
    */
   store(lostTurns: number, withWords: boolean): Promise<unknown>;
-  /** What the log says when it is given up. */
+  /** The log message when it is dropped. */
   readonly lossMessage: string;
 }
 
@@ -92,8 +92,8 @@ export interface CallWritesOptions {
 }
 
 /**
- * Sees to it that what is written of calls is stored. What the store cannot take now (a full disk, a lock, a file that is
- * gone) is kept and tried again until it is; what it refuses for the write's own sake is logged and given up.
+ * Makes sure that the writes of calls are stored. A write that the store cannot accept now (a full disk, a lock, a
+ * missing file) is kept and retried; a write that is refused for its own content is logged and dropped.
  */
 export class CallWrites {
   readonly #options: Required<CallWritesOptions>;
@@ -115,17 +115,17 @@ export class CallWrites {
     };
   }
 
-  /** Writes that the store has refused, with all that came after them; 0 while it takes what it is given. */
+  /** Writes that the store has refused, with all that followed them; 0 while it accepts writes. */
   get keptCount(): number {
     return this.#stalledAtMs === undefined ? 0 : this.#waitingCount;
   }
 
-  /** Whether something of this call is still to be stored. */
+  /** Whether a write of this call is pending. */
   has(callId: string): boolean {
     return (this.#lines.get(callId)?.writes.length ?? 0) > 0;
   }
 
-  /** Resolves when it is stored or given up; never rejects. The first of a call is asked for at once. */
+  /** Resolves when it is stored or dropped; never rejects. The first of a call is sent immediately. */
   add(write: CallWrite): Promise<void> {
     const line = this.#lines.get(write.callId) ?? { writes: [], lostTurns: 0, isMoving: false };
     const withWords = this.#hasRoom(write);
@@ -144,12 +144,12 @@ export class CallWrites {
     return stored;
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when no write is pending. */
   async settled(): Promise<void> {
     while (this.#unsettled.size > 0) await Promise.all(this.#unsettled);
   }
 
-  /** The server stops: what has not been stored by now is not, and is said. */
+  /** The server stops: pending writes are lost, and logged. */
   dropAll(): void {
     this.#isGivingUp = true;
     this.#cancelRetry?.();
@@ -174,7 +174,7 @@ export class CallWrites {
     if (kind === "end") this.#waitingEnds += sign;
   }
 
-  /** Until the line is empty, or the store refuses: then the line stands still, and this is false. */
+  /** Runs until the queue is empty, or the store refuses: then the queue waits, and the result is false. */
   async #move(line: Line): Promise<boolean> {
     if (line.isMoving) return true;
     line.isMoving = true;
@@ -192,12 +192,12 @@ export class CallWrites {
     }
   }
 
-  /** How many turns a call has lost is known until its end. */
+  /** The number of a call's lost turns is kept until its end. */
   #forgetIfOver({ writes, lostTurns }: Line, { callId, kind }: CallWrite): void {
     if (writes.length === 0 && (lostTurns === 0 || kind === "end")) this.#lines.delete(callId);
   }
 
-  /** False when it is to be tried again. */
+  /** False if it has to be retried. */
   async #try(line: Line, { write, withWords }: QueuedWrite): Promise<boolean> {
     try {
       await write.store(line.lostTurns, withWords);
@@ -227,7 +227,7 @@ export class CallWrites {
     this.#cancelRetry = this.#options.clock.after(RETRY_MS, () => void this.#retry());
   }
 
-  /** One line first: a store that still refuses is not asked a thousand times. */
+  /** One queue first: a store that still refuses is not tried a thousand times. */
   async #retry(): Promise<void> {
     const waiting = [...this.#lines.values()].filter(({ writes }) => writes.length > 0);
     const still = waiting.find(({ isMoving }) => !isMoving);
@@ -239,7 +239,7 @@ export class CallWrites {
     this.#stalledAtMs = undefined;
     const afterMs = Math.round(clock.monotonicMs() - sinceMs);
     log.info({ count, afterMs }, "call writes resumed");
-    // Not only those that waited before: what came while the first was stored has moved nothing.
+    // All queues, not only those that waited before: writes that arrived during the first one have not started.
     for (const line of this.#lines.values()) void this.#move(line);
   }
 

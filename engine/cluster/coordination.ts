@@ -1,4 +1,7 @@
-/** What must be one for all workers of a server, and for all servers of a database: each such thing is declared here, once. */
+/**
+ * State that is shared by all workers of a server, and by all servers of a database: each method is declared here,
+ * once.
+ */
 
 import type { CallTopic, PublishedEvent, Subscription } from "../calls/call-events.js";
 import type { HandedOver, OutboundReport } from "../calls/outbound/placed-calls.js";
@@ -15,11 +18,11 @@ export interface SlotRequest {
   readonly orgId: string;
   readonly callId: string;
   readonly callsMax: number;
-  /** The call that this one goes on with, whose slot it takes. */
+  /** The call that this one continues, whose slot it takes. */
   readonly replaces?: string | undefined;
 }
 
-/** A placed call that waits for its answer. */
+/** A placed call that is ringing. */
 export interface RingingCall {
   readonly callId: string;
   readonly orgId: string;
@@ -35,34 +38,34 @@ export interface CallEnding {
   readonly ending: Ending;
 }
 
-/** Another server that takes callers. */
+/** Another server that accepts callers. */
 export interface AvailableServer {
-  /** Undefined where one address serves all. */
+  /** Undefined if all servers share one address. */
   readonly address: string | undefined;
 }
 
-/** What a process that carries calls is asked about one of them. */
+/** Requests about a call to the process that carries it. */
 export interface CallHolder {
-  /** Whether a placed call still waits for its answer. */
+  /** Whether a placed call is still ringing. */
   isRinging(callId: string): MaybePromise<boolean>;
-  /** The placed call becomes the asker's, with its slot; undefined when it does not wait. */
+  /** Moves the placed call to the requesting process, with its slot; undefined if it is not ringing. */
   handOver(call: RingingCall): MaybePromise<HandedOver | undefined>;
-  /** Takes what the vendor says of a placed call; false when the call is not there. */
+  /** Reports the vendor's status of a placed call; false if the call is not there. */
   report(report: PlacedCallReport): MaybePromise<boolean>;
-  /** False when the call is not there. */
+  /** False if the call is not there. */
   endCall(call: CallEnding): MaybePromise<boolean>;
 }
 
 /** One-use tokens, and the data of a call before its stream starts. */
 export interface OneUseTokens {
   useNonce(nonce: string): MaybePromise<TokenRefusal | undefined>;
-  /** Keeps `answer` for this webhook unless it has got one already, and returns the one that it gets. */
+  /** Stores `answer` for this webhook unless one is stored already, and returns the stored one. */
   answerWebhook(webhook: {
     readonly id: string;
     readonly isUnique: boolean;
     readonly answer: string;
   }): MaybePromise<string | undefined>;
-  /** Why a page's token opens nothing; undefined when it is taken. */
+  /** Why a page's token is refused; undefined if it is accepted. */
   takeToken(
     token: UsedToken & { readonly historyKey: string | undefined },
   ): MaybePromise<string | undefined>;
@@ -75,47 +78,47 @@ export interface OneUseTokens {
 }
 
 /**
- * As a `CallHolder` it asks whichever other process or server has the call. A worker reaches it by IPC messages, whose table
- * (`PrimaryRequests`) is made of its methods; the primary reaches other servers by their database (`Nodes`). A server of one
- * process that has its database for itself needs none.
+ * As a `CallHolder` it asks the other process or server that has the call. A worker uses IPC messages, whose table
+ * (`PrimaryRequests`) is derived from its methods; the primary reaches other servers through their database
+ * (`Nodes`). A single-process server with its own database needs none.
  */
 export interface Coordination extends CallHolder {
-  /** False when the organization already has as many calls as `callsMax`. */
+  /** False if the organization already has `callsMax` calls. */
   takeSlot(slot: SlotRequest): MaybePromise<boolean>;
   freeSlots(callIds: readonly string[]): void;
   countSlots(orgId: string): MaybePromise<number>;
-  /** Whether another process has the call; rejects where the one that should have it does not answer. */
+  /** Whether another process has the call; rejects if the process that should have it does not answer. */
   hasCall(callId: string): MaybePromise<boolean>;
-  /** Where the next caller's stream is best sent; undefined where one address serves all. */
+  /** The best address for the next caller's stream; undefined if all servers share one address. */
   streamAddress(): MaybePromise<string | undefined>;
-  /** Undefined when no other server takes callers. */
+  /** Undefined if no other server accepts callers. */
   otherAvailableServer(): MaybePromise<AvailableServer | undefined>;
-  /** Tells the others that what they keep in memory may be out of date; settles when they know. */
+  /** Notifies the others that their cached records may be out of date; resolves when they know. */
   recordsChanged(): MaybePromise<void>;
   subscribe(subscription: Subscription): void;
-  /** To those that have subscribed to its topic. */
+  /** Publishes to the subscribers of its topic. */
   publish(published: PublishedEvent): void;
-  /** The asker has opened or closed a breaker, or tries it: to all others. */
+  /** Notifies all others that this process has opened, closed or probed a breaker. */
   publishBreaker(event: BreakerEvent): void;
 }
 
 /** The other servers of this database, as the primary of a server uses them. */
 export interface OtherNodes extends Coordination {
   readonly tokens: OneUseTokens;
-  /** An operator wants no new calls here. */
+  /** An operator has stopped new calls here. */
   readonly isDraining: boolean;
-  /** Whether another node takes callers who come by the address that all nodes share. */
+  /** Whether another node accepts callers at the address that all nodes share. */
   readonly othersAccept: boolean;
-  /** Tells the others to send no more callers here. Settles soon also where the database is away; never rejects. */
+  /** Tells the others to send no more callers here. Resolves soon, even if the database is down; never rejects. */
   stopTaking(): Promise<void>;
-  /** The call's slot, and with it the reports on the call, is that node's from now on; never rejects. */
+  /** Moves the call's slot, and with it the reports on the call, to that node; never rejects. */
   transferSlot(callId: string, to: string): Promise<void>;
 }
 
-/** A placed call that goes to another node. */
+/** A placed call that moves to another node. */
 export type TransferredCall = RingingCall & { readonly to: string };
 
-/** What the other nodes may ask of this server. */
+/** What other nodes may request from this server. */
 interface NodeServices extends Omit<CallHolder, "handOver"> {
   handOver(call: TransferredCall): MaybePromise<HandedOver | undefined>;
   hasCall(callId: string): MaybePromise<boolean>;
@@ -123,30 +126,30 @@ interface NodeServices extends Omit<CallHolder, "handOver"> {
 
 export type NodeHandlers = Handlers<RequestsOf<NodeServices>>;
 
-/** What this server watches of the others' calls, and they of its own. */
+/** Event subscriptions between this server and others. */
 export interface LocalEvents {
   readonly watchedTopics: () => readonly CallTopic[];
-  /** Another node begins to watch, or none does any more. */
+  /** Another node has subscribed, or the last one has left. */
   readonly onSubscription: (subscription: Subscription) => void;
   readonly onEvent: (published: PublishedEvent) => void;
 }
 
-/** What this server knows of credentials, and what others have found out. */
+/** This server's breakers, and those that others report. */
 export interface LocalBreakers {
-  /** Events of breakers that are not closed; the newest at the end. */
+  /** Events of breakers that are not closed; the newest is last. */
   readonly known: () => readonly BreakerEvent[];
   readonly onBreakers: (events: readonly BreakerEvent[]) => void;
 }
 
-/** This server as the others see it. */
+/** This server as other nodes see it. */
 export interface LocalServer {
   readonly handlers: NodeHandlers;
   readonly callCount: number;
   readonly isTaking: boolean;
-  /** Whether a worker of this server has the call, or asks for its slot. */
+  /** Whether a worker of this server has the call, or is requesting its slot. */
   hasCall(callId: string): boolean;
   readonly events: LocalEvents;
   readonly breakers: LocalBreakers;
-  /** Another server has changed what this one may keep in memory. */
+  /** Another server has changed records that this one may have cached. */
   recordsChanged(): void;
 }

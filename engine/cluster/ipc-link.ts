@@ -5,12 +5,12 @@ import type { Logger } from "../log.js";
 import { RequestError } from "../request-error.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 
-/** What one side may ask of the other, by name: what goes with the question, and what comes back. */
+/** The requests that one side may send to the other, by name: argument and result. */
 export type Requests<Table> = {
   readonly [Name in keyof Table]: { readonly asks: unknown; readonly answers: unknown };
 };
 
-/** The methods of an interface as requests between processes; each takes one argument, or none. */
+/** The methods of an interface as requests between processes; each has one argument, or none. */
 export type RequestsOf<Methods> = {
   readonly [Name in keyof Methods]: Methods[Name] extends (
     ...args: infer Args extends readonly unknown[]
@@ -42,13 +42,13 @@ type Answer =
 
 interface LinkFault {
   readonly message: string;
-  /** The code of a RequestError, which is one on the other side too. */
+  /** The code of a RequestError, which is restored on the other side. */
   readonly failure?: RequestErrorCode;
-  /** The store was to blame, and is on the other side too: who asked may ask again. */
+  /** A fault of the store, which is restored on the other side: the requester may retry. */
   readonly store?: Fault;
 }
 
-/** Everything of one turn of the event loop. */
+/** All messages of one turn of the event loop. */
 export type IpcMessage = readonly (Question | Answer)[];
 
 /** The other process has ended, or its side is closed. */
@@ -62,17 +62,20 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** With this many unanswered requests a process counts as frozen; further requests fail at once. */
+/** With this many unanswered requests a process counts as frozen; further requests fail immediately. */
 const QUESTIONS_WAITING_MAX = 20_000;
 
-/** Settles when the asker has handled the answer: a message that is sent then arrives in a later batch than the answer. */
+/**
+ * Resolves when the requester has handled the response: a message that is sent then arrives in a later batch than
+ * the response.
+ */
 export async function answered(given: Promise<unknown> | undefined): Promise<void> {
   if (given === undefined) return;
   await given.catch(() => undefined);
   await new Promise(setImmediate);
 }
 
-/** Questions and answers between two processes of one server, in order; both sides run the same build. */
+/** Requests and responses between two processes of one server, in order; both sides run the same build. */
 export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>> {
   readonly #post: (message: IpcMessage) => void;
   readonly #handlers: Handlers<Served>;
@@ -104,12 +107,12 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
     });
   }
 
-  /** Says something that needs no answer; nothing when the other side has ended. */
+  /** Sends a message without a response; does nothing if the other side has ended. */
   notify<Name extends keyof Asked & string>(name: Name, asks: Asked[Name]["asks"]): void {
     this.#send({ kind: "question", id: 0, name, asks });
   }
 
-  /** What the other side has posted. */
+  /** Handles a batch from the other side. */
   receive(message: IpcMessage): void {
     for (const each of message) {
       if (each.kind === "question") void this.#serve(each);
@@ -125,7 +128,7 @@ export class Link<Asked extends Requests<Asked>, Served extends Requests<Served>
   }
 
   async #serve({ id, name, asks }: Question): Promise<void> {
-    // Both sides are of one build: what is asked under a name is what its handler takes.
+    // Both sides run the same build, so a request's argument has its handler's type.
     const handler: (asks: unknown) => unknown = this.#handlers[name as keyof Served];
     try {
       const given = handler(asks);

@@ -6,14 +6,14 @@ import type { BreakerEvent } from "../vendors/chain/breakers.js";
 import type { CallHolder, Coordination, OneUseTokens } from "./coordination.js";
 import type { Link, RequestsOf } from "./ipc-link.js";
 
-/** What is rate limited, counted over all workers of a server. */
+/** The rate limits that are counted over all workers of a server. */
 export type LimitName = "auth" | "general" | "vendor" | "voice" | "webhook";
 
-/** How a worker fares, as far as the others have to know. */
+/** A worker's state, as far as others need it. */
 export interface WorkerState {
-  /** Would take a call, were it not late. */
+  /** It accepts calls, unless it is late. */
   readonly isServing: boolean;
-  /** Its event loop is late: callers in progress come first. */
+  /** Its event loop is late: calls in progress come first. */
   readonly isLate: boolean;
 }
 
@@ -21,22 +21,22 @@ export interface WorkerState {
 export const HEARTBEAT_MS = 1_000;
 
 export interface Heartbeat {
-  /** A debugger is attached: the process may stand still at a breakpoint for as long as a person thinks. */
+  /** A debugger is attached: the process may stop at a breakpoint for as long as a person thinks. */
   readonly isDebugged: boolean;
 }
 
 /** The server as each of its workers sees it. */
 export interface ClusterState {
   readonly callCount: number;
-  /** Names of the workers that take calls. */
+  /** Names of the workers that accept calls. */
   readonly taking: readonly number[];
-  /** An operator wants no new calls here. */
+  /** An operator has stopped new calls here. */
   readonly isDrained: boolean;
-  /** Another server takes callers who come by the address that all of them share. */
+  /** Another server accepts callers at the shared address. */
   readonly otherServersTake: boolean;
 }
 
-/** What only the primary of a worker does, beside the coordination of calls. */
+/** Services that only the primary offers, besides the coordination of calls. */
 interface PrimaryServices {
   /** The seconds to wait; 0 when the use is within the limit. */
   take(use: { readonly limit: LimitName; readonly key: string }): number;
@@ -44,35 +44,35 @@ interface PrimaryServices {
   subscribeBreakers(): void;
   /** The metrics of all workers as text. */
   metrics(): Promise<string>;
-  /** The asker listens, on this port. */
+  /** The worker listens on this port. */
   started(port: number): void;
   state(state: WorkerState): void;
-  /** A heartbeat of the asker's event loop, from its first moment on. */
+  /** A heartbeat of the worker's event loop, from its start on. */
   heartbeat(heartbeat: Heartbeat): void;
   /** Runs statements on the database. */
   store(request: RelayedRequest): Promise<RelayedOutcome>;
   checkStore(): Promise<StoreCondition>;
-  /** The asker has stored jobs, which the primary runs. */
+  /** The worker has stored jobs, which the primary runs. */
   jobsAdded(): void;
 }
 
-/** What the primary asks of a worker. */
+/** Requests from the primary to a worker. */
 interface WorkerServices extends CallHolder {
-  /** A watcher at another worker or server subscribed to that, or the last one left. */
+  /** A watcher at another worker or server has subscribed, or the last one has left. */
   subscribed(subscription: Subscription): void;
   published(published: PublishedEvent): void;
-  /** What others have found out of credentials. */
+  /** Breaker events from other processes. */
   breakers(events: readonly BreakerEvent[]): void;
   metrics(): Promise<readonly Metric[]>;
-  /** What is kept in memory may be out of date. */
+  /** Cached records may be out of date. */
   recordsChanged(): void;
   cluster(state: ClusterState): void;
-  /** Drains, then ends; after `drainTimeoutMs` at the latest. */
+  /** Drains, then ends, at the latest after `drainTimeoutMs`. */
   stop(drainTimeoutMs: number): Promise<void>;
   endAll(): void;
 }
 
-/** What a worker asks of the primary. */
+/** Requests from a worker to the primary. */
 export type PrimaryRequests = RequestsOf<Coordination & OneUseTokens & PrimaryServices>;
 export type WorkerRequests = RequestsOf<WorkerServices>;
 

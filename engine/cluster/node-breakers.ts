@@ -12,9 +12,9 @@ import { VENDOR_FAULTS } from "../vendors/contracts.js";
 import type { LocalBreakers } from "./coordination.js";
 import { messageChunks } from "./node-bus.js";
 
-/** Where every node hears what the others have found out of credentials. */
+/** The channel on which all nodes receive breaker events. */
 export const BREAKERS = "parley breakers";
-/** Where a node is answered that has asked for what the others know. */
+/** The channel for a node that has requested the others' breakers. */
 export const breakersChannelOf = (startId: string): string => `parley breakers ${startId}`;
 
 /** Ids are UUIDs, and vendors are named by their folders. */
@@ -22,7 +22,7 @@ const NAME_LENGTH_MAX = 100;
 const Name = v.pipe(v.string(), v.maxLength(NAME_LENGTH_MAX));
 const Whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const DurationMs = v.pipe(v.number(), v.finite(), v.minValue(0));
-/** Nobody stays away for longer than its own failures would keep it away. */
+/** A node is not kept away for longer than its own failures would keep it away. */
 const PauseMs = v.pipe(
   DurationMs,
   v.transform((ms) => Math.min(ms, PAUSE_MAX_MS)),
@@ -41,13 +41,13 @@ const Breaker = v.object({
   lastFault: v.optional(v.object({ fault: v.picklist(VENDOR_FAULTS), agoMs: DurationMs })),
 });
 
-/** Another version may be at work at the other node. */
+/** Another version may run on the other node. */
 const BreakersMessage = v.pipe(
   v.string(),
   v.parseJson(),
   v.object({
     from: v.string(),
-    /** The node has begun to listen, and requests the breakers that are not closed. */
+    /** The node has started to listen, and requests the breakers that are not closed. */
     isAsking: v.optional(v.boolean(), false),
     breakers: v.optional(v.array(Breaker), []),
   }),
@@ -59,7 +59,7 @@ export interface ReadBreakers {
   readonly breakers: readonly BreakerEvent[];
 }
 
-/** Undefined of a text that is no such message. */
+/** Undefined for a text that is not a valid message. */
 export function readBreakers(text: string): ReadBreakers | undefined {
   const read = v.safeParse(BreakersMessage, text);
   if (!read.success) return undefined;
@@ -72,7 +72,7 @@ export function stateRequest(from: string): string {
   return JSON.stringify({ from, isAsking: true });
 }
 
-/** As few messages as hold all of them. */
+/** Splits the events into as few messages as possible. */
 export function breakerMessages(
   from: string,
   breakers: readonly BreakerEvent[],
@@ -80,9 +80,12 @@ export function breakerMessages(
   return messageChunks(JSON.stringify({ from }).slice(0, -1), "breakers", breakers);
 }
 
-/** Credentials whose events wait for the message before theirs; of each only the newest. */
+/** Credentials whose events wait for the previous message; only the newest event of each is kept. */
 const BREAKERS_WAITING_MAX = 1_000;
-/** Each server sends this many to one that begins to listen, the newest; of others that one learns by a failure of its own. */
+/**
+ * The number of newest events that each server sends to one that starts to listen; it learns of others by failures
+ * of its own.
+ */
 const BREAKERS_SENT_MAX = 200;
 
 export interface NodeBreakersOptions extends LocalBreakers {
@@ -97,7 +100,10 @@ interface Waiting {
   readonly atMs: number;
 }
 
-/** Events of breakers between the servers of a database; one that misses some learns by a failure, or by a try, of its own. */
+/**
+ * Breaker events between the servers of a database; a server that misses some learns by a failure, or by a probe,
+ * of its own.
+ */
 export class NodeBreakers {
   readonly #options: NodeBreakersOptions;
   readonly #waiting = new Map<string, Waiting>();
@@ -108,7 +114,7 @@ export class NodeBreakers {
     this.#options = options;
   }
 
-  /** What this node listens to for it. */
+  /** The channels that this node subscribes to. */
   get channels(): ReadonlyMap<string, (text: string) => void> {
     const hear = (text: string) => this.#hear(text);
     return new Map([
@@ -117,12 +123,12 @@ export class NodeBreakers {
     ]);
   }
 
-  /** This node begins to listen, or does so again: the others send what it has missed. Never rejects. */
+  /** This node starts to listen, or listens again: the others send what it has missed. Never rejects. */
   async requestState(): Promise<void> {
     await this.#post(BREAKERS, [stateRequest(this.#options.startId)]);
   }
 
-  /** To all others, at once: who comes first tries an open one, and the others keep away. */
+  /** Publishes to all others immediately: the first process probes an open breaker, and the others keep away. */
   publish(event: BreakerEvent): void {
     const waiting = this.#waiting;
     const key = breakerKey(event);
@@ -131,7 +137,7 @@ export class NodeBreakers {
     if (!this.#isPosting) void this.#postWaiting();
   }
 
-  /** Sends one message after the other, so that they arrive in order; what comes meanwhile goes next. */
+  /** Sends one message after the other, so that they arrive in order; later events go with the next. */
   async #postWaiting(): Promise<void> {
     const { startId, log } = this.#options;
     this.#isPosting = true;

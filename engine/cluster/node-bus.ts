@@ -11,7 +11,7 @@ import { StoredCallInfo } from "../telephony/call-info.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import type { LocalServer } from "./coordination.js";
 
-/** As few letters as hold all of the items, under `name` behind what all of them begin with. */
+/** Splits the items into as few messages as possible, under `name` after their common beginning. */
 export function messageChunks(
   head: string,
   name: string,
@@ -32,17 +32,17 @@ export function messageChunks(
   return lists.map((list) => `${head},"${name}":[${list.join()}]}`);
 }
 
-/** Bytes for what stands in the list, commas among it. */
+/** The bytes left for the list's items and commas. */
 export function roomIn(head: string, name: string): number {
   return MESSAGE_BYTES_MAX - Buffer.byteLength(head) - `,"${name}":[]}`.length;
 }
 
-/** What names a question: who asks, and under which number. */
+/** Identifies a request: the requester and its number. */
 export type RequestKey = string | symbol;
 
 export interface RecentAnswersOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
-  /** For as long somebody may ask again. */
+  /** How long the request may be repeated. */
   readonly keptMs: number;
   readonly keptMax: number;
 }
@@ -52,10 +52,10 @@ interface RecentAnswer<Answer> {
   readonly untilMs: number;
 }
 
-/** Answers that may be lost on their way: who asks the same again gets the same, and nothing is done twice. */
+/** Responses that may be lost on their way: a repeated request gets the same response, and is executed once. */
 export class RecentAnswers<Answer> {
   readonly #options: RecentAnswersOptions;
-  /** The oldest come first. */
+  /** Oldest first. */
   readonly #answers = new Map<RequestKey, RecentAnswer<Answer>>();
 
   constructor(options: RecentAnswersOptions) {
@@ -83,16 +83,16 @@ export class RecentAnswers<Answer> {
   }
 }
 
-/** Where a node listens, and what all of them listen to. */
+/** The channel of a node, and the channel of all nodes. */
 export const channelOf = (startId: string): string => `parley ${startId}`;
-/** Something of the nodes has changed; the text says nothing. */
+/** The state of the nodes has changed; the text has no content. */
 export const ALL_NODES = "parley nodes";
 
 const OutboundClaims = v.object({
   callId: v.string(),
   orgId: v.string(),
   agentId: v.string(),
-  // Releases that placed calls at Twilio only leave it out.
+  // Releases that placed calls only at Twilio omit it.
   vendor: v.optional(v.string(), "twilio"),
 });
 const Ending = v.object({
@@ -102,7 +102,7 @@ const Ending = v.object({
   transferTo: v.exactOptional(v.string()),
 });
 
-/** What a node may ask of another: another version may be at work there. */
+/** Requests between nodes; another version may run on the other node. */
 const NodeAsks = v.variant("name", [
   v.object({ name: v.picklist(["isRinging", "hasCall"]), asks: v.string() }),
   v.object({
@@ -126,7 +126,7 @@ const NodeAsks = v.variant("name", [
   }),
 ]);
 
-/** What comes back, by the name of what was asked. */
+/** The response schemas, by request name. */
 export const NODE_ANSWERS = {
   isRinging: v.boolean(),
   handOver: v.optional(
@@ -157,17 +157,18 @@ export const RpcMessage = v.variant("kind", [
 export type RpcMessageOf = v.InferOutput<typeof RpcMessage>;
 export type NodeAsk = v.InferOutput<typeof NodeAsks>;
 
-/** A node that has not answered by then is dead or out of reach. */
+/** A node that has not answered by then is dead or unreachable. */
 const ANSWER_MAX_MS = 2_000;
 /**
- * The response has arrived by then, unless it or the request came while a side did not listen: the request is repeated.
+ * The response has arrived by then, unless it or the request was sent while a side did not listen: the request is
+ * repeated.
  */
 export const ASKED_AGAIN_MS = 700;
-/** What is asked again is on its way for some moments, too. */
+/** A repeated request also takes some time to arrive. */
 const ANSWER_KEPT_MS = 2 * ANSWER_MAX_MS;
 const RECONNECT_MIN_MS = 200;
 const RECONNECT_MAX_MS = 5_000;
-/** Questions that wait for their answers, either way: some hundred times what a busy node has. */
+/** Requests that wait for their responses, in either direction: some hundred times as many as a busy node has. */
 const QUESTIONS_MAX = 1_000;
 
 type Handlers = LocalServer["handlers"];
@@ -176,13 +177,13 @@ export interface NodeBusOptions {
   readonly messageBus: BusMessages;
   readonly startId: string;
   readonly handlers: Handlers;
-  /** Something of the nodes has changed, or may have while nobody could say so. */
+  /** The state of the nodes has changed, or may have changed while notifications were lost. */
   readonly onChange: () => void;
-  /** Another server or a command line has changed what this server may keep in memory. */
+  /** Another server or a command has changed records that this server may have cached. */
   readonly onRecordsChanged: () => void;
-  /** This node begins to listen, or does so again after a time in which it has heard nothing. */
+  /** This node has started to listen, or listens again after an interruption. */
   readonly onListening?: () => void;
-  /** Further channels, each with who hears it. */
+  /** Further channels with their handlers. */
   readonly channels?: ReadonlyMap<string, (text: string) => void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -219,7 +220,7 @@ export class NodeBus {
     });
   }
 
-  /** Resolves when this node can be asked. */
+  /** Resolves when this node can receive requests. */
   async open(): Promise<void> {
     const { messageBus, startId, channels: further = NO_CHANNELS } = this.#options;
     const channels = [channelOf(startId), ALL_NODES, RECORDS_CHANGED, ...further.keys()];
@@ -245,7 +246,7 @@ export class NodeBus {
     if (hear !== undefined) hear(text);
     else if (channel === ALL_NODES) onChange();
     else if (channel !== RECORDS_CHANGED) this.#receive(text);
-    // Who has changed it is heard as well.
+    // The node that made the change receives this too.
     else if (text !== startId) onRecordsChanged();
   }
 
@@ -261,7 +262,7 @@ export class NodeBus {
     });
   }
 
-  /** Rejects with a RequestError `unavailable` when the other node does not answer in time. */
+  /** Rejects with a RequestError `unavailable` if the other node does not answer in time. */
   async request<Answer extends v.GenericSchema>(
     to: string,
     question: NodeAsk,
@@ -289,7 +290,7 @@ export class NodeBus {
     return new Promise<unknown>((resolve, reject) => {
       const late = () => this.#fail(id, "a request to another server timed out");
       const cancelLate = clock.after(ANSWER_MAX_MS, late);
-      // Where the database is away for longer, it is late soon.
+      // If the database is down for longer, the request soon times out.
       const stopAsking = clock.every(ASKED_AGAIN_MS, () => void askAgain().catch(() => undefined));
       const cancelTimers = () => {
         cancelLate();

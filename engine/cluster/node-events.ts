@@ -12,14 +12,14 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import type { LocalEvents } from "./coordination.js";
 import { messageChunks, roomIn } from "./node-bus.js";
 
-/** The channel on which every node is asked what it watches at another. */
+/** The channel for subscriptions, received by every node. */
 export const WATCHES = "parley watches";
-/** Where a node receives the events that it watches. */
+/** The channel on which a node receives subscribed events. */
 export const eventChannelOf = (startId: string): string => `parley events ${startId}`;
 
-/** Stands before words of which only the end fits into a message. */
+/** Precedes words of which only the end fits into a message. */
 const CUT_MARK = "… ";
-/** How much of too long a text is kept in each try to make it fit: what JSON makes of it cannot be foreseen. */
+/** The share of a too long text that each attempt to make it fit keeps: its size as JSON cannot be predicted. */
 const KEPT_SHARE = 0.9;
 
 const Metrics = v.object({
@@ -37,7 +37,7 @@ const transcriptFields = {
   isFinal: v.boolean(),
 };
 
-/** Another version may be at work at the other node. */
+/** Another version may run on the other node. */
 const Event = v.variant("type", [
   v.object({
     type: v.literal("began"),
@@ -78,12 +78,12 @@ const Event = v.variant("type", [
 ]);
 
 const Json = v.pipe(v.string(), v.parseJson());
-/** What happened in the calls of a topic, in order. */
+/** Events of a topic's calls, in order. */
 const EventsMessage = v.pipe(Json, v.object({ topic: v.string(), events: v.array(Event) }));
-/** A node asks for the events of these topics, for a while. */
+/** A node subscribes to these topics, for a while. */
 const WatchMessage = v.pipe(Json, v.object({ from: v.string(), topics: v.array(v.string()) }));
 
-/** Undefined of a text that is no such message. */
+/** Undefined for a text that is not a valid message. */
 export function readEvents(text: string): readonly PublishedEvent[] | undefined {
   const read = v.safeParse(EventsMessage, text);
   if (!read.success) return undefined;
@@ -91,20 +91,23 @@ export function readEvents(text: string): readonly PublishedEvent[] | undefined 
   return events.map((event) => ({ topic, event }));
 }
 
-/** Undefined of a text that is no such message. */
+/** Undefined for a text that is not a valid message. */
 export function readWatches(text: string): v.InferOutput<typeof WatchMessage> | undefined {
   const read = v.safeParse(WatchMessage, text);
   return read.success ? read.output : undefined;
 }
 
-/** As few messages as hold all events. Words that none can hold are cut to their end; other events of that size are left out. */
+/**
+ * Splits the events into as few messages as possible. Words that are too long for one are cut to their end; other
+ * events of that size are dropped.
+ */
 export function eventMessages(topic: CallTopic, events: readonly CallEvent[]): readonly string[] {
   const head = JSON.stringify({ topic }).slice(0, -1);
   const fitting = events.flatMap((event) => fittingEvent(event, roomIn(head, "events")) ?? []);
   return messageChunks(head, "events", fitting);
 }
 
-/** As few messages as hold all topics. */
+/** Splits the topics into as few messages as possible. */
 export function watchMessages(from: string, topics: readonly CallTopic[]): readonly string[] {
   const head = JSON.stringify({ from }).slice(0, -1);
   return messageChunks(head, "topics", topics);
@@ -124,22 +127,22 @@ function fits(news: CallEvent, bytesMax: number): boolean {
   return Buffer.byteLength(JSON.stringify(news)) < bytesMax;
 }
 
-/** From the first whole word on: what is cut is cut in the midst of one, or of a character. */
+/** From the first whole word on, since the cut may be inside a word or a character. */
 function wordsOf<Words extends CallEvent & { readonly type: "words" }>(news: Words, end: string) {
   return { ...news, text: `${CUT_MARK}${end.slice(end.search(/\s/) + 1)}` };
 }
 
-/** A node that has not asked again by then watches no more, or is gone. */
+/** A node that has not renewed by then no longer watches, or is gone. */
 const LEASE_MS = 25_000;
-/** What all nodes watch together. Of more topics no events are sent: their pages poll. */
+/** The maximum number of topics watched by all nodes. Pages poll for further topics. */
 const LEASED_TOPICS_MAX = 10_000;
 
-/** Which nodes watch which calls, each for as long as it has asked. */
+/** Which nodes watch which calls, each until its lease ends. */
 export class WatchLeases {
-  /** When the lease of each node ends, by the node's start. */
+  /** When the lease of each node ends, by the node's start id. */
   readonly #ends = new Map<CallTopic, Map<string, number>>();
 
-  /** Whether this node had not watched the topic; false, too, where there is no room for it. */
+  /** Whether this node had not watched the topic before; also false if there is no room for it. */
   take(topic: CallTopic, node: string, nowMs: number): boolean {
     const ends = this.#ends.get(topic);
     if (ends !== undefined) {
@@ -157,7 +160,7 @@ export class WatchLeases {
     return [...(this.#ends.get(topic)?.keys() ?? [])];
   }
 
-  /** Forgets what is over; the topics that no node watches any more. */
+  /** Drops expired leases; returns the topics that no node watches any more. */
   expire(nowMs: number): readonly CallTopic[] {
     const left: CallTopic[] = [];
     for (const [topic, ends] of this.#ends) {
@@ -170,11 +173,11 @@ export class WatchLeases {
   }
 }
 
-/** Well within a lease, so that one lost message costs nothing. */
+/** Well within a lease, so that one lost message does no harm. */
 const RENEW_MS = 10_000;
-/** Events within this go in one message. */
+/** Events within this time share one message. */
 const TOGETHER_MS = 100;
-/** Events that wait to be sent: where the database is slow, new ones are left out. */
+/** Events that wait to be sent: if the database is slow, new ones are dropped. */
 const EVENTS_WAITING_MAX = 1_000;
 
 export interface NodeEventsOptions extends LocalEvents {
@@ -184,12 +187,12 @@ export interface NodeEventsOptions extends LocalEvents {
   readonly log: Logger;
 }
 
-/** Events of calls between the servers of a database, only of topics that are watched at another server. */
+/** Events of calls between the servers of a database, only for topics that are watched at another server. */
 export class NodeEvents {
   readonly #options: NodeEventsOptions;
   readonly #leases = new WatchLeases();
   readonly #stopRenewing: CancelTimer;
-  /** Topics that the others were asked for since the last renewal. */
+  /** Topics that were requested from the others since the last renewal. */
   readonly #subscribed = new Set<CallTopic>();
   #waiting = new Map<CallTopic, CallEvent[]>();
   #waitingCount = 0;
@@ -203,7 +206,7 @@ export class NodeEvents {
     this.#stopRenewing = options.clock.every(RENEW_MS, () => this.#renew());
   }
 
-  /** The channels that this node listens to for it. */
+  /** The channels that this node subscribes to. */
   get channels(): ReadonlyMap<string, (text: string) => void> {
     return new Map([
       [WATCHES, (text: string) => this.#receiveWatches(text)],
@@ -217,14 +220,14 @@ export class NodeEvents {
     this.#cancelPosting?.();
   }
 
-  /** A worker of this server begins to watch. */
+  /** A worker of this server subscribes. */
   subscribe(topic: CallTopic): void {
     if (this.#subscribed.has(topic)) return;
     this.#subscribed.add(topic);
     void this.#subscribe([topic]);
   }
 
-  /** To the nodes that watch it, together with what follows at once. */
+  /** Publishes to the nodes that watch the topic, together with events that follow shortly. */
   publish({ topic, event }: PublishedEvent): void {
     if (this.#leases.nodesOf(topic).length === 0) return;
     const waiting = this.#waiting.get(topic) ?? [];
@@ -246,7 +249,7 @@ export class NodeEvents {
     });
   }
 
-  /** Sends one message after the other, so that they arrive in order; what comes meanwhile goes next. */
+  /** Sends one message after the other, so that they arrive in order; later events go with the next. */
   async #postWaiting(): Promise<void> {
     const { log, messageBus } = this.#options;
     const waiting = this.#waiting;
@@ -282,7 +285,7 @@ export class NodeEvents {
     void this.#subscribe(topics);
   }
 
-  /** What could not be asked is asked with the next renewal. */
+  /** A failed request is repeated with the next renewal. */
   async #subscribe(topics: readonly CallTopic[]): Promise<void> {
     const { messageBus, startId, log } = this.#options;
     try {
@@ -316,7 +319,7 @@ export class NodeEvents {
   }
 }
 
-/** Whether the words that wait are an earlier state of the ones that follow them. */
+/** Whether the waiting words are an earlier state of the following ones. */
 function isPartialOf(before: CallEvent | undefined, news: CallEvent): boolean {
   if (before?.type !== "words" || news.type !== "words" || before.isFinal) return false;
   return before.callId === news.callId && before.role === news.role;

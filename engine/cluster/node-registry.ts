@@ -15,17 +15,18 @@ export interface Carrying {
   readonly startId: string;
   readonly address: string | null;
   readonly calls: number;
-  /** 0 = nobody has said. */
+  /** 0 = unknown. */
   readonly capacity: number;
   readonly load: number;
 }
 
-/** Stands for a capacity that nobody has said, so that calls are compared with those of others. */
+/** Replaces an unknown capacity, so that calls can be compared with other nodes'. */
 const CAPACITY_UNKNOWN = 1_000;
 
 /**
- * The node with an address that has the smallest part of its calls, those among them who were sent there and have not come
- * yet; of two that are equal, the one whose processors do less. Undefined when none has an address.
+ * The node with an address that has the lowest load relative to its capacity, including callers who were sent
+ * there and have not arrived yet; of two equal ones, the one with the lower processor load. Undefined if none has
+ * an address.
  */
 export function leastLoaded<Node extends Carrying>(
   nodes: readonly Node[],
@@ -38,7 +39,7 @@ export function leastLoaded<Node extends Carrying>(
     .toSorted((one, other) => partOf(one) - partOf(other) || one.load - other.load)[0];
 }
 
-/** Between two looks; after a longer pause nobody can tell who was silent in it. */
+/** The maximum time between two checks; after a longer pause it is unknown which nodes were silent in it. */
 const PAUSE_MAX_MS = 5_000;
 
 export interface Beating {
@@ -52,8 +53,8 @@ interface Seen {
 }
 
 /**
- * Who has been silent for too long, as seen by one who has looked all the while: where the database was away, or this process
- * stood still, everybody has all of the time again.
+ * Detects nodes that have been silent for too long, by continuous checks: after the database was down, or this
+ * process was blocked, every node has the full time again.
  */
 export class SilenceDetector {
   readonly #silenceMaxMs: number;
@@ -64,7 +65,7 @@ export class SilenceDetector {
     this.#silenceMaxMs = silenceMaxMs;
   }
 
-  /** A look has failed. */
+  /** A check has failed. */
   interrupt(): void {
     this.#checkedAtMs = undefined;
   }
@@ -90,27 +91,27 @@ export class SilenceDetector {
 const BEAT_MS = 2_000;
 /** A node without a heartbeat for this long counts as dead. */
 export const SILENCE_MAX_MS = 15_000;
-/** Slots of calls that are over, and calls of nodes that are gone: what an unlucky moment has left. */
+/** How often, in heartbeats, slots of ended calls and calls of dead nodes are swept. */
 const SWEEP_BEATS = 15;
 
 export interface NodeRegistryOptions {
   readonly database: Pick<Database, "nodes" | "calls">;
   readonly node: NodeStart;
-  /** False: the lock of this name may have been lost by a node that lives. */
+  /** False: a live node may have lost the lock of this name. */
   readonly isNameCertain: boolean;
-  /** Whether this node takes no callers any more. */
+  /** Whether this node no longer accepts callers. */
   readonly isStopping: () => boolean;
-  /** What is said of this node with each heartbeat. */
+  /** This node's state for each heartbeat. */
   readonly state: () => { readonly calls: number; readonly isTaking: boolean };
-  /** Other nodes have taken this one for dead, and have closed its calls. */
+  /** Other nodes have declared this one dead, and have closed its calls. */
   readonly onLost: () => void;
-  /** Now and then, after a heartbeat that was stored. */
+  /** Called now and then, after a stored heartbeat. */
   readonly onSweep: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** This node among those of its database: says that it lives, and closes the calls of those that do not. */
+/** This node among those of its database: it sends heartbeats, and closes the calls of dead nodes. */
 export class NodeRegistry {
   readonly #options: NodeRegistryOptions;
   readonly #watch: SilenceDetector;
@@ -120,7 +121,7 @@ export class NodeRegistry {
   #tidying: Promise<void> | undefined;
   #isOver = false;
   #stopBeating: CancelTimer | undefined;
-  /** Callers who were sent to each node since the last heartbeat told of them. */
+  /** Callers who were sent to each node since its last heartbeat. */
   readonly #sent = new Map<string, number>();
 
   constructor(options: NodeRegistryOptions) {
@@ -128,7 +129,10 @@ export class NodeRegistry {
     this.#watch = new SilenceDetector(SILENCE_MAX_MS);
   }
 
-  /** Closes what an earlier start of this name has left. Rejects with `StorageUnavailableError` when that one lives. */
+  /**
+   * Closes what an earlier start of this name has left. Rejects with `StorageUnavailableError` if that one is
+   * alive.
+   */
   async join(): Promise<void> {
     const { database, node, clock } = this.#options;
     const earlier = (await database.nodes.list()).find(({ name }) => name === node.name);
@@ -142,7 +146,7 @@ export class NodeRegistry {
     await this.beat();
   }
 
-  /** Nodes that live, this one among them. */
+  /** The number of live nodes, including this one. */
   get liveCount(): number {
     return Math.max(1, this.#nodes.filter((node) => this.#lives(node)).length);
   }
@@ -152,25 +156,25 @@ export class NodeRegistry {
     return this.#nodes.some((node) => node.startId === startId && node.isDraining === 1);
   }
 
-  /** Where the next caller is best sent; undefined where nodes have no addresses of their own. */
+  /** The best address for the next caller; undefined if nodes have no addresses of their own. */
   get streamAddress(): string | undefined {
     return this.#sendOneTo(this.#taking);
   }
 
-  /** Whether another node takes callers who come by the address that all nodes share. */
+  /** Whether another node accepts callers at the address that all nodes share. */
   get othersAccept(): boolean {
     return this.#welcoming.some(({ address }) => address === null);
   }
 
-  /** Where the next caller is best sent but here; undefined when nobody else takes callers. */
+  /** The best other server for the next caller; undefined if no other one accepts callers. */
   get otherAvailableServer(): AvailableServer | undefined {
     const others = this.#welcoming;
     return others.length === 0 ? undefined : { address: this.#sendOneTo(others) };
   }
 
   /**
-   * The other nodes that take callers. Where this one takes none for good, those that live are good enough: one that has just
-   * been started, or was late for a moment, takes them before its heartbeat says so.
+   * The other nodes that accept callers. If this one has stopped for good, all live nodes count: one that has just
+   * started, or was late for a moment, accepts callers before its heartbeat says so.
    */
   get #welcoming(): readonly NodeRecord[] {
     const { node, isStopping } = this.#options;
@@ -196,8 +200,8 @@ export class NodeRegistry {
   }
 
   /**
-   * Settles when the heartbeat is stored, or could not be: the next one makes up for it. What it shows to be left by others is
-   * put away by then, but further heartbeats do not wait for that. Never rejects.
+   * Resolves when the heartbeat is stored, or has failed: the next one makes up for it. Leftovers of other nodes
+   * are removed by then, but further heartbeats do not wait for that. Never rejects.
    */
   beat(): Promise<void> {
     if (this.#isOver) return Promise.resolve();
@@ -207,7 +211,7 @@ export class NodeRegistry {
     return this.#beating.then(() => this.#tidying);
   }
 
-  /** The node is gone; its calls have ended. */
+  /** Removes the node; its calls have ended. */
   async leave(): Promise<void> {
     const { node, log } = this.#options;
     this.#stop();
@@ -220,7 +224,7 @@ export class NodeRegistry {
     }
   }
 
-  /** Whether nothing is left of an earlier start, by now; false when that one lives. */
+  /** Whether nothing of an earlier start is left; false if that one is alive. */
   async #follows(earlier: NodeRecord): Promise<boolean> {
     if (!this.#options.isNameCertain && !(await this.#isSilent(earlier))) return false;
     const what = "an earlier run of this server did not record its stop";
@@ -255,7 +259,7 @@ export class NodeRegistry {
     this.#sent.clear();
     const others = nodes.filter(({ startId }) => startId !== node.startId);
     const silent = this.#watch.silentOf(others, clock.monotonicMs());
-    // Not waited for: a lock that a dead node has left would make this one look dead, too.
+    // Not awaited: a lock that a dead node has left would make this one look dead, too.
     this.#tidying ??= this.#sweep(silent).finally(() => {
       this.#tidying = undefined;
     });
@@ -281,8 +285,8 @@ export class NodeRegistry {
   }
 
   /**
-   * What another node does at the same time is done once: a call is closed by whoever comes first. False when the node has lived
-   * on.
+   * Concurrent attempts of nodes have one effect: the first one closes a call. False if the node is alive after
+   * all.
    */
   async #close(node: NodeRecord, what: string): Promise<boolean> {
     const { database, log } = this.#options;
@@ -319,7 +323,7 @@ export class NodeRegistry {
         clock.after(BEAT_MS, resolve);
       });
       const now = await this.#find(earlier);
-      // It has left, or others have taken it for dead.
+      // It has left, or others have declared it dead.
       if (now === undefined) return true;
       if (now.heartbeatAtMs !== earlier.heartbeatAtMs) return false;
     }
@@ -332,25 +336,25 @@ export class NodeRegistry {
   }
 }
 
-/** `silent`: no heartbeat for so long that it counts as dead; `full`: takes no more calls at the moment. */
+/** `silent`: counts as dead, because its heartbeat is overdue; `full`: accepts no more calls at the moment. */
 export type NodeState = "taking" | "full" | "draining" | "silent";
 
 export interface ListedNode {
   readonly name: string;
   readonly state: NodeState;
-  /** In progress. */
+  /** Calls in progress. */
   readonly calls: number;
-  /** 0 = no such limit. */
+  /** 0 = unlimited. */
   readonly callsMax: number;
-  /** Processes that wanted a core lately, by cores. */
+  /** Processes that recently wanted a core, per core. */
   readonly load: number;
   readonly version: string;
-  /** Undefined where one address serves all. */
+  /** Undefined if all servers share one address. */
   readonly address: string | undefined;
   readonly startedAtMs: number;
 }
 
-/** What a server says of itself that has its database for itself. */
+/** The state of a server that has its database for itself. */
 export interface LoneNode {
   readonly name: string;
   readonly callsMax: number;
@@ -359,13 +363,13 @@ export interface LoneNode {
 
 export interface NodeListOptions {
   readonly database: Pick<Database, "nodes" | "organizationOverviews" | "writers" | "messageBus">;
-  /** Stands in the list of a file, which has one server. */
+  /** The only entry for a file database, which has one server. */
   readonly lone: LoneNode;
   readonly clock: Clock;
   readonly newId: () => string;
 }
 
-/** The servers of a database, for those who look after them. */
+/** The servers of a database, for operators. */
 export class NodeList {
   readonly #options: NodeListOptions;
   readonly #startedAtMs: number;
@@ -382,7 +386,7 @@ export class NodeList {
     return (await database.nodes.list()).map(listed);
   }
 
-  /** As `drainNode`; RequestError `conflict` where the database has one server. */
+  /** As `drainNode`; RequestError `conflict` if the database has one server. */
   async drain(name: string, actor: AuditActor): Promise<void> {
     const { database } = this.#options;
     if (isOneServers(database)) {
@@ -409,7 +413,7 @@ export class NodeList {
   }
 }
 
-/** The server takes no new calls until it is started again. RequestError `not_found`: there is none of this name. */
+/** The server accepts no new calls until it is restarted. RequestError `not_found`: no server has this name. */
 export async function drainNode(
   { database, clock, newId }: Omit<NodeListOptions, "lone">,
   name: string,
@@ -421,7 +425,7 @@ export async function drainNode(
   if (!(await database.nodes.drain(name, entry))) {
     throw new RequestError("not_found", `there is no node ${name}`);
   }
-  // A process that has no mail leaves it to the node's next heartbeat.
+  // A process without a message bus relies on the node's next heartbeat.
   await database.messageBus?.post(ALL_NODES, "");
 }
 

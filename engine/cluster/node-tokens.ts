@@ -10,13 +10,13 @@ import { storedCallInfos } from "../telephony/call-info.js";
 import type { Clock } from "../time/clock.js";
 import type { OneUseTokens } from "./coordination.js";
 
-/** A page's token is remembered no longer than it is good, */
+/** A page's token is remembered at most for its lifetime. */
 const TOKEN_KEPT_MAX_MS = 24 * 60 * 60 * 1_000;
 
-/** and for as long after that as a server might take it for good whose clock is late. */
+/** Plus the time during which a server with a late clock could accept it. */
 const CLOCK_SKEW_MAX_MS = 60_000;
 
-/** Where the database is away just as a call begins. */
+/** The retry delay if the database is down just when a call begins. */
 const RENEW_AFTER_MS = 2_000;
 const REMEMBER_TRIES_MAX = 30;
 
@@ -34,14 +34,14 @@ const Claims = v.pipe(
   }),
 );
 
-/** One-use tokens of all nodes: each is a row of the database, which whoever comes first makes. */
+/** One-use tokens of all nodes: each is a row of the database, which the first user inserts. */
 export function nodeTokens(
   { onceTokens }: Pick<Database, "onceTokens">,
   clock: Clock,
   log: Logger,
 ): OneUseTokens {
   const notStored = (error: unknown) => log.warn({ error }, "failed to store the use of a token");
-  // A page whose call has begun needs it to come back, minutes later.
+  // A page whose call has begun needs it to reconnect, minutes later.
   const remember = (nonce: string, historyKey: string, triesLeft: number) => {
     onceTokens.remember(`client ${nonce}`, historyKey).catch((error: unknown) => {
       if (triesLeft === 0) return notStored(error);

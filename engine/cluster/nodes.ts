@@ -33,12 +33,12 @@ export interface NodesOptions {
   readonly log: Logger;
 }
 
-/** They find out by themselves with the next heartbeats. */
+/** They also find out by the next heartbeats. */
 const STOP_ANNOUNCEMENT_MAX_MS = 1_000;
 /** The call was already counted, and continues. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** This server among those of its database: slots, tokens and calls are those of all of them. */
+/** This server among those of its database: slots, tokens and calls are shared by all of them. */
 export class Nodes implements OtherNodes {
   readonly tokens: OneUseTokens;
   readonly #options: NodesOptions;
@@ -64,12 +64,12 @@ export class Nodes implements OtherNodes {
     });
   }
 
-  /** Rejects with `StorageUnavailableError` when another server of this name lives. */
+  /** Rejects with `StorageUnavailableError` if another server of this name is alive. */
   async join(): Promise<void> {
     await this.#registry.join();
   }
 
-  /** From now on the others can ask this server. */
+  /** From now on the others can send requests to this server. */
   async serve(server: LocalServer): Promise<void> {
     const { messageBus, node, clock, log } = this.#options;
     this.#server = server;
@@ -88,13 +88,13 @@ export class Nodes implements OtherNodes {
     await this.#registry.beat();
   }
 
-  /** Calls that are opened under this run are this node's: to be said before the first one. */
+  /** Assigns calls that are opened under this run to this node; call it before the first one. */
   addRun(runId: string): Promise<void> {
     const { database, node } = this.#options;
     return database.nodes.addRun(node.startId, runId);
   }
 
-  /** Tells the others to send no more callers here. Settles soon also where the database is away; never rejects. */
+  /** Tells the others to send no more callers here. Resolves soon, even if the database is down; never rejects. */
   async stopTaking(): Promise<void> {
     this.#isStopping = true;
     await within(this.#options.clock, STOP_ANNOUNCEMENT_MAX_MS, this.#announceStop());
@@ -102,7 +102,7 @@ export class Nodes implements OtherNodes {
 
   async #announceStop(): Promise<void> {
     const { messageBus, log } = this.#options;
-    // The heartbeat that is under way may still have said that callers are taken.
+    // The heartbeat in progress may still have reported that callers are accepted.
     await this.#registry.beat();
     await this.#registry.beat();
     await messageBus.post(ALL_NODES, "").catch((error: unknown) => {
@@ -110,7 +110,7 @@ export class Nodes implements OtherNodes {
     });
   }
 
-  /** When the calls of this server have ended. */
+  /** Called when the calls of this server have ended. */
   async leave(): Promise<void> {
     this.#events?.close();
     await this.#registry.leave();
@@ -142,7 +142,7 @@ export class Nodes implements OtherNodes {
     return database.callSlots.take({ ...slot, startId: node.startId });
   }
 
-  /** What cannot be given back now is given back by the next sweep. */
+  /** Slots that cannot be freed now are freed by the next sweep. */
   freeSlots(callIds: readonly string[]): void {
     const { database, node, log } = this.#options;
     database.callSlots.free(node.startId, callIds).catch((error: unknown) => {
@@ -188,7 +188,7 @@ export class Nodes implements OtherNodes {
     );
   }
 
-  /** The others find out by themselves, a moment later, where this cannot be said. */
+  /** If this fails, the others find out by themselves a moment later. */
   async recordsChanged(): Promise<void> {
     const { messageBus, node, log } = this.#options;
     await messageBus.post(RECORDS_CHANGED, node.startId).catch((error: unknown) => {
@@ -210,7 +210,7 @@ export class Nodes implements OtherNodes {
     );
   }
 
-  /** The others forget a topic that is not asked for again. */
+  /** The others drop a topic that is not renewed. */
   subscribe({ topic, isWanted }: Subscription): void {
     if (isWanted) this.#events?.subscribe(topic);
   }
@@ -238,7 +238,7 @@ export class Nodes implements OtherNodes {
     return false;
   }
 
-  /** The call is here by now, whatever becomes of its slot; never rejects. */
+  /** The call has already moved here, whatever happens to its slot; never rejects. */
   async #takeOver(call: RingingCall, from: string): Promise<void> {
     const { database, node, log } = this.#options;
     const { callSlots } = database;
@@ -246,7 +246,7 @@ export class Nodes implements OtherNodes {
     const { startId } = node;
     try {
       if ((await callSlots.holderOf(callId)) === startId) return;
-      // The former node is of the version before this one, or its sweep found a slot of a call that it has no more.
+      // The former node runs the previous version, or its sweep found a slot of a call that it no longer has.
       if (await callSlots.move(callId, from, startId)) return;
       await callSlots.take({ ...call, callsMax: NO_LIMIT, startId });
     } catch (error) {

@@ -1,4 +1,7 @@
-/** What must be one for all workers of a server: call slots, holders of calls, one-use tokens, placed calls, events, breakers. */
+/**
+ * State that is shared by all workers of a server: call slots, holders of calls, one-use tokens, placed calls,
+ * events, breakers.
+ */
 
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../../storage/database.js";
@@ -40,7 +43,10 @@ import {
 
 type Workers = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "notify"> }>;
 
-/** Passes on changes of breakers between workers and other servers, and knows those that are not closed for workers that start later. */
+/**
+ * Passes on changes of breakers between workers and other servers, and keeps those that are not closed for workers
+ * that start later.
+ */
 export class BreakerRelay {
   readonly #workers: Workers;
   readonly #nodes: Pick<OtherNodes, "publishBreaker"> | undefined;
@@ -52,7 +58,7 @@ export class BreakerRelay {
     this.#breakers = new Breakers(clock);
   }
 
-  /** What this server knows and hears of the other servers' breakers. */
+  /** The breakers as the other servers exchange them with this one. */
   get asNode(): LocalBreakers {
     return {
       known: () => this.#breakers.events(),
@@ -60,13 +66,13 @@ export class BreakerRelay {
     };
   }
 
-  /** A worker has opened or closed one, or tries it. */
+  /** A worker has opened, closed or probed one. */
   publish(worker: number, event: BreakerEvent): void {
     this.#passOn(worker, [event]);
     this.#nodes?.publishBreaker(event);
   }
 
-  /** Sends those that are not closed to a worker that has started. */
+  /** Sends the breakers that are not closed to a worker that has started. */
   sendAll(worker: number): void {
     this.#workers.get(worker)?.link.notify("breakers", this.#breakers.events());
   }
@@ -86,7 +92,7 @@ const METRICS_MAX_MS = 2_000;
 
 type WorkerLinks = ReadonlyMap<number, { readonly link: Pick<WorkerLink, "request"> }>;
 
-/** Notifies all workers but `asker` that what they keep in memory may be out of date; resolves when they know. */
+/** Notifies all workers but `asker` that their cached records may be out of date; resolves when they know. */
 export async function notifyRecordsChanged(
   workers: WorkerLinks,
   asker: number | undefined,
@@ -106,7 +112,7 @@ export async function clusterMetricsPage(
   return clusterMetricsText([own, ...pages]);
 }
 
-/** The answers that have come within `maxMs`. One that ends meanwhile keeps nothing, and gives none. */
+/** The responses that arrived within `maxMs`. A worker that ends meanwhile is left out. */
 async function requestAll<Question extends "metrics" | "recordsChanged">(
   workers: WorkerLinks,
   question: Question,
@@ -121,14 +127,14 @@ async function requestAll<Question extends "metrics" | "recordsChanged">(
     );
   });
   await within(clock, maxMs, Promise.all(requests));
-  // A later answer changes nothing any more.
+  // A later response must not change the result.
   return [...answers];
 }
 
-/** Stands for the other nodes among the subscribers; workers are counted from 1. */
+/** Represents the other nodes among the subscribers; workers are counted from 1. */
 const OTHER_NODES = 0;
 
-/** Passes on events of calls to their subscribers; the watchers of each process bound how many topics there are. */
+/** Passes on events of calls to their subscribers; each process limits its watchers, and with them the topics. */
 export class EventRelay {
   readonly #workers: Workers;
   readonly #nodes: Pick<OtherNodes, "subscribe" | "publish"> | undefined;
@@ -144,7 +150,7 @@ export class EventRelay {
     return [...this.#subscribers.keys()];
   }
 
-  /** What this server and the other nodes watch of each other's calls. */
+  /** The subscriptions between this server and other nodes. */
   get asNode(): LocalEvents {
     return {
       watchedTopics: () =>
@@ -205,7 +211,7 @@ export function primaryTokens(clock: Clock): OneUseTokens {
   };
 }
 
-/** More than any plan allows: what all nodes count together, a server only keeps. */
+/** More than any plan allows: all nodes together enforce the limit, and a server only counts. */
 export const NO_LIMIT = Number.POSITIVE_INFINITY;
 
 /** Which worker has which call, and how many calls each organization has on the server. */
@@ -228,7 +234,7 @@ export class SlotLedger {
     return true;
   }
 
-  /** False when another process has the call: what comes late of its former holder does not concern it. */
+  /** False if another process has the call: a late message of its former holder has no effect. */
   free(holder: number, callId: string): boolean {
     if (this.#holderByCall.get(callId) !== holder) return false;
     this.#holderByCall.delete(callId);
@@ -252,7 +258,7 @@ export class SlotLedger {
     if (this.#holderByCall.has(callId)) this.#holderByCall.set(callId, to);
   }
 
-  /** The worker is gone, and its calls with it; returns which they were. */
+  /** The worker has ended, and its calls with it; returns those calls. */
   freeAllOf(holder: number): readonly string[] {
     const calls = [...this.#holderByCall].filter(([, each]) => each === holder);
     for (const [callId] of calls) this.free(holder, callId);
@@ -263,7 +269,7 @@ export class SlotLedger {
 type LinkedWorkers = ReadonlyMap<number, { readonly link: WorkerLink }>;
 type HolderNodes = Pick<OtherNodes, "endCall" | "hasCall">;
 
-/** Which worker of this server, or which other node, has a call: the one that has its slot. */
+/** Which worker of this server, or which other node, has a call: the one with its slot. */
 export class CallHolders {
   readonly slots: SlotLedger;
   readonly #workers: LinkedWorkers;
@@ -298,13 +304,13 @@ export class CallHolders {
     return this.isHere(callId) || ((await this.#nodes?.hasCall(callId)) ?? false);
   }
 
-  /** False where neither another worker nor another node can have the call. */
+  /** False if neither another worker nor another node can have the call. */
   async end(asker: number, call: CallEnding): Promise<boolean> {
     if (this.isOnAnotherWorker(call.callId)) return (await this.#nodes?.endCall(call)) ?? false;
     return sendEnd(this.other(asker, call.callId), call);
   }
 
-  /** False where no worker has the call. */
+  /** False if no worker has the call. */
   endHere(call: CallEnding): boolean {
     return sendEnd(this.of(call.callId), call);
   }
@@ -317,12 +323,12 @@ function sendEnd(holder: WorkerLink | undefined, call: CallEnding): boolean {
 
 type Nodes = Pick<OtherNodes, "freeSlots" | "transferSlot" | "handOver" | "isRinging" | "report">;
 
-/** A placed call is answered wherever the vendor's request arrives: it moves there, and its reports follow it. */
+/** A placed call is answered where the vendor's request arrives: the call moves there, and its reports follow. */
 export class PlacedCallRelay {
   readonly #workers: LinkedWorkers;
   readonly #holders: CallHolders;
   readonly #nodes: Nodes | undefined;
-  /** By call: those that a worker is just giving to another one, or to another node. */
+  /** By call: those that are moving to another worker, or to another node. */
   readonly #moving = new Map<string, Promise<unknown>>();
 
   constructor(workers: LinkedWorkers, holders: CallHolders, nodes?: Nodes) {
@@ -346,7 +352,8 @@ export class PlacedCallRelay {
 
   async report(asker: number, report: PlacedCallReport): Promise<boolean> {
     const { callId } = report.claims;
-    // Where nothing moves nothing is waited for, so that the report passes no later wish to have the call.
+    // A call that is not moving is reported immediately, so that the report arrives before any
+    // later request for the call.
     const settled = this.#settled(callId);
     if (settled !== undefined) await settled;
     // A call that no other node has may have arrived here meanwhile.
@@ -354,19 +361,19 @@ export class PlacedCallRelay {
     return reportTo(this.#holders.other(asker, callId), report);
   }
 
-  /** Whether a call still waits for its answer, for another node. */
+  /** Whether a call is still ringing, for another node. */
   async ringsHere(callId: string): Promise<boolean> {
     const settled = this.#settled(callId);
     if (settled !== undefined) await settled;
     return (await this.#holders.of(callId)?.request("isRinging", callId)) ?? false;
   }
 
-  /** To another node, with its slot. */
+  /** Moves the call to another node, with its slot. */
   handOverToWorker(call: TransferredCall) {
     return this.#moved(call.callId, this.#assign(call));
   }
 
-  /** Takes a report that another node has received; false when the call is not here, or no longer. */
+  /** Takes a report that another node has received; false if the call is not here, or no longer. */
   async reportHere(report: PlacedCallReport): Promise<boolean> {
     const { callId } = report.claims;
     const settled = this.#settled(callId);
@@ -374,7 +381,10 @@ export class PlacedCallRelay {
     return reportTo(this.#holders.of(callId), report);
   }
 
-  /** Settles when the call has a place: its former holder knows it no more, and no message has gone to its new one. */
+  /**
+   * Resolves when the move is complete: its former holder has dropped the call, and no message has gone to its new
+   * one.
+   */
   #settled(callId: string): Promise<void> | undefined {
     return this.#moving.has(callId) ? this.#atRest(callId) : undefined;
   }
@@ -390,7 +400,7 @@ export class PlacedCallRelay {
     try {
       return await move;
     } finally {
-      // Another process may have asked for the same call since.
+      // Another process may have requested the same call since.
       if (this.#moving.get(callId) === move) this.#moving.delete(callId);
     }
   }
@@ -409,7 +419,7 @@ export class PlacedCallRelay {
   async #fetch(asker: number, call: RingingCall) {
     const { orgId, callId } = call;
     const { slots } = this.#holders;
-    // First here, as a slot is taken: else the sweep would give it back.
+    // The slot is taken here first: otherwise the sweep would free it.
     if (!slots.take(asker, orgId, callId, NO_LIMIT)) return undefined;
     let isHere = false;
     try {
@@ -424,14 +434,14 @@ export class PlacedCallRelay {
   async #move(asker: number, call: RingingCall) {
     const { slots } = this.#holders;
     const handed = await this.#holders.other(asker, call.callId)?.request("handOver", call);
-    // The asker may have ended meanwhile: then the call has nobody, and its slot is free.
+    // The worker may have ended meanwhile: then the call is lost, and its slot is free.
     if (handed !== undefined) slots.move(call.callId, asker);
     if (!this.#workers.has(asker)) this.#nodes?.freeSlots(slots.freeAllOf(asker));
     return handed;
   }
 }
 
-/** False where no worker has the call. */
+/** False if no worker has the call. */
 async function reportTo(
   holder: WorkerLink | undefined,
   report: PlacedCallReport,
@@ -441,13 +451,13 @@ async function reportTo(
   return true;
 }
 
-/** How old what the workers know of each other may be. */
+/** The maximum age of the state that workers know of each other. */
 const STATE_MS = 250;
-/** A process that missed so many heartbeats gets no calls of others; a long garbage collection does not miss as many. */
+/** A process that missed this many heartbeats gets no calls of others; a long garbage collection misses fewer. */
 const SUSPECT_BEATS = 3;
-/** One that missed so many hangs: its event loop has not turned for 8 s, and each call that it carries is dead. */
+/** A process that missed this many hangs: its event loop was blocked for 8 s, and each of its calls is dead. */
 export const HUNG_BEATS = 8;
-/** Until its first heartbeat it loads its code, which takes long on a busy machine. */
+/** The limit before its first heartbeat, while it loads its code, which takes long on a busy machine. */
 export const HUNG_BEATS_AT_START = 60;
 
 export interface ClusterPrimaryOptions {
@@ -455,7 +465,7 @@ export interface ClusterPrimaryOptions {
   readonly database: Pick<Database, "relay" | "checkHealth"> & {
     readonly jobs: { readonly added: Pick<JobsAdded, "notify"> };
   };
-  /** Left out where this server has its database for itself. */
+  /** Omitted if this server has its database for itself. */
   readonly nodes?: OtherNodes | undefined;
   /** The metrics of this process. */
   readonly metrics: () => Promise<readonly Metric[]>;
@@ -463,12 +473,12 @@ export interface ClusterPrimaryOptions {
   readonly log: Logger;
 }
 
-/** What goes to and comes from a worker beside its requests to the primary. */
+/** Messages to and from a worker besides its requests to the primary. */
 export interface WorkerPort {
   readonly post: (message: IpcMessage) => void;
-  /** It listens, on this port. */
+  /** The worker listens on this port. */
   readonly started: (port: number) => void;
-  /** It misses its heartbeats. Called once. Left out where the process is this one. */
+  /** The worker misses heartbeats. Called once. Omitted if the process is this one. */
   readonly hung?: (missedBeats: number) => void;
 }
 
@@ -477,8 +487,8 @@ interface Worker {
   readonly hung: WorkerPort["hung"];
   state: WorkerState;
   /**
-   * Counted by the primary's own turns, not by time: when the primary or the whole machine stood still, one turn has passed, and
-   * the heartbeats that were sent meanwhile are read before the next.
+   * Counted by the primary's own rounds, not by time: when the primary or the whole machine was blocked, one round
+   * has passed, and the heartbeats that were sent meanwhile are read before the next.
    */
   missedBeats: number;
   hungAtBeats: number;
@@ -487,7 +497,7 @@ interface Worker {
 
 const STARTING: WorkerState = { isServing: false, isLate: false };
 
-/** Serves the workers of a server what must be one for all of them: they ask, and there is no lock. */
+/** Serves the workers' requests for shared state; no lock is needed. */
 export class ClusterPrimary {
   readonly #options: ClusterPrimaryOptions;
   readonly #workers = new Map<number, Worker>();
@@ -541,7 +551,7 @@ export class ClusterPrimary {
     return link;
   }
 
-  /** A worker has ended: its slots are free. Returns how many they were. */
+  /** A worker has ended: frees its slots, and returns their number. */
   leave(name: number): number {
     this.#workers.get(name)?.link.close("a worker of the server has ended");
     this.#workers.delete(name);
@@ -552,7 +562,7 @@ export class ClusterPrimary {
     return callIds.length;
   }
 
-  /** This server takes no new calls: notifies the other servers, and its workers of those that take them. */
+  /** This server accepts no new calls: notifies the other servers, and tells its workers which ones do. */
   async stopTaking(): Promise<void> {
     await this.#options.nodes?.stopTaking();
     this.#sendState();
@@ -563,7 +573,7 @@ export class ClusterPrimary {
     this.#stopWatching();
   }
 
-  /** This server as the other nodes see it. */
+  /** This server as other nodes see it. */
   get asNode(): LocalServer {
     const slots = this.#slots;
     const holders = this.#holders;
@@ -590,7 +600,7 @@ export class ClusterPrimary {
     };
   }
 
-  /** Resolves when all workers, but for the one that has changed something, know of it. */
+  /** Resolves when all workers know of the change, except the one that made it. */
   async recordsChanged(name?: number): Promise<void> {
     const { nodes, clock } = this.#options;
     const here = notifyRecordsChanged(this.#workers, name, clock);
@@ -634,7 +644,7 @@ export class ClusterPrimary {
     const { orgId, callId, callsMax, replaces } = slot;
     if (replaces !== undefined) this.#slots.release(orgId, replaces);
     if (nodes === undefined) return this.#slots.take(name, orgId, callId, callsMax);
-    // First here: a slot of nobody's call is given back by the sweep.
+    // The slot is taken here first: the sweep frees a slot without a call.
     if (!this.#slots.take(name, orgId, callId, NO_LIMIT)) return false;
     let isTaken = false;
     try {
@@ -642,7 +652,7 @@ export class ClusterPrimary {
     } finally {
       if (!isTaken) this.#slots.free(name, callId);
     }
-    // The asker may have ended meanwhile.
+    // The worker may have ended meanwhile.
     if (isTaken && !this.#workers.has(name)) nodes.freeSlots([callId]);
     return isTaken;
   }
@@ -668,7 +678,7 @@ export class ClusterPrimary {
     const nowMs = this.#options.clock.monotonicMs();
     const sinceMs = nowMs - this.#countedAtMs;
     this.#countedAtMs = nowMs;
-    // Turns that come together after the primary stood still are one.
+    // Rounds that run together after the primary was blocked count as one.
     if (sinceMs < HEARTBEAT_MS / 2) return;
     for (const worker of this.#workers.values()) {
       if (worker.hung === undefined || worker.isDebugged) continue;

@@ -1,4 +1,4 @@
-/** A worker's ways to what its primary has. */
+/** A worker's access to the state of its primary. */
 
 import { CallSlots, type Slots } from "../calls/admission.js";
 import type {
@@ -23,7 +23,7 @@ import type { BreakerEvent, BreakerExchange } from "../vendors/chain/breakers.js
 import type { Handlers } from "./ipc-link.js";
 import type { PrimaryLink, WorkerRequests } from "./ipc-messages.js";
 
-/** Shares breakers with those who use the same credentials, by way of the primary. */
+/** Shares breakers with other processes through the primary. */
 export class WorkerBreakers implements BreakerExchange {
   readonly #primary: PrimaryLink;
   #receive: (event: BreakerEvent) => void = () => {};
@@ -41,7 +41,7 @@ export class WorkerBreakers implements BreakerExchange {
     this.#primary.notify("subscribeBreakers", undefined);
   }
 
-  /** Handles what the primary sends. */
+  /** Handles the primary's messages. */
   get handlers(): Pick<Handlers<WorkerRequests>, "breakers"> {
     return {
       breakers: (events) => {
@@ -51,7 +51,7 @@ export class WorkerBreakers implements BreakerExchange {
   }
 }
 
-/** Events of calls between the workers of a server, by way of the primary; only of topics with subscribers elsewhere. */
+/** Events of calls between the workers of a server, through the primary; only for topics with subscribers elsewhere. */
 export class WorkerEventBus implements CallEventBus {
   readonly #primary: PrimaryLink;
   readonly #subscribedTopics = new Set<CallTopic>();
@@ -82,7 +82,7 @@ export class WorkerEventBus implements CallEventBus {
     this.#notify = notify;
   }
 
-  /** Handles what the primary sends. */
+  /** Handles the primary's messages. */
   get handlers(): Pick<Handlers<WorkerRequests>, "subscribed" | "published"> {
     return {
       subscribed: ({ topic, isWanted }) => {
@@ -98,7 +98,10 @@ export class WorkerEventBus implements CallEventBus {
   }
 }
 
-/** The call slots of a worker: the primary counts them for the server, and here stands which of them are this worker's. */
+/**
+ * The call slots of a worker: the primary counts them for the server, and this class knows which of them are this
+ * worker's.
+ */
 export class WorkerCallSlots implements Slots {
   readonly #primary: PrimaryLink;
   readonly #own = new CallSlots();
@@ -144,12 +147,12 @@ export class WorkerCallSlots implements Slots {
     return dead.length;
   }
 
-  /** The primary knows already that the call is this worker's. */
+  /** The primary already knows that the call is this worker's. */
   adopt(orgId: string, callId: string): void {
     this.#own.acquire(orgId, callId, Number.POSITIVE_INFINITY);
   }
 
-  /** The primary knows already that the call is another worker's. False when it was not this one's. */
+  /** The primary already knows that the call is another worker's. False if it was not this one's. */
   forget(callId: string): boolean {
     const before = this.#own.count;
     this.#own.release(callId);
@@ -164,10 +167,10 @@ export interface WorkerPlacedCallsOptions {
   readonly primary: PrimaryLink;
 }
 
-/** Placed calls of a server: the answer, the stream and the reports of one may each come to another worker. */
+/** Placed calls of a server: the answer, the stream and the reports of one may each arrive at another worker. */
 export class WorkerPlacedCalls implements PlacedCalls {
   readonly #options: WorkerPlacedCallsOptions;
-  /** Calls that are being handed over to this worker; reports on them wait. */
+  /** Calls that are moving to this worker; reports on them wait. */
   readonly #arriving = new Map<string, Promise<unknown>>();
 
   constructor(options: WorkerPlacedCallsOptions) {
@@ -197,13 +200,13 @@ export class WorkerPlacedCalls implements PlacedCalls {
     const { callId } = claims;
     await this.#arriving.get(callId);
     if (!own.holds(callId) && (await primary.request("report", { claims, report }))) return true;
-    // It may be coming here since.
+    // It may have started to move here.
     await this.#arriving.get(callId);
     own.take(claims, report);
     return true;
   }
 
-  /** Handles what other workers ask of this one. */
+  /** Handles other workers' requests. */
   get handlers(): Pick<Handlers<WorkerRequests>, "isRinging" | "handOver" | "report"> {
     const { own, slots } = this.#options;
     return {
@@ -213,7 +216,8 @@ export class WorkerPlacedCalls implements PlacedCalls {
         if (handed !== undefined) slots.forget(callId);
         return handed;
       },
-      // At once where nothing is waited for: the next question may be to hand this call over, with what is known of it.
+      // Synchronously if there is nothing to wait for: the next request may be to hand this call
+      // over, with its newest state.
       report: ({ claims, report }) => {
         const take = () => {
           own.take(claims, report);
@@ -225,7 +229,7 @@ export class WorkerPlacedCalls implements PlacedCalls {
   }
 
   async #fetch(callId: string, orgId: string): Promise<void> {
-    // Two streams of one call: the second finds it gone, here as elsewhere.
+    // The second of two streams of one call is too late.
     if (this.#arriving.has(callId)) return;
     const arrival = this.#adopt(callId, orgId);
     this.#arriving.set(
@@ -248,7 +252,7 @@ export class WorkerPlacedCalls implements PlacedCalls {
   }
 }
 
-/** Stream tokens of a worker: each is good for one stream of the server. */
+/** Stream tokens of a worker: each is valid for one stream of the server. */
 export class WorkerStreamTokens implements StreamTokenRegistry {
   readonly #tokens: StreamTokens;
   readonly #primary: PrimaryLink;

@@ -22,8 +22,9 @@ import type { ConversationState } from "./state.js";
 const MAILBOX_EVENTS_MAX = 1_024;
 
 /**
- * Owns one call: takes one event at a time, lets it change the state, then has its effects performed in order, and is
- * woken at the next deadline. A fault in here ends this call, not the process: `onCrash` is called once, and later events are dropped.
+ * Owns one call. It takes one event at a time, changes the state, performs the effects in order, and wakes at the
+ * next deadline. An error in here ends this call, not the process: `onCrash` is called once, and later events are
+ * dropped.
  */
 export class ConversationActor {
   readonly #state: ConversationState;
@@ -78,11 +79,11 @@ export class ConversationActor {
   }
 }
 
-/** Clocks of telephone and server part by less; audio that comes later than this is new time, not jitter. */
+/** Clock drift between telephone and server stays below this; audio that is later is new time, not jitter. */
 const LATE_PER_MS = 0.001;
-/** A gap in the audio: the stream's time goes on where it stopped, and lies that much later from then on. */
+/** A gap in the audio of at least this length shifts all later stream time by its length. */
 const GAP_MIN_MS = 200;
-/** How finely, and for how much of the newest audio, is known when it came: longer than any STT takes for its words. */
+/** The resolution and the length of the recorded arrival times: longer than any STT takes to return words. */
 const ARRIVAL_STEP_MS = 200;
 const ARRIVALS_MAX = 50;
 
@@ -92,18 +93,18 @@ interface Arrival {
 }
 
 /**
- * The position of the caller's audio stream on the server's clock. Audio arrives in whole frames, some of them late:
- * the earliest shows when a moment of it was spoken, and the time since the newest counts as well.
+ * The position of the caller's audio stream on the server's clock. Audio arrives in whole frames, some of them
+ * late: the earliest arrival shows when a moment was spoken, and the time since the newest arrival counts as well.
  */
 export class CallerAudioClock {
   /** The server's time at the stream's own zero. */
   #originMs = Number.POSITIVE_INFINITY;
   #atMs = 0;
   #receivedMs = 0;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #arrivals: Arrival[] = [];
 
-  /** Audio up to `heardMs` of the stream has come by `atMs`. */
+  /** Audio up to `heardMs` of the stream has arrived by `atMs`. */
   received(heardMs: number, atMs: number): void {
     const originMs = atMs - heardMs;
     const isGap = originMs - this.#originMs > GAP_MIN_MS;
@@ -115,20 +116,20 @@ export class CallerAudioClock {
   }
 
   /**
-   * How long before `atMs` the audio came in which a moment of the stream lies: less than the time since it was spoken where the audio
-   * came ahead of time, as from a vendor that floods. 0 for a moment that is not known, or has not come.
+   * How long before `atMs` the audio at this stream position arrived. Less than `agoMs` where audio arrived ahead
+   * of real time, as from a vendor that sends in bursts. 0 for an unknown or future position.
    */
   arrivedAgoMs(streamMs: number | undefined, atMs: number): number {
     if (streamMs === undefined || streamMs > this.#receivedMs) return 0;
     const next = this.#arrivals.findIndex((each) => each.streamMs >= streamMs);
     const known = this.#arrivals[next] ?? { streamMs: this.#receivedMs, atMs: this.#atMs };
-    // Between two that are known, audio came in its own time or later.
+    // Between two recorded arrivals the audio came in real time or later.
     const before = this.#arrivals.at(next - 1);
     const earliestMs = next === 0 ? known.atMs : (before?.atMs ?? known.atMs);
     return Math.max(0, atMs - Math.max(earliestMs, known.atMs - (known.streamMs - streamMs)));
   }
 
-  /** How long before `atMs` a moment of the stream was spoken; 0 for one that is not known, or not over. */
+  /** How long before `atMs` this stream position was spoken; 0 for an unknown or future position. */
   agoMs(streamMs: number | undefined, atMs: number): number {
     if (streamMs === undefined || this.#originMs === Number.POSITIVE_INFINITY) return 0;
     return Math.max(0, atMs - (this.#originMs + streamMs));
@@ -142,25 +143,25 @@ export class CallerAudioClock {
   }
 }
 
-/** Hears both sides of a call as it goes. No method throws, and the bytes are only valid until it returns. */
+/** Receives both sides of a call as they play. No method throws, and the bytes are only valid until it returns. */
 export interface CallAudioTap {
-  /** The caller's audio, as the recognizer is given it. */
+  /** The caller's audio, in the format that STT gets. */
   caller(audio: Uint8Array): void;
-  /** The agent's audio as it leaves for the leg; it is heard at once, or after what left before it. */
+  /** The agent's audio as it is sent to the leg. It plays immediately, or after the audio that was sent before it. */
   agent(audio: Uint8Array): void;
-  /** Nothing of what has left and was not heard yet is heard any more. */
+  /** Audio that was sent and has not been played yet will not be played. */
   agentCut(): void;
   /** The call is over. */
   end(): void;
 }
 
 /**
- * A network that was stuck delivers the missed audio at once, and a file may be sent as a whole. More audio than that
- * is not speech in real time, and the STT vendor bills it.
+ * A stalled network delivers the missed audio in one burst, and a client may send a whole file. More audio ahead
+ * than this is not real-time speech, and the STT vendor bills it.
  */
 const AUDIO_AHEAD_MAX_MS = 60_000;
 
-/** Why nobody of a kind can be had for a call. */
+/** Why no vendor of a category is available for a call. */
 export interface UnavailableCategory {
   readonly category: Category;
   readonly error: VendorError;
@@ -171,15 +172,15 @@ export interface VendorLog {
   wasDeaf(durationMs: number): void;
 }
 
-/** What a session needs of the runner of its call's effects. */
+/** What a conversation uses of its effect runner. */
 type ConversationRunner = Pick<
   EffectRunner,
   "report" | "dispose" | "noteVoice" | "nowMs" | "voiceAgoMs"
 >;
 
 /**
- * A call in progress, as the caller's socket sees it: audio goes in here and straight on to the recognizer; what the
- * recognizer hears becomes events of the actor.
+ * A call in progress, as the caller's socket sees it: audio goes straight on to STT; what STT returns becomes
+ * events of the actor.
  */
 export class LiveConversation implements SpeechListener {
   readonly callId: string;
@@ -211,7 +212,7 @@ export class LiveConversation implements SpeechListener {
     this.#voice = new VoiceActivityDetector(input);
   }
 
-  /** Audio that the recognizer was given, in ms. */
+  /** Audio that STT received, in ms. */
   get receivedMs(): number {
     return this.#receivedBytes / this.#bytesPerMs;
   }
@@ -225,13 +226,13 @@ export class LiveConversation implements SpeechListener {
     this.#runner.report({ type: "opened", resumed });
   }
 
-  /** Nobody can be had who hears the caller, answers or speaks: the call is there to say so. */
+  /** No STT, LLM or TTS is available: the call only tells the caller so. */
   startWithout({ category, error }: UnavailableCategory): void {
     this.#vendorLog.vendorFailed(category, error);
     this.#runner.report({ type: "opened", resumed: true, lost: category });
   }
 
-  /** Whole samples of the caller's audio, in the format that the session was opened for. Audio that comes too fast ends the call. */
+  /** Whole samples of the caller's audio, in the call's input format. Audio that arrives too fast ends the call. */
   hear(audio: Uint8Array): void {
     const { nowMs } = this.#runner;
     this.#receivingSinceMs ??= nowMs;
@@ -260,7 +261,7 @@ export class LiveConversation implements SpeechListener {
     this.#runner.report({ type: "digit", digit });
   }
 
-  /** Words that the caller has written in place of saying them. */
+  /** Text that the caller typed instead of speaking. */
   write(text: string): void {
     this.#runner.report({ type: "written", text });
   }
@@ -270,12 +271,12 @@ export class LiveConversation implements SpeechListener {
     this.#runner.report({ type: "sentencePlayed", turnId, index });
   }
 
-  /** The caller had heard all that was sent, for so long, before the server sent more of what it had. */
+  /** The caller had heard everything that was sent for `lateMs` before the server sent audio that it already had. */
   soundLate(lateMs: number): void {
     this.#runner.report({ type: "soundLate", lateMs });
   }
 
-  /** The client has played so much of the turn's audio, and was sent no less. */
+  /** The client has played this much of the turn's audio; it is never more than was sent. */
   played(turnId: number, playedMs: number): void {
     this.#runner.report({ type: "played", turnId, playedMs });
   }
@@ -288,7 +289,7 @@ export class LiveConversation implements SpeechListener {
     if (!this.#ended) this.#runner.report({ type: "endRequested", ending });
   }
 
-  /** Called once, when the last effect has been performed: lets the recognizer finish, or cuts it off. */
+  /** Called once, after the last effect: lets STT finish, or closes it. */
   release(): void {
     this.#ended = true;
     this.#runner.dispose();

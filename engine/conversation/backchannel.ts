@@ -29,7 +29,7 @@ export function isBackchannelPhrase(
   return listOf(language, own)?.makesUp(text) === true;
 }
 
-/** Whether the words may become such an utterance with the next one: "of", before "course". */
+/** Whether the words may become a backchannel with the next one: "of", before "course". */
 export function beginsBackchannelPhrase(
   text: string,
   language: string,
@@ -44,7 +44,7 @@ function listOf(language: string, own: readonly string[]): PhraseList | undefine
   return agentLists.get(own, () => [...backchannelPhrases(known), ...own]);
 }
 
-/** The lists of agents that have phrases of their own, made once for a call, whose settings stay the same. */
+/** The lists of agents with phrases of their own, built once per call, whose settings do not change. */
 class OwnLists {
   readonly #lists = new WeakMap<readonly string[], PhraseList>();
 
@@ -74,20 +74,20 @@ export function isInterruptionPhrase({ settings }: ConversationState, text: stri
   return agentInterruptions.get(own, phrases).makesUp(text);
 }
 
-/** All of a language's; of a language that is not known the sounds. */
+/** All phrases of a language; only the sounds for an unknown language. */
 export function backchannelPhrases(language: string): readonly string[] {
   return tablePhrases(`${SOUNDS}, ${LEXICONS[language]?.backchannels ?? ""}`);
 }
 
-/** Words that end so soon after the agent's were begun while it spoke. */
+/** Words that end this soon after the agent's words started while the agent was speaking. */
 const RIGHT_AFTER_MS = 700;
 /** A short word begins this long before it ends. */
 const SHORT_WORD_MS = 400;
-/** Before a question has been heard so far, "yes" is no answer to it. */
+/** "Yes" does not answer a question of which less than this share has been played. */
 const ASKED_SHARE_MIN = 0.5;
-/** The agent asked and speaks on: so long "yes" still stops it. */
+/** For this long after its question, while the agent speaks on, "yes" still interrupts. */
 const ASKED_BEFORE_MAX_MS = 1_500;
-/** So long it stops nothing any more, and is answered when the agent has spoken. */
+/** After this time "yes" no longer interrupts; it is answered when the agent has finished speaking. */
 const MAY_ANSWER_MAX_MS = 6_000;
 
 /** Whether the newest words only show that the caller listens to what the agent says, or has just said. */
@@ -101,7 +101,7 @@ export function isBackchannelOf(state: ConversationState, text: string): boolean
   return isBackchannelPhrase(text, language, own) && !isInterruptionPhrase(state, text);
 }
 
-/** Whether words that may still change can become such with the next one. */
+/** Whether interim words can become a backchannel with the next word. */
 export function mayShowListening(state: ConversationState, text: string, atMs: number): boolean {
   const { language, backchannelPhrases: own } = state.settings;
   return beginsBackchannelPhrase(text, language, own) && mayBeBackchannel(state, atMs);
@@ -118,19 +118,19 @@ function mayBeBackchannel(state: ConversationState, atMs: number): boolean {
   return !hasOpenQuestion(state, callerEndedAtMs - SHORT_WORD_MS);
 }
 
-/** "Yes" to what the agent asks, or has just asked. */
+/** "Yes" to a question that the agent is asking or has just asked. */
 export function isAnsweringYes(state: ConversationState, text: string): boolean {
   if (!isBackchannelOf(state, text)) return false;
   return hasOpenQuestion(state, state.user.endedAtMs - SHORT_WORD_MS);
 }
 
-/** Words of agreement that show no more than that, and not the answer to a question of a moment ago. */
+/** A backchannel that does not answer a recent question. */
 export function isOnlyBackchannel(state: ConversationState, text: string, atMs: number): boolean {
   if (!isBackchannel(state, text, atMs)) return false;
   return !hasOpenQuestion(state, state.user.endedAtMs - SHORT_WORD_MS, MAY_ANSWER_MAX_MS);
 }
 
-/** The agent has said all but the end of its question: "yes" is answered when it is over, which is soon. */
+/** The agent has said all but the end of its question: "yes" is answered after the question, which ends soon. */
 export function waitsForQuestion(state: ConversationState, text: string): boolean {
   const turn = turnOf(state);
   const last = turn?.ledger.sent.at(-1);
@@ -138,7 +138,7 @@ export function waitsForQuestion(state: ConversationState, text: string): boolea
   return isAllSent(turn) && isAnsweringYes(state, text);
 }
 
-/** They stand in the transcript, and get no reply. */
+/** A backchannel stays in the transcript and gets no reply. */
 export function noteBackchannel(
   state: ConversationState,
   said: SaidMessage,
@@ -154,7 +154,7 @@ export function noteBackchannel(
   state.user.repeatRequests = 0;
 }
 
-/** Whether what was played when the caller began, or so shortly before, is a question. */
+/** Whether the agent was asking a question when the caller began, or shortly before. */
 function hasOpenQuestion(
   state: ConversationState,
   beganAtMs: number,

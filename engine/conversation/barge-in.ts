@@ -52,7 +52,7 @@ import { isSendingDtmf } from "./tools.js";
 import { pendingText, wordCount } from "./transcript-buffer.js";
 import { endAfterSpeech } from "./transfer.js";
 
-/** How long a stopped assistant waits for the words of the one who stopped it. */
+/** How long a stopped agent waits for the words of the caller who stopped it. */
 export const FALSE_INTERRUPTION_MAX_MS = 2_500;
 
 const WORDS_TO_INTERRUPT: Readonly<Record<InterruptionSensitivity, number>> = {
@@ -68,27 +68,27 @@ export function wordsInterrupt(sensitivity: InterruptionSensitivity, words: numb
 export interface UserWords {
   readonly text: string;
   readonly words: number;
-  /** The newest of them will not change any more. */
+  /** The newest word is final. */
   readonly isSettled: boolean;
-  /** They were told before. */
+  /** The words were reported before. */
   readonly isRepeated?: boolean;
 }
 
-/** What the caller does that may be meant to stop the agent. */
+/** Caller input that may be meant to stop the agent. */
 export type CallerSpeech =
   /** A sound without words yet. */
   | { readonly type: "voice"; readonly voiceAgoMs?: number | undefined }
-  /** Words of a turn that goes on. */
+  /** Words of a turn that has not ended. */
   | ({ readonly type: "words" } & UserWords)
-  /** All words of a turn that is over. */
+  /** All words of a turn that has ended. */
   | { readonly type: "utterance"; readonly text: string; readonly echo: Echo }
-  /** Words that are surely the caller's own and want an answer. */
+  /** Words that are certainly the caller's own and need an answer. */
   | { readonly type: "answerable"; readonly text: string }
   | { readonly type: "dtmf" | "message" }
-  /** No words have followed a voice. */
+  /** No words followed a voice. */
   | { readonly type: "noWords" };
 
-/** Whether the agent stops, pauses, resumes or goes on for what the caller does, and why. Without a turn there is nothing to stop. */
+/** Whether the agent stops, pauses, resumes or continues, and why. Without an agent turn there is nothing to stop. */
 export function decideBargeIn(
   state: ConversationState,
   speech: CallerSpeech,
@@ -115,12 +115,12 @@ export function decideBargeIn(
 
 const NOTHING_TO_STOP: BargeInDecision = { action: "ignore", reason: "nothingPlaying" };
 
-/** The agent is not stopped; output that is paused resumes. */
+/** The agent is not stopped; paused output resumes. */
 function resumed({ outputPausedAtMs }: ConversationState, reason: BargeInReason): BargeInDecision {
   return { action: outputPausedAtMs === undefined ? "ignore" : "resume", reason };
 }
 
-/** What has to end the call ends it; a goodbye is taken back. */
+/** A forced end of the call stands; a goodbye is taken back. */
 function decideInterruption({ ending }: Turn, reason: BargeInReason): BargeInDecision {
   return ending === undefined || isRevocable(ending)
     ? { action: "interrupt", reason }
@@ -172,7 +172,7 @@ function decideOnWords(
   if (isInterruptionPhrase(state, text)) return decideInterruption(turn, "interruptionPhrase");
   const { sensitivity } = state.settings;
   if (isBackchannel(state, text, atMs)) {
-    // Where any voice stops the agent, a word does so too; it goes on when nothing else follows.
+    // Where any voice interrupts, a word does too; the agent continues when no other word follows.
     const isFirst = sensitivity === "high" && state.outputPausedAtMs === undefined;
     if (!isFirst) return resumed(state, "backchannel");
     const decision = decidePause(state, turn, "backchannel", atMs);
@@ -220,7 +220,7 @@ function decideOnAnswerable(state: ConversationState, text: string, atMs: number
     : { action: "interrupt", reason: "turnContinued" };
 }
 
-/** Notes the decision in the turn that it is about, and reports it, unless it is the last one again. */
+/** Records the decision in its turn and reports it, unless it repeats the previous one. */
 function noteBargeIn(
   state: ConversationState,
   { action, reason }: BargeInDecision,
@@ -232,13 +232,13 @@ function noteBargeIn(
   const bargeIn = { action, reason, atMs: roundMs(atMs - turn.decidedAtMs) };
   const bargeIns = withBargeIn(turn.bargeIns, bargeIn);
   if (bargeIns === turn.bargeIns) return;
-  // A line that is never quiet is not reported for ever; an interruption ends its turn.
+  // A noisy line does not cause endless reports; an interruption ends its turn.
   const isReported = turn.bargeIns.length < BARGE_INS_PER_TURN_MAX || action === "interrupt";
   if (isReported) out.push({ type: "reportBargeIn", turnId: turn.id, bargeIn });
   turn.bargeIns = bargeIns;
 }
 
-/** Does what was decided about words, keys or a voice. */
+/** Applies a decision about words, digits or a voice. */
 function act(
   state: ConversationState,
   decision: BargeInDecision,
@@ -265,8 +265,9 @@ function act(
 }
 
 /**
- * Stops the agent's turn. A turn that was partly heard ends; one that was not heard at all is withdrawn, and its
- * question waits for the rest. Without words by the deadline it resumes (`onFalseInterruption`).
+ * Stops the agent's turn. A turn that was partly heard ends. A turn of which nothing was heard is withdrawn, and
+ * its question waits for the caller's next words. Without words by the deadline it resumes
+ * (`onFalseInterruption`).
  */
 function interrupt(
   state: ConversationState,
@@ -276,7 +277,7 @@ function interrupt(
 ): void {
   const isPaused = state.outputPausedAtMs !== undefined && !state.settings.isPaced;
   const spoke = turn.sentCount > 0;
-  // First of all: closing the vendors' connections takes longer than telling the caller.
+  // The stop message goes first: closing the vendors' connections takes longer.
   if (spoke && !isPaused) out.push({ type: "send", message: { type: "audioStop" } });
   stopTurn(turn, out);
   setDeadline(state, "falseInterruption", atMs + FALSE_INTERRUPTION_MAX_MS);
@@ -287,7 +288,7 @@ function interrupt(
   state.cut = { ...state.cut, sentences, ending: turn.ending };
 }
 
-/** Nobody said a word after all, a cough perhaps: the assistant goes on with the sentence it was in. */
+/** No words followed, perhaps it was a cough: the agent resumes the sentence that was cut. */
 export function onFalseInterruption(
   state: ConversationState,
   atMs: number,
@@ -318,7 +319,7 @@ function countInterruption(state: ConversationState): void {
   };
 }
 
-/** Only an agent that any voice interrupts is stopped by one, and not in its goodbye. */
+/** A voice pauses the agent only at high sensitivity, and not during a goodbye. */
 function mayPause(state: ConversationState, turn: Turn): boolean {
   const { sensitivity } = state.settings;
   return (
@@ -327,8 +328,8 @@ function mayPause(state: ConversationState, turn: Turn): boolean {
 }
 
 /**
- * The client drops what it has not played. The sentence that was cut becomes two, what was heard of it and the rest; the
- * rest and what follows are spoken again, and are ready when it is known that the caller said nothing.
+ * The client drops what it has not played. The cut sentence becomes two: the part that was heard, and the rest.
+ * The rest and what follows are synthesized again, to be ready if the caller says nothing.
  */
 function dropUnplayed(
   state: ConversationState,
@@ -371,7 +372,10 @@ function playedSentence(
 
 /** After a sound the caller has this long to say a word; then the agent continues. */
 const OUTPUT_PAUSE_MAX_MS = 1_200;
-/** So many turns in a row were held for nothing: a loudspeaker, a street. Then only words stop the assistant, until they do. */
+/**
+ * After this many false interruptions in a row (a loudspeaker, a street), only words stop the agent, until words
+ * do.
+ */
 const FALSE_INTERRUPTIONS_MAX = 3;
 
 /** The caller makes a sound: output may pause, or a reply that has not begun waits for the words. */
@@ -388,7 +392,7 @@ export function handleVoice(
   if (decision.action === "wait") waitForOverlapWords(state, turn, event);
 }
 
-/** Stops the agent for keys or a written message, unless the call has to end. */
+/** Stops the agent for DTMF or a written message, unless the call has to end. */
 export function interruptFor(
   state: ConversationState,
   speech: Extract<CallerSpeech, { readonly type: "dtmf" | "message" }>,
@@ -399,8 +403,8 @@ export function interruptFor(
 }
 
 /**
- * First stage of an interruption: a voice without words yet. Paced audio pauses. Where the server does not pace it,
- * audio is stopped, and what was not heard is kept. LLM and TTS continue meanwhile.
+ * First stage of an interruption: a voice without words yet. Paced audio pauses. Unpaced audio is stopped, and the
+ * unheard part is kept. LLM and TTS continue meanwhile.
  */
 function pauseOutput(
   state: ConversationState,
@@ -417,7 +421,7 @@ function pauseOutput(
   setDeadline(state, "outputPause", atMs + OUTPUT_PAUSE_MAX_MS);
 }
 
-/** No words came, or none that interrupt. */
+/** No words arrived, or none that interrupt. */
 export function onOutputPauseDeadline(
   state: ConversationState,
   atMs: number,
@@ -435,7 +439,7 @@ function resumeOutput(state: ConversationState, atMs: number, out: ConversationE
   if (outputPausedAtMs === undefined || turn === undefined) return;
   clearDeadline(state, "outputPause");
   if (state.settings.isPaced) out.push({ type: "resumeAudio" });
-  // Where it was paused instead, all that was sent is over.
+  // With paced audio, everything that was sent has been played.
   turn.ledger = delayPlayback(turn.ledger, outputPausedAtMs, atMs - outputPausedAtMs);
   const leftMs = Math.max(0, turn.ledger.endsAtMs - atMs);
   setDeadline(state, "turnStall", atMs + leftMs + STALL_MAX_MS);
@@ -445,8 +449,8 @@ function resumeOutput(state: ConversationState, atMs: number, out: ConversationE
 }
 
 /**
- * The telephone's mark replaces the estimate. Audio that was sent before a pause is heard in spite of it: the audio has
- * then been paused only since the end of this sentence.
+ * The telephone's mark replaces the estimate. Audio that was sent before a pause plays in spite of it: the
+ * effective pause starts at the end of this sentence.
  */
 export function onSentencePlayed(
   state: ConversationState,
@@ -469,15 +473,15 @@ export function onSentencePlayed(
   } else advanceSpeech(state, turn, atMs, out);
 }
 
-/** A caller who makes a sound has this long to say a word, where the server has no ear of its own. */
+/** Where the server runs no VAD, a caller who makes a sound has this long to say a word. */
 const WORDLESS_MAX_MS = 1_200;
-/** A voice that goes on without words is waited for no longer. */
+/** The longest wait for words from a voice that continues. */
 const ONSET_MAX_MS = 3_000;
 const RECHECK_MS = 400;
-/** The server heard a voice so lately that it may be going on. */
+/** A voice that the VAD heard this recently may still be continuing. */
 const VOICE_RECENT_MS = 500;
 
-/** The caller speaks on before the reply has begun: it does not talk over words that are still to come. Once for a turn. */
+/** The caller speaks on before the reply starts: the reply waits for the words. Once per turn. */
 function waitForOverlapWords(
   state: ConversationState,
   turn: Turn,
@@ -489,12 +493,12 @@ function waitForOverlapWords(
   turn.hasWaitedForWords = true;
 }
 
-/** Nothing of the turn was sent yet, but fillers that are over. */
+/** Nothing of the turn was sent yet, except fillers that have finished playing. */
 function isBeforeOutput(turn: Turn, atMs: number): boolean {
   return answersSent(turn) === 0 && atMs >= turn.ledger.endsAtMs;
 }
 
-/** No word has come: it was a cough, or the end of what has been answered. */
+/** No word arrived: it was a cough, or the end of words that are answered already. */
 export function onOverlapDeadline(
   state: ConversationState,
   { atMs, voiceAgoMs }: DeadlineReachedEvent,
@@ -507,7 +511,7 @@ export function onOverlapDeadline(
     setDeadline(state, "overlapBeforeReply", atMs + RECHECK_MS);
     return;
   }
-  // The caller was not waiting while saying something, whatever it was; a voice without end is a noise.
+  // The caller was not waiting while making the sound; a voice without end is noise.
   const voiceAtMs = voiceAgoMs === undefined ? Number.NEGATIVE_INFINITY : atMs - voiceAgoMs;
   const isLater = !isSpeaking && voiceAtMs > turn.overlapAtMs && voiceAtMs > turn.callerEndedAtMs;
   if (isLater) turn.callerEndedAtMs = voiceAtMs;
@@ -516,10 +520,10 @@ export function onOverlapDeadline(
   advanceSpeech(state, turn, atMs, out);
 }
 
-/** The next word tells "no" from "no problem"; without one in time, the word counts alone. */
+/** The next word distinguishes "no" from "no problem"; after this time the word counts alone. */
 const NEXT_WORD_MAX_MS = 250;
 
-/** The caller says words: the agent stops where they ask for that. */
+/** The caller says words: the agent stops where the words ask for that. */
 export function handleUserSpeech(
   state: ConversationState,
   words: UserWords,
@@ -535,7 +539,7 @@ export function handleUserSpeech(
   act(state, decision, atMs, out);
 }
 
-/** No word has followed one that could start a backchannel. */
+/** No word followed one that could start a backchannel. */
 export function onNextWordDeadline(
   state: ConversationState,
   atMs: number,
@@ -546,7 +550,7 @@ export function onNextWordDeadline(
   handleUserSpeech(state, { text, words: wordCount(text), isSettled: true }, atMs, out);
 }
 
-/** One turn of the caller is over: answer it, unless it is no more than an echo or a backchannel. */
+/** A turn of the caller's is over: answers it, unless it is only an echo or a backchannel. */
 export function recordCallerWords(
   state: ConversationState,
   text: string,
@@ -561,7 +565,7 @@ export function recordCallerWords(
   const { reason } = decision;
   if (reason === "echo" || reason === "possibleEcho") {
     state.user.utteranceBeganAtMs = undefined;
-    // Echo is dropped, while the caller's own words before it still wait.
+    // Drops the echo; the caller's own words before it keep waiting.
     state.echo.suspected =
       reason === "echo"
         ? suspectedEcho
@@ -578,7 +582,8 @@ export function recordCallerWords(
     answerCaller(state, text, end, atMs, out);
     return;
   }
-  // It has not stopped the agent; the answer to a question of a moment ago waits until that has spoken.
+  // The words did not stop the agent; the answer to a recent question waits until the agent has
+  // finished speaking.
   if (!isOnlyBackchannel(state, text, atMs)) {
     act(state, decision, atMs, out);
     answerCaller(state, text, end, atMs, out);
@@ -589,7 +594,7 @@ export function recordCallerWords(
   onFalseInterruption(state, atMs, out, "backchannel");
 }
 
-/** As `callerSaid`, of words that are surely the caller's own and want an answer. */
+/** As `recordCallerWords`, for words that are certainly the caller's own and need an answer. */
 export function answerCaller(
   state: ConversationState,
   text: string,
@@ -601,7 +606,7 @@ export function answerCaller(
   noteSpeech(state, { role: "user", text, atMs: beganAtMs }, end, out);
   const turn = turnOf(state);
   if (turn === undefined) {
-    // Digits that are being pressed belong to the caller's words before.
+    // Digits in progress belong to the caller's words before them.
     if (state.user.digits === "") startTurnReply(state, atMs, out);
     return;
   }
@@ -623,7 +628,10 @@ export function answerCaller(
   }
 }
 
-/** The recognizer took back words for which doubtful ones waited: those are answered if nobody speaks. */
+/**
+ * STT withdrew words that a suspected echo was waiting for: the suspected words are answered unless someone is
+ * speaking.
+ */
 export function answerSuspectedEcho(
   state: ConversationState,
   atMs: number,
@@ -644,7 +652,7 @@ function noteSpeech(
   acceptSuspectedEcho(state, out);
   const { text } = said;
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: true } });
-  // Keys may come in the middle of words, which are still to be settled.
+  // Digits may arrive in the middle of words that are not final yet.
   if (pendingText(state.user.hearing) === "") clearDeadline(state, "endpointing");
   clearDeadline(state, "falseInterruption");
   state.user.utteranceBeganAtMs = undefined;
@@ -657,13 +665,13 @@ function noteSpeech(
   state.user.repeatRequests = 0;
 }
 
-/** Into a goodbye: whether the words let it be one. "Yes" to a question that stands in it does not. */
+/** Whether the words let a goodbye finish. "Yes" to a question inside the goodbye does not. */
 function isFarewell(state: ConversationState, text: string): boolean {
   const isLeave = isClosing(text, state.settings.language) || isBackchannelOf(state, text);
   return isLeave && !isAnsweringYes(state, text);
 }
 
-/** The goodbye was heard already, and the call has only waited for these words. */
+/** The goodbye was already played, and the call only waited for these words. */
 function afterFarewell(
   state: ConversationState,
   turn: Turn,

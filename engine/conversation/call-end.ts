@@ -1,4 +1,4 @@
-/** Why a call ends. The edge maps it to a close code; the call record keeps it. */
+/** Why a call ends. The API maps it to a close code; the call record stores it. */
 export type EndReason = (typeof END_REASONS)[number];
 
 export const END_REASONS = [
@@ -28,20 +28,20 @@ export const END_REASONS = [
 export interface Ending {
   readonly reason: EndReason;
   readonly status: "completed" | "failed";
-  /** For the caller and the operator: no vendor's words, no transcript. */
+  /** Text for the caller and the operator, without a vendor's words or transcript. */
   readonly message: string;
   /** The caller's leg is transferred to this number or SIP address instead of being hung up. */
   readonly transferTo?: string;
 }
 
-/** The agent chose to end the call: a caller who has more to say changes that. */
+/** The agent chose to end the call: the caller can still continue it by speaking. */
 const REVOCABLE: ReadonlySet<EndReason> = new Set(["agentHungUp", "transferred", "callerIdle"]);
 
 export function isRevocable(ending: Ending): boolean {
   return REVOCABLE.has(ending.reason);
 }
 
-/** Nobody ended the call: it broke, and its caller may still be there. */
+/** The call broke off, and its caller may still be there. */
 const BREAKS: ReadonlySet<string> = new Set<EndReason>([
   "callerLeft",
   "internalError",
@@ -107,7 +107,7 @@ export const LISTENING_FAILED: Ending = {
   message: "speech recognition failed",
 };
 
-/** `format`: as the vendor's stream named it, in short plain text. */
+/** `format`: the name from the vendor's stream, in short plain text. */
 export function unsupportedAudio(format: string): Ending {
   const message = `the telephony vendor sends audio that cannot be decoded here: ${format}`;
   return { reason: "unsupportedAudio", status: "failed", message };

@@ -1,42 +1,48 @@
 import type { Ending } from "./call-end.js";
 import type { ClientMessage } from "./effects.js";
 
-/** Which sentence of which turn some audio is. */
+/** Identifies the sentence of a turn that some audio belongs to. */
 export interface SentenceId {
   readonly turnId: number;
   readonly index: number;
 }
 
-/** What the caller's own client is to do for the agent. */
+/** A tool call that the caller's client runs for the agent. */
 export interface ClientToolCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** `result` is any JSON, and undefined where there is nothing to say; `error` is in words for the model. */
+/** `result` is any JSON, undefined if there is none; `error` is a sentence for the LLM. */
 export type ClientToolAnswer = { readonly result: unknown } | { readonly error: string };
 
-/** What became of keys: `cutOff` where the caller interrupted or left, `unavailable` where the leg has none. */
+/** `cutOff`: the caller interrupted or left. `unavailable`: the leg has no DTMF. */
 export type DtmfOutcome = "pressed" | "cutOff" | "unavailable";
 
-/** The way to the caller, whatever carries it. None of these throws; after `end` nothing reaches the caller. */
+/** The way to the caller, over any transport. No method throws; after `end` nothing reaches the caller. */
 export interface CallerChannel {
-  /** `audioStop` also drops whatever audio has not been played yet. */
+  /** `audioStop` also drops all audio that has not been played yet. */
   send(message: ClientMessage): void;
   /**
-   * The next audio of a sentence, in the format that the session was opened for: whole sentences where that format is not
-   * streamed. With the last, which may be empty, the sentence is over. The bytes are not changed afterwards.
+   * The next audio of a sentence, in the call's output format; whole sentences where that format is not streamed.
+   * The last piece, which may be empty, ends the sentence. The bytes are not changed afterwards.
    */
   sendAudio(audio: Uint8Array, sentence: SentenceId, isLast: boolean): void;
-  /** Only for a channel that paces its audio: it pauses, and resumes from there. */
+  /** Only for a channel with paced audio: pauses, and resumes from the same position. */
   pauseOutput(): void;
   resumeAudio(): void;
-  /** Presses keys on behalf of the agent, behind all audio before them; settled when the last has left. Never rejects. */
+  /** Sends DTMF after all earlier audio. Resolves when the last digit was sent. Never rejects. */
   sendDigits(digits: string): Promise<DtmfOutcome>;
-  /** Asks the vendor of the line to take the call on to that number; false where it does not, or cannot. Never rejects. */
+  /**
+   * Asks the telephony vendor to transfer the call to this number. Resolves with false if it refuses or cannot.
+   * Never rejects.
+   */
   transfer(to: string): Promise<boolean>;
-  /** An error at once where the caller's client does not offer that, or there is none. Rejects only when aborted. */
+  /**
+   * Resolves immediately with an error if the caller's client does not offer the tool, or there is no client.
+   * Rejects only when aborted.
+   */
   useTool(call: ClientToolCall, signal: AbortSignal): Promise<ClientToolAnswer>;
-  /** After a transfer that was taken, ends only this leg's stream. */
+  /** After an accepted transfer, ends only this leg's stream. */
   end(ending: Ending): void;
 }

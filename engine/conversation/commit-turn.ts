@@ -1,4 +1,4 @@
-/** Ends a turn: what the caller heard of it goes into the history and the record, the rest is kept beside it. */
+/** Ends a turn: the heard part goes into the history and the record; the rest is stored separately. */
 
 import type { HistoryMessage } from "../../storage/records.js";
 import type { Ending, EndReason } from "./call-end.js";
@@ -35,10 +35,10 @@ import {
   type TranscriptBuffer,
 } from "./transcript-buffer.js";
 
-/** So much of what the caller never heard is kept with the turn: some three minutes of speech. */
+/** The maximum length of unheard text that is stored with a turn: about three minutes of speech. */
 const UNPLAYED_CHARACTERS_MAX = 3_000;
 
-/** The unheard part of the text; of the cut sentence, from the word at which it was cut. */
+/** The unheard part of the text; the cut sentence starts at the word where it was cut. */
 export function unplayedSentences(turn: Turn, atMs: number): readonly string[] {
   const { index, played } = splitAt(turn.ledger, atMs);
   const [cut, ...rest] = turn.sentences.slice(index);
@@ -49,23 +49,23 @@ export function unplayedSentences(turn: Turn, atMs: number): readonly string[] {
     .map((sentence) => sentence.text);
 }
 
-/** What a caller who interrupted or hung up never heard of a turn, for its record; undefined of every other turn. */
+/** The unheard text of a turn whose caller interrupted or hung up, for its record; undefined for every other turn. */
 export function unplayedText(turn: Turn, outcome: TurnOutcome, atMs: number): string | undefined {
   if (outcome !== "interrupted" && outcome !== "cutOff") return undefined;
   const text = wholeWords(unplayedSentences(turn, atMs).join(" ").trim(), UNPLAYED_CHARACTERS_MAX);
   return text === "" ? undefined : text;
 }
 
-/** Maximum time without an answer, over all restarted turns; then the answer is given up. */
+/** Maximum time without an answer, over all restarted turns; then the agent gives up. */
 const REPLY_WAIT_MAX_MS = 20_000;
-/** When that time is nearly over as a turn begins, a vendor that is well again has so long to answer. */
+/** If that time is nearly over when a turn begins, a recovered vendor has this long to answer. */
 const LAST_TRY_MS = 2_500;
-/** A vendor that is well may be taken the floor from so early. */
+/** A turn that is interrupted sooner does not count as a wait: a working vendor may take this long. */
 const WAIT_MIN_MS = 1_000;
-/** Words of impatience count as waiting; a caller who speaks for longer is not waiting. */
+/** Impatient words count as waiting; a caller who speaks for longer is not waiting. */
 const WORDS_BETWEEN_MAX_MS = 3_000;
 
-/** Nothing of the turn was heard, and its question is asked again: the wait is carried over. */
+/** Nothing of the turn was heard, and its question will be answered again: the wait is carried over. */
 export function carriedOverWaitAfter(turn: Turn, atMs: number): CarriedOverWait | undefined {
   const hasAudio = turn.sentences.some(
     (sentence) => !isFiller(sentence) && sentence.durationMs !== undefined,
@@ -76,21 +76,21 @@ export function carriedOverWaitAfter(turn: Turn, atMs: number): CarriedOverWait 
   return waitedMs === 0 ? undefined : { waitedMs, untilMs: atMs };
 }
 
-/** What the caller has waited for an answer already when a turn begins. */
+/** How long the caller has already waited for an answer when a turn begins. */
 export function waitedBeforeMs({ carriedOverWait }: ConversationState, atMs: number): number {
   if (carriedOverWait === undefined) return 0;
   return carriedOverWait.waitedMs + Math.min(atMs - carriedOverWait.untilMs, WORDS_BETWEEN_MAX_MS);
 }
 
-/** When a reply that was not heard is not waited for any more, whatever has come of it. */
+/** When the agent gives up a reply of which nothing was heard. */
 export function replyTimeoutAtMs({ decidedAtMs, waitedBeforeMs: beforeMs }: Turn): number {
   const leftMs = REPLY_WAIT_MAX_MS - beforeMs;
   if (leftMs >= LAST_TRY_MS) return decidedAtMs + leftMs;
-  // Who speaks again in every last try would wait for ever.
+  // Without this bound, a caller who speaks during every last attempt would wait forever.
   return decidedAtMs + Math.min(Math.max(leftMs + LAST_TRY_MS, 0), LAST_TRY_MS);
 }
 
-/** What waits for something of the agent's turn, and is not waited for without it. */
+/** Deadlines that only apply while the agent has a turn. */
 const TURN_DEADLINES = [
   "outputPause",
   "overlapBeforeReply",
@@ -102,14 +102,14 @@ const TURN_DEADLINES = [
   "turnStall",
 ] as const;
 
-/** A normal end, which needs no explanation. */
+/** Normal ends, which need no explanation. */
 const EXPECTED_ENDINGS: ReadonlySet<EndReason> = new Set([
   "callerLeft",
   "agentHungUp",
   "transferred",
 ]);
 
-/** Nothing more of the turn is made, said or waited for; what was heard of it is still to be settled. */
+/** Stops generating, speaking and waiting for the turn; the heard part still has to be committed. */
 export function stopTurn(turn: Turn, out: ConversationEffect[]): void {
   out.push({ type: "abortTurn", turnId: turn.id });
 }
@@ -152,14 +152,14 @@ export function commitTurn(
       message: { type: "transcript", role: "assistant", text: played, isFinal: true },
     });
   }
-  // What is still being said may yet show it to be an echo.
+  // Words that are still being said may show it to be an echo.
   if (pendingText(state.user.hearing) === "") acceptSuspectedEcho(state, out);
   const unheard = unplayedText(turn, outcome, untilMs);
   const report = { ...reportOf(turn, outcome), ...(unheard === undefined ? {} : { unheard }) };
   out.push({ type: "saveTurn", save: takeSave(state, report, added) });
 }
 
-/** Words that did not prove to be an echo are the caller's, and wait to be answered. */
+/** Words that did not turn out to be an echo are the caller's, and wait for an answer. */
 export function acceptSuspectedEcho(state: ConversationState, out: ConversationEffect[]): void {
   const { suspected } = state.echo;
   if (suspected === undefined) return;
@@ -171,7 +171,7 @@ export function acceptSuspectedEcho(state: ConversationState, out: ConversationE
   state.record.unsaved = [...state.record.unsaved, { role: "user", text, atMs: beganAtMs }];
 }
 
-/** Ends the call: the turn in progress and words not yet answered are kept as they stand. */
+/** Ends the call: the turn in progress and unanswered words are stored as they are. */
 export function endCall(
   state: ConversationState,
   ending: Ending,
@@ -199,24 +199,25 @@ export function endCall(
   out.push({ type: "end", ending, save: takeSave(state, undefined, added) });
 }
 
-/** Keys that the caller pressed, as the model and the transcript read them. */
+/** The caller's DTMF digits as the LLM and the transcript read them. */
 export function keypadText(digits: string): string {
   return `[keypad] ${digits}`;
 }
 
 function assistantMessage(turn: Turn, text: string): SaidMessage {
-  // A client may say that it plays faster than time goes, but it cannot have begun before it was sent anything.
+  // A client may report playback that is ahead of time, but playback cannot start before the first
+  // audio was sent.
   const sentAtMs = turn.firstAudioAtMs ?? turn.decidedAtMs;
   const first = turn.ledger.sent[0];
   if (first?.isFiller === true) return { role: "assistant", text, atMs: first.startsAtMs };
   return { role: "assistant", text, atMs: Math.max(first?.startsAtMs ?? sentAtMs, sentAtMs) };
 }
 
-/** Forgets the words that are an echo, of those that wait and those that are still being said. */
+/** Drops pending and current words that are an echo. */
 function dropEcho(state: ConversationState, atMs: number): void {
   const words = pendingWords(state.user.hearing);
   if (words === "") return;
-  // With the call the sound of an agent that still speaks stands still, and its echo breaks off.
+  // When the call ends, the agent's audio stops and its echo breaks off.
   const isSpeaking = (turnOf(state)?.sentCount ?? 0) > 0;
   const outputPausedAtMs = isSpeaking ? (state.outputPausedAtMs ?? atMs) : state.outputPausedAtMs;
   const { echo, suspectedEcho } = echoBehindSuspectedEcho({ ...state, outputPausedAtMs }, words);
@@ -239,7 +240,7 @@ function pendingWords(hearing: TranscriptBuffer): string {
   return onSilenceTimeout(hearing).turnText ?? "";
 }
 
-/** What is to be stored; from now on it counts as saved. */
+/** The unsaved part of the record; from now on it counts as saved. */
 function takeSave(
   state: ConversationState,
   report: TurnReport | undefined,

@@ -53,8 +53,8 @@ import {
 } from "./user-turn.js";
 
 /**
- * The whole behaviour of a call: changes the state as the event asks, and returns what is to be done about it, in order.
- * Deterministic: no clock, promise, id or randomness; the same state and event give the same answer, which is how it is tested.
+ * The whole behaviour of a call: changes the state for the event and returns the effects in order. Deterministic:
+ * no clock, promise, id or randomness; the same state and event give the same result.
  */
 export function step(
   state: ConversationState,
@@ -70,7 +70,7 @@ export function step(
 
 const NOTHING_TO_DO: readonly ConversationEffect[] = [];
 
-/** After an interruption it counts when the caller's voice ended, whatever words were made of it. */
+/** After an interruption, the wait counts from the end of the caller's voice, whatever words STT returned. */
 function noteVoice(state: ConversationState, event: ConversationEvent): void {
   if (state.user.bargeInVoiceAtMs === undefined) return;
   if (!("voiceAgoMs" in event) || event.voiceAgoMs === undefined) return;
@@ -173,7 +173,7 @@ function onTurnEvent(
   }
 }
 
-/** Reports name a sentence by its number; from here on it is the index among the turn's sentences. */
+/** Reports identify a sentence by its number; this maps it to the index among the turn's sentences. */
 function placed(turn: Turn, event: TurnEvent): TurnEvent | undefined {
   if (!("index" in event)) return event;
   const index = placeOf(turn, event.index);
@@ -253,7 +253,7 @@ function onOpened(state: ConversationState, event: OpenedEvent, out: Conversatio
     onVendorMissing(state, event.lost, event.atMs, out);
     return;
   }
-  // A caller who was quicker than the greeting is being answered already.
+  // A caller who spoke before the greeting is already getting an answer.
   const isSilent = state.agent.state === "silent";
   const greeting = event.resumed || !isSilent ? "" : state.settings.greeting;
   const sentences = sentencesOf(greeting)

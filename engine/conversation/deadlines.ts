@@ -1,8 +1,8 @@
-/** When something has to happen in a call though no event comes. The runner keeps one timer, for the earliest of them. */
+/** Deadlines at which a call acts without an event. The runner keeps one timer, for the earliest of them. */
 
-/** In the order in which deadlines of the same moment are handled. */
+/** Deadlines that are due at the same moment are handled in this order. */
 export const DEADLINE_NAMES = [
-  /** The caller's turn may be over, though the STT has not said so. */
+  /** The caller's turn may be over, though STT has not reported it. */
   "endpointing",
   /** The caller has been quiet for long enough to request a reply before the end of the turn is certain. */
   "preemptiveGeneration",
@@ -16,11 +16,11 @@ export const DEADLINE_NAMES = [
   "outputPause",
   /** The caller speaks before the reply does. */
   "overlapBeforeReply",
-  /** The LLM may have stalled behind a whole sentence. */
+  /** The LLM may have stalled after a complete sentence. */
   "sentenceFlush",
-  /** Enough of the audio has played that TTS may get the next sentence. */
+  /** Enough audio has played that TTS may get the next sentence. */
   "synthesisAhead",
-  /** More of a sentence must arrive before the caller has heard all there is. */
+  /** More of a sentence must arrive before the caller has heard all of it that is there. */
   "underrun",
   /** The caller has heard nothing of a reply for a while. */
   "filler",
@@ -40,12 +40,12 @@ export const DEADLINE_NAMES = [
   "maxDuration",
 ] as const;
 
-/** Due times are sums of fractions: a moment is reached, give or take less than this. */
+/** Due times are sums of fractions; a due time counts as reached within this tolerance. */
 const ROUNDING_MS = 0.001;
 
 export type DeadlineName = (typeof DEADLINE_NAMES)[number];
 
-/** Due times on the call's clock; undefined where nothing is waited for. */
+/** Due times on the call's clock; undefined if not set. */
 export type Deadlines = Record<DeadlineName, number | undefined>;
 
 export interface WithDeadlines {
@@ -88,7 +88,7 @@ export function clearDeadlines({ deadlines }: WithDeadlines, names: readonly Dea
   for (const name of names) deadlines[name] = undefined;
 }
 
-/** The earliest due time; undefined where nothing is waited for. */
+/** The earliest due time; undefined if no deadline is set. */
 export function nextDeadline({ deadlines }: WithDeadlines): number | undefined {
   let earliestMs: number | undefined;
   for (const name of DEADLINE_NAMES) {
@@ -105,7 +105,7 @@ export function dueDeadlines({ deadlines }: WithDeadlines, atMs: number): readon
   );
 }
 
-/** Whether it is still due: a rule that ran before may have moved it. A due deadline is cleared by this. */
+/** Whether the deadline is still due: a rule that ran before may have moved it. Clears a due deadline. */
 export function takeDueDeadline(
   { deadlines }: WithDeadlines,
   name: DeadlineName,

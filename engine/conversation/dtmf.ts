@@ -10,13 +10,16 @@ import { endOfTurn, turnEnded } from "./user-turn.js";
 
 /** Longer than any card or account number. */
 const DIGITS_MAX = 32;
-/** Where it is not known how many keys make an answer: behind one key, and behind several, which are a number. */
+/** The pause that ends a DTMF entry of unknown length: after one digit, and after several, which form a number. */
 const DIGITS_PAUSE_MS = 1_200;
 const NUMBER_PAUSE_MS = 2_000;
-/** No finger ends two numbers closer together: of a flood of pound keys not every one is a turn. */
+/** Two pound keys closer together than this are one: a flood of them does not become a flood of turns. */
 const DIGITS_APART_MIN_MS = 500;
 
-/** A key that the caller has pressed. Keys are collected until a pause or the pound key, and are then one turn of the caller. */
+/**
+ * A DTMF digit from the caller. Digits are collected until a pause or the pound key, and then form one turn of the
+ * caller.
+ */
 export function onDigit(
   state: ConversationState,
   event: DigitEvent,
@@ -25,7 +28,7 @@ export function onDigit(
   const { settings } = state;
   const { digit, atMs } = event;
   const isApart = atMs - state.user.dtmfTakenAtMs >= DIGITS_APART_MIN_MS;
-  // People press the pound key after the last digit all the same, though that was enough.
+  // People often press the pound key after the last digit, even if the digits were already complete.
   const isClosing = digit === "#" && state.user.digits === "" && !isApart;
   if (settings.dtmfDigits > 0 && isClosing) return;
   state.user.digits = `${state.user.digits}${digit}`.slice(0, DIGITS_MAX);
@@ -42,7 +45,7 @@ export function onDigit(
   setDeadline(state, "dtmf", atMs + (isNumber ? NUMBER_PAUSE_MS : DIGITS_PAUSE_MS));
 }
 
-/** No key has followed for a while. */
+/** No DTMF digit has followed for a while. */
 export function onDtmfDeadline(
   state: ConversationState,
   atMs: number,
@@ -60,7 +63,7 @@ function takeDigits(
   if (state.user.digits === "") return;
   clearDeadline(state, "dtmf");
   const end = endOfTurn(state.user.lastDigitAtMs, { reason }, atMs);
-  // "My PIN is", and the keys of it: the words are not settled for the keys, but were said before them.
+  // "My PIN is", followed by digits: the words are not final, but were said before the digits.
   const { hearing } = state.user;
   if (hearing.finals !== "" && hearing.interim === "") {
     turnEnded(state, detector.onSilenceTimeout(hearing), { reason }, atMs, out);

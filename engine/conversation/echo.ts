@@ -1,4 +1,4 @@
-/** Tells the agent's own words, which come back through a loudspeaker, from those of the caller. */
+/** Distinguishes the agent's own words, which return through a loudspeaker, from the caller's. */
 
 import {
   isCharacter,
@@ -20,42 +20,45 @@ import {
   turnOf,
 } from "./state.js";
 
-/** The agent's words that are passed over between two that came back, at most. */
+/** The maximum number of the agent's words between two returned ones that STT may have missed. */
 const GAP_WORDS_MAX = 2;
-/** So many words a character of Chinese or Japanese counts as: most of theirs have two. */
+/** A Chinese or Japanese character counts as this many words: most of their words have two. */
 const CHARACTER_WORDS = 0.5;
-/** A shorter piece of a word may be of any word. */
+/** A shorter fragment could be part of any word. */
 const PIECE_CHARS_MIN = 2;
 
-/** A word that the caller can have heard from the agent, and when it was over, on the call's clock. */
+/** A word that the caller may have heard from the agent, and when it ended, on the call's clock. */
 export interface PlayedWord {
   readonly word: string;
   readonly endsAtMs: number;
   readonly beginsSentence: boolean;
   readonly endsSentence: boolean;
-  /** It is in a question, or just before one, like words that are read back to the caller. */
+  /** The word is in a question or just before one, like words that are read back to the caller. */
   readonly isQuestion?: true;
 }
 
-/** Which of the heard words were found among the agent's, one after the other. */
+/** Which of the transcript's words match the agent's, in order. */
 export interface EchoMatch {
   readonly count: number;
-  /** Where the first and the last of them stand among the agent's. */
+  /** The positions of the first and the last match among the agent's words. */
   readonly from: number;
   readonly to: number;
-  /** Which of the heard words are the first and the last of them. */
+  /** The positions of the first and the last match in the transcript. */
   readonly firstMatched: number;
   readonly lastMatched: number;
-  /** So many of the heard words in a row are not the agent's at the most; a character of Chinese or Japanese is half a word. */
+  /** The maximum number of consecutive unmatched words; a Chinese or Japanese character counts as half a word. */
   readonly unmatchedInRow: number;
-  /** The heard words that are not the agent's, and those that are only said for a number of its in digits, or the other way round. */
+  /**
+   * The transcript's words that are not the agent's, and those that match only as words for a number in digits, or
+   * vice versa.
+   */
   readonly unmatched: readonly string[];
   readonly inDigits: readonly string[];
-  /** The last of the heard words is only the beginning of the agent's. */
+  /** The last matched word is only the beginning of the agent's word. */
   readonly isCut: boolean;
 }
 
-/** How many of the heard words are found one after the other from there on, with small gaps. */
+/** How many of the transcript's words match in order from this position, with small gaps. */
 export function matchedFrom(
   heard: readonly string[],
   played: readonly PlayedWord[],
@@ -70,7 +73,7 @@ export function matchedFrom(
   let unmatchedInRow = 0;
   let rowLength = 0;
   let at = from;
-  /** So many digits have been said of a number of the agent's that the words are in. */
+  /** The number of digits already said of the agent's number that the words belong to. */
   let saidCount: number | undefined;
   const unmatched: string[] = [];
   const inDigits: string[] = [];
@@ -114,7 +117,7 @@ export function matchedFrom(
   };
 }
 
-/** Sound that stood still in the middle of a word comes back with pieces of it, at the beginning or the end. */
+/** Audio that paused in the middle of a word returns with a fragment of it, its beginning or its end. */
 function isPlayed(word: string, playedWord: string, mayBePiece: boolean): boolean {
   if (word === playedWord) return true;
   if (isInDigits(playedWord)) {
@@ -127,13 +130,16 @@ function isBeginning(word: string, playedWord: string): boolean {
   return playedWord.length > word.length && playedWord.startsWith(word);
 }
 
-/** How many digits of a number of the agent's the word says; undefined where that is none. */
+/** How many digits of the agent's number the word says; undefined if it is not a number. */
 function playedWordsBy(word: string, playedWord: string): number | undefined {
   const isSaid = isInDigits(playedWord) && !isInDigits(word);
   return isSaid ? spokenDigits(word, playedWord) : undefined;
 }
 
-/** "Four hundred twenty seven dollars" is one number in digits; undefined where no number is being said, or not with this word. */
+/**
+ * "Four hundred twenty seven dollars" is one number in digits; undefined if no number is being said, or the word
+ * is not part of it.
+ */
 function goneOn(
   word: string,
   playedWord: string,
@@ -145,25 +151,28 @@ function goneOn(
 
 /** This share of an echo's words must be the agent's, in their order; recognizers mishear some. */
 const OWN_SHARE_MIN = 0.8;
-/** With this many words a different one is a mishearing; with fewer it may be the caller's correction. */
+/** From this many words on, a different word counts as misheard; with fewer it may be the caller's correction. */
 const MISHEARD_WORDS_MIN = 8;
 const MISHEARD_SHARE_MIN = 0.85;
-/** So many of the agent's words in a row are an echo, wherever they were taken from; fewer may be an answer. */
+/** This many of the agent's words in a row are an echo, wherever they stand; fewer may be an answer. */
 const CERTAIN_WORDS_MIN = 5;
-/** Fewer are one when they begin a sentence, or are a whole one: nobody answers so. */
+/** From this many words on, the beginning of a sentence or a whole one is an echo: people do not answer so. */
 const FROM_START_WORDS_MIN = 4;
 const WHOLE_SENTENCE_WORDS_MIN = 3;
 /**
- * Where the caller is known to have a loudspeaker on, words that are back at once and half the agent's are more likely misheard
- * than said along with it.
+ * On a known loudspeaker, words that return immediately and are half the agent's are more likely misheard than
+ * spoken along.
  */
 const LOUDSPEAKER_SHARE_MIN = 0.5;
 const LOUDSPEAKER_CERTAIN_SHARE_MIN = 0.6;
 const LOUDSPEAKER_CERTAIN_WORDS_MIN = 3;
-/** A few of the agent's words with another are no echo before they were played: only their place is estimated. */
+/**
+ * A few of the agent's words with a different one among them are no echo if they ended before they were played:
+ * the positions are estimates.
+ */
 const MISHEARD_EARLY_MAX_MS = 300;
 const MISHEARD_CHARS_SHARE_MAX = 0.5;
-/** So many words in a row that the agent did not say are the caller's. */
+/** This many consecutive words that the agent did not say are the caller's. */
 const OTHER_WORDS_MIN = 2;
 /** Maximum number of compared words: the newest of the caller's, and of the played ones. */
 const CALLER_WORDS_MAX = 40;
@@ -171,69 +180,76 @@ const PLAYED_WORDS_MAX = 120;
 
 /** How much earlier than estimated a word may have been played: a sentence's words are not spoken evenly. */
 const EARLY_MAX_MS = 1_500;
-/** Loudspeaker, room, network and jitter buffers, and how much later than estimated a word may have been played. */
+/** Loudspeaker, room, network and jitter buffers, plus how much later than estimated a word may have been played. */
 const LATE_MAX_MS = 2_500;
-/** A caller who repeats words has to hear and to say them first: an echo is back before that. */
+/** A caller who repeats words has to hear and say them first; an echo returns sooner. */
 const REPEATED_MS_PER_WORD = 200;
 const REPEATED_MIN_MS = 600;
 const REPEATED_MAX_MS = 1_500;
-/** Where a sentence ends is known, not estimated: who ends with it spoke at the same time as the agent. */
+/**
+ * The end of a sentence is known, not estimated: a caller whose words end with it spoke at the same time as the
+ * agent.
+ */
 const AT_THE_END_EARLY_MS = 100;
 const AT_THE_END_LATE_MS = 400;
 const AT_THE_END_WORDS_MIN = 2;
 
 /**
- * A loudspeaker brings back everything: words in front of which so much of the agent's turn did not come back are the caller's
- * sooner than an echo, as in an answer that repeats a question's end. The beginning of a first word is often lost.
+ * A loudspeaker returns everything. If this much of the agent's turn before the words did not return, the words
+ * are more likely the caller's, as in an answer that repeats the end of a question. The beginning of a first word
+ * is often lost.
  */
 const SKIPPED_MIN_MS = 350;
-/** On a known loudspeaker a recognizer leaves out more; behind a longer gap the words must come when this loudspeaker's echo comes. */
+/** On a known loudspeaker STT skips more; after a longer gap the words must arrive with this loudspeaker's delay. */
 const SKIPPED_ON_LOUDSPEAKER_MIN_MS = 1_200;
 /**
- * A caller who has to hear the words first cannot speak along so closely. Many know what a question asks for before it
- * is over.
+ * A caller cannot speak along this closely, because the words have to be heard first. Many know what a question
+ * asks before it ends.
  */
 const ALONG_MAX_MS = 500;
-/** Nor so many, from a sentence's first word on, a little later. */
+/** A caller cannot speak along with this many words from a sentence's first word on, even a little later. */
 const LONG_ALONG_MAX_MS = 400;
 const LONG_ALONG_WORDS_MIN = 8;
-/** The echo of a known loudspeaker takes as long as it took before, give or take this. */
+/** The tolerance for the delay of a known loudspeaker's echo. */
 const LAG_TOLERANCE_MS = 400;
 const LAG_KNOWN_MIN_MS = 600;
-/** Two reports of where a word ended may differ by rounding. */
+/** Two reports of the end of a word may differ by rounding. */
 const PLACE_TOLERANCE_MS = 50;
 
-/** Behind words that are an echo these are the caller's, too. Small words are not among them, as which others are misheard. */
+/** Words that are the caller's even after an echo. Small words are not included, since others are misheard as them. */
 const STOPS = wordsOfAll("interruptions");
 
-/** People interrupt with these; words that are only these are the caller's, whatever the agent is saying. */
+/** Interruptions: an utterance of only these words is the caller's, whatever the agent is saying. */
 const INTERRUPTIONS = wordsOfAll("interruptions", "floorWords");
 
-/** It interrupts only as a part of "a minute"; before another word it may be of the agent's, misheard. */
+/** "A" interrupts only in "a minute"; before another word it may be a misheard word of the agent's. */
 const ARTICLE = "a";
 
-/** People answer with these, which recognizers put behind the echo of a question. */
+/** Answers that STT appends to the echo of a question. */
 const ANSWERS = wordsOfAll("interruptions", "floorWords", "answers");
 
-/** A caller refuses with one of these; a recognizer seldom mishears another word as one. */
+/** Words that refuse; STT seldom mishears another word as one of them. */
 const NEGATIONS = wordsOfAll("negations");
 
-/** Whether words are the agent's own, come back through loudspeaker and microphone. What is `possible` may be an answer. */
+/**
+ * Whether words are the agent's own, returned through loudspeaker and microphone. `possible`: they may also be an
+ * answer.
+ */
 export type Echo = "none" | "possible" | "certain";
 
-/** What is known of the words that were heard. */
+/** What is known about the transcript's words. */
 export interface EchoJudgement {
   readonly echo: Echo;
-  /** Where the agent's words end that the best match stands for, and how much later they were heard; undefined without a match. */
+  /** Where the agent's words of the best match end, and how much later they were heard; undefined without a match. */
   readonly match?: { readonly playedUntilMs: number; readonly lagMs: number };
-  /** They would be an echo for certain if the agent's words in front of them had come back, too. */
+  /** The words would certainly be an echo if the agent's words before them had returned too. */
   readonly lacksBeginning?: boolean;
 }
 
 /** The STT's words that contain a match. */
 interface Said {
   readonly words: readonly string[];
-  /** So many of them were said last. */
+  /** The number of words that were said last. */
   readonly newestCount: number;
   /** The time within which a person could not have repeated these words. */
   readonly lagMaxMs: number;
@@ -242,37 +258,40 @@ interface Said {
   readonly returnedWords: ReturnedWords | undefined;
 }
 
-/** What has come back of the agent's words, in this call. */
+/** Which of the agent's words have returned in this call. */
 export interface ReturnedWords {
-  /** Until where on the call's clock they were played; minus infinity where none came back. */
+  /** The position on the call's clock until which they were played; minus infinity if none returned. */
   readonly untilMs: number;
-  /** How much later they were heard, at most; undefined where none came back. */
+  /** The maximum delay with which they were heard; undefined if none returned. */
   readonly lagMs: number | undefined;
-  /** When the turn began of which the newest words are. */
+  /** When the turn of the newest returned words began. */
   readonly turnBeganAtMs: number;
-  /** The turn before that one was long enough to come back, and did not. */
+  /** The turn before that one was long enough to return, and did not. */
   readonly isTurnBeforeSilent: boolean;
 }
 
-/** What else is known of the call. */
+/** Other facts about the call. */
 export interface Circumstances {
-  /** The agent's sound stands still. */
+  /** The agent's audio is paused. */
   readonly isOutputPaused?: boolean;
-  /** The agent's words were certainly heard a short while ago. */
+  /** The agent's words were certainly heard a short time ago. */
   readonly isOnLoudspeaker?: boolean;
-  /** The words may still change, and more of them may come. Left out: they are settled. */
+  /** The words are interim, and more may follow. Omitted: they are final. */
   readonly mayGoOn?: boolean;
-  /** The part that was said last, where words before a pause are compared with it: only to repeat these took time since. */
+  /**
+   * The part that was said last, if words before a pause are compared with it: only the time for repeating this
+   * part counts.
+   */
   readonly newestText?: string;
-  /** Left out where it is not known: then words can be an echo whether or not those in front of them came back. */
+  /** Omitted if unknown: then words can be an echo whether or not those before them returned. */
   readonly returnedWords?: ReturnedWords;
 }
 
 /**
- * Compares the STT's words, which ended at `endedAtMs` on the call's clock, with what was played until now, oldest word
- * first. An echo contains nearly all played words, in order and close together, and returns sooner than a person
- * repeats them. While the agent's audio is paused, a word that breaks off in its middle is the agent's. On a
- * loudspeaker more words may have been misheard.
+ * Compares the STT's words, which ended at `endedAtMs` on the call's clock, with what was played until now, oldest
+ * word first. An echo contains nearly all played words, in order and close together, and returns sooner than a
+ * person repeats them. While the agent's audio is paused, a word that breaks off in its middle is the agent's. On
+ * a loudspeaker more words may have been misheard.
  */
 export function echoOf(
   callerText: string,
@@ -283,14 +302,14 @@ export function echoOf(
   return judgeEcho(callerText, endedAtMs, playedWords, circumstances).echo;
 }
 
-/** As `echoOf`, with what it is judged by. */
+/** As `echoOf`, with the facts behind the judgement. */
 export function judgeEcho(
   callerText: string,
   endedAtMs: number,
   playedWords: readonly PlayedWord[],
   circumstances: Circumstances = {},
 ): EchoJudgement {
-  // Most of what callers say is said in silence.
+  // Callers say most of their words while the agent is silent.
   if ((playedWords.at(-1)?.endsAtMs ?? Number.NEGATIVE_INFINITY) < endedAtMs - LATE_MAX_MS) {
     return { echo: "none" };
   }
@@ -315,7 +334,7 @@ export function judgeEcho(
   };
   const played = playedWords.slice(-PLAYED_WORDS_MAX);
   const newestLagMs = endedAtMs - (played.at(-1)?.endsAtMs ?? 0);
-  // The next word shows whether the first was misheard or the caller's.
+  // The next word shows whether the first was misheard or is the caller's.
   const mayBeOther = words.length === 1 && !NEGATIONS.has(words[0] ?? "");
   let isPossible = isOnLoudspeaker && mayGoOn && mayBeOther && newestLagMs <= said.lagMaxMs;
   let misheard: EchoJudgement["match"];
@@ -324,7 +343,7 @@ export function judgeEcho(
   for (let from = 0; from < played.length; from += 1) {
     const match = matchedFrom(words, played, from);
     const lagMs = endedAtMs - placeOf(match, words, played);
-    // The first of several offers may have been made a while ago.
+    // The first of several offers may have been made some time ago.
     isWhole ||= lagMs > LATE_MAX_MS && words.length > 1 && match.count === words.length;
     if (lagMs < -EARLY_MAX_MS || lagMs > LATE_MAX_MS || !isEcho(said, match, lagMs)) continue;
     const isAll = match.count === words.length;
@@ -339,13 +358,16 @@ export function judgeEcho(
     else if (isCertainly && isOwn) misheard ??= place;
     isWhole ||= isAll;
   }
-  // What the agent said word for word is an answer sooner than other words of its that were misheard.
+  // Words that repeat the agent's exactly are more likely an answer than misheard words of the agent's.
   if (misheard !== undefined && !isWhole) return { echo: "certain", match: misheard };
   if (lacking !== undefined) return { echo: "possible", match: lacking, lacksBeginning: true };
   return { echo: isPossible ? "possible" : "none" };
 }
 
-/** Most of the words are the agent's, said later than an echo comes, and nothing came back of what the agent said before them. */
+/**
+ * Most of the words are the agent's, but were said later than an echo arrives, and nothing of the agent's words
+ * before them returned.
+ */
 function isCorrection(
   { returnedWords, isOnLoudspeaker }: Said,
   { from }: EchoMatch,
@@ -358,8 +380,8 @@ function isCorrection(
 }
 
 /**
- * Whether the agent's words in front of the match came back, too, or so few are missing that a recognizer can have left them out;
- * and the match has not come back before, which an echo does once.
+ * Whether the agent's words before the match returned too, or so few are missing that STT can have skipped them;
+ * and the match has not returned before, since an echo returns once.
  */
 function isInOrder(
   { returnedWords, isOnLoudspeaker, words }: Said,
@@ -385,7 +407,7 @@ function isInOrder(
   return skippedMs < SKIPPED_MIN_MS && !returnedWords.isTurnBeforeSilent;
 }
 
-/** When the agent said the last of the words; a misheard word stands for one of its own. */
+/** When the agent said the last of the words; a misheard word stands for one of the agent's. */
 function placeOf(
   { to, lastMatched }: EchoMatch,
   { length }: readonly string[],
@@ -402,7 +424,7 @@ function isEcho(
   const { words, lagMaxMs, mayGoOn, isOnLoudspeaker } = said;
   if (count === 0 || unmatched.some((word) => STOPS.has(word))) return false;
   if (isOnLoudspeaker && unmatchedInRow >= OTHER_WORDS_MIN) return false;
-  // "No thanks": that the agent has said "no" somewhere does not make it the agent's.
+  // "No thanks": a "no" elsewhere in the agent's words does not make it the agent's.
   const isOther = (word: string): boolean =>
     unmatched.includes(word) || (INTERRUPTIONS.has(word) && word !== ARTICLE);
   if (unmatched.length > 0 && words.every(isOther)) return false;
@@ -412,7 +434,7 @@ function isEcho(
   return isLongEnough && count >= words.length * LOUDSPEAKER_SHARE_MIN;
 }
 
-/** Whether the words that the agent did not say may be its own all the same. */
+/** Whether the words that the agent did not say may be misheard words of the agent's. */
 function mayBeMisheard(
   { words, newestCount, isOnLoudspeaker }: Said,
   { count, to, firstMatched, lastMatched, unmatched, inDigits }: EchoMatch,
@@ -421,15 +443,16 @@ function mayBeMisheard(
 ): boolean {
   const { length } = words;
   const othersAtEnd = length - 1 - lastMatched;
-  // Behind all that was played there is nothing that they could stand for: an answer follows the echo of its question.
+  // After the last played word nothing is left that they could stand for: an answer follows the
+  // echo of its question.
   if (to + othersAtEnd >= played.length) return false;
   if (othersAtEnd > 0 && ANSWERS.has(words.at(-1) ?? "")) return false;
-  // Words on either side of a pause are an echo by their own.
+  // Each side of a pause must be an echo by itself.
   const olderCount = Math.max(0, length - newestCount);
   if (lastMatched < olderCount || (olderCount > 0 && firstMatched >= olderCount)) return false;
   if (length >= MISHEARD_WORDS_MIN && count >= length * MISHEARD_SHARE_MIN) return true;
   if (!isOnLoudspeaker || length < LOUDSPEAKER_CERTAIN_WORDS_MIN) return false;
-  // Small words are in everything that people say, and so are words of numbers.
+  // Small words occur in everything that people say, and so do number words.
   const suspectedEchoChars = charsOf(unmatched) + charsOf(inDigits);
   const isMostlyOther = suspectedEchoChars > charsOf(words) * MISHEARD_CHARS_SHARE_MAX;
   if (isMostlyOther || lagMs < -MISHEARD_EARLY_MAX_MS) return false;
@@ -456,21 +479,21 @@ function isCertain(
   return beginsSentence && length >= FROM_START_WORDS_MIN;
 }
 
-/** What was played longer ago does not come back any more. */
+/** Words that were played longer ago do not return any more. */
 const ECHO_MAX_MS = 20_000;
-/** Where playing stood still is known a little less exactly than where it began. */
+/** The position where playback paused is known a little less exactly than its start. */
 const CUT_TOLERANCE_MS = 500;
 /** Fewer of the agent's words may be an answer. */
 const LOUDSPEAKER_WORDS_MIN = 5;
-/** Every reply is heard again; after some without, the caller has taken up the receiver. */
+/** On a loudspeaker every reply returns; after this long without an echo, the caller has picked up the receiver. */
 const LOUDSPEAKER_KNOWN_MS = 60_000;
 
-/** On a loudspeaker some words of a turn of this length come back. */
+/** On a loudspeaker some words of a turn of this length return. */
 const TURN_COMES_BACK_MIN_MS = 1_000;
 /** An echo seldom takes longer, and a caller who repeats words seldom takes less. */
 const SUSPECTED_LAG_MAX_MS = 600;
 
-/** A turn has ended that was heard until `untilMs`. */
+/** A turn that was heard until `untilMs` has ended. */
 export function spokenBeforeAfter(
   before: SpokenBefore,
   ledger: PlaybackLedger,
@@ -479,7 +502,7 @@ export function spokenBeforeAfter(
   return { ledger, untilMs, turnBeforeAtMs: longTurnAtMs(before) };
 }
 
-/** When the turn that was heard last began; where it was too short to come back for certain, the one before it. */
+/** When the last played turn began; if it was too short to return reliably, the one before it. */
 function longTurnAtMs({ ledger, untilMs, turnBeforeAtMs }: SpokenBefore): number | undefined {
   const heardMs = Math.min(untilMs, ledger.endsAtMs) - beganAtMs(ledger);
   return heardMs >= TURN_COMES_BACK_MIN_MS ? beganAtMs(ledger) : turnBeforeAtMs;
@@ -488,8 +511,8 @@ function longTurnAtMs({ ledger, untilMs, turnBeforeAtMs }: SpokenBefore): number
 const beganAtMs = (ledger: PlaybackLedger): number => ledger.sent[0]?.startsAtMs ?? 0;
 
 /**
- * Whether words that end in the newest are the agent's own, of the turn that plays or of the one before. `mayGoOn`: they are
- * a guess.
+ * Whether words that end in the newest are the agent's own, of the current turn or the one before. `mayGoOn`: the
+ * words are interim.
  */
 export function agentEcho(
   state: ConversationState,
@@ -537,8 +560,8 @@ function judgeOwn(
 }
 
 /**
- * As `ownEcho`, of words behind those that wait because they may be an echo; and which of these wait on. Together they may be one
- * for certain that are none alone.
+ * As `agentEcho`, for words that follow a suspected echo; also returns which of the suspected words keep waiting.
+ * Together they may be a certain echo where each part alone is not.
  */
 export function echoBehindSuspectedEcho(
   state: ConversationState,
@@ -573,12 +596,12 @@ function noted(before: ReturnedEcho, { echo, match, lacksBeginning }: EchoJudgem
   return { ...before, suspectedUntilMs: playedUntilMs };
 }
 
-/** So many words were certainly an echo. */
+/** This many words were certainly an echo. */
 export function noteEcho(state: ConversationState, words: number, atMs: number): void {
   if (words >= LOUDSPEAKER_WORDS_MIN) state.echo.loudspeakerAtMs = atMs;
 }
 
-/** The words of a ledger that were played until `untilMs`, those left out that are too old to be heard at `atMs`. */
+/** The words of a ledger that were played until `untilMs`, without those that are too old to be heard at `atMs`. */
 function playedWords(ledger: PlaybackLedger, untilMs: number, atMs: number): readonly PlayedWord[] {
   const words: PlayedWord[] = [];
   for (const [index, sentence] of ledger.sent.entries()) {
@@ -594,7 +617,7 @@ function playedWords(ledger: PlaybackLedger, untilMs: number, atMs: number): rea
   return words;
 }
 
-/** A sentence's words are asked for with every guess at what the caller says; a sentence that has changed is another object. */
+/** Every interim result needs a sentence's words; a sentence that has changed is another object. */
 const wordsBySentence = new WeakMap<SentSentence, readonly PlayedWord[]>();
 
 function wordsOfSentence(sentence: SentSentence): readonly PlayedWord[] {
@@ -605,7 +628,7 @@ function wordsOfSentence(sentence: SentSentence): readonly PlayedWord[] {
   return words;
 }
 
-/** Where its voice tells its words, and between those as if every character took as long as every other. */
+/** The words with the times that TTS reported; between those, every character takes equally long. */
 function playedWordsOf(sentence: SentSentence): readonly PlayedWord[] {
   const { text, startsAtMs, expectedMs, marks = [] } = sentence;
   const words = spokenWords(text);

@@ -19,14 +19,14 @@ import {
 } from "./synthesis.js";
 import type { Toolbox } from "./toolbox.js";
 
-/** No machine is so late of itself: the thread, or the whole machine, had other work. */
+/** No machine is this late by itself: the thread, or the whole machine, had other work. */
 const LATE_MAX_MS = 50;
-/** In this time what has come meanwhile is read, and decoded. */
+/** Within this time the thread reads and decodes what has arrived. */
 const READING_MS = 100;
 
 /**
- * The one timer of a call, for its next deadline. Where the thread was busy when a deadline was due, it is reported a little later: what
- * it waits for may have arrived meanwhile, and be the next that is read.
+ * The one timer of a call, for its next deadline. If the thread was busy when a deadline was due, the timer
+ * reports it a little later: the awaited event may have arrived and be read next.
  */
 export class DeadlineTimer {
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class DeadlineTimer {
     this.#onDue = onDue;
   }
 
-  /** `dueMs` is of the clock; undefined stops the timer. A due time that is armed already changes nothing. */
+  /** `dueMs` is on the clock; undefined stops the timer. A due time that is already armed changes nothing. */
   arm(dueMs: number | undefined): void {
     if (dueMs === this.#dueMs) return;
     this.#cancel();
@@ -68,7 +68,7 @@ export class DeadlineTimer {
   }
 }
 
-/** The greeting goes to the voice first. */
+/** TTS gets the greeting first. */
 const PREPARE_AFTER_MS = 300;
 
 export interface PhraseDeps {
@@ -79,7 +79,7 @@ export interface PhraseDeps {
   readonly clock: Clock;
 }
 
-/** The phrases that one call can play at once, however its voice is by then. */
+/** The phrases that a call can play immediately, even if TTS is down. */
 export class CallPhrases {
   readonly #deps: PhraseDeps;
   readonly #onReady: (text: string, spoken: SpokenSentence) => void;
@@ -103,7 +103,7 @@ export class CallPhrases {
     this.#deps.caller.sendAudio(spoken.audio, { turnId, index }, true);
   }
 
-  /** Those that the voice has said before are ready at once; the others are said one after the other. */
+  /** Phrases that the voice has already said are ready immediately; the others are synthesized one after the other. */
   prepare(texts: readonly string[]): void {
     const { phrases, tts, clock } = this.#deps;
     const missing: string[] = [];
@@ -125,7 +125,7 @@ export class CallPhrases {
     const { phrases, tts, cache } = this.#deps;
     for (const text of texts) {
       const spoken = await phrases.prepare(tts, text, cache);
-      // A voice that fails now is asked again by the next call.
+      // If TTS fails now, the next call requests the phrase again.
       if (spoken === undefined || this.#isClosed) return;
       this.#notify(text, spoken);
     }
@@ -148,32 +148,35 @@ export interface AgentLlm {
 
 /** Where a call is recorded, and who is notified of its end. */
 export interface CallRecorder {
-  /** What the caller's client was told. */
+  /** The messages that the caller's client received. */
   addMessages(message: ClientMessage): void;
-  /** What the caller's speech does to the agent's turn that plays. */
+  /** A barge-in decision about the agent's turn that is playing. */
   bargedIn(turnId: number, bargeIn: BargeIn): void;
-  /** The caller's turn is over that the agent's turn answers. */
+  /** The caller's turn that this agent turn answers is over. */
   callerTurnEnded(turnId: number, endOfTurn: EndOfTurn): void;
   turnSaved(save: TurnSave): void;
   vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void;
   ended(ending: Ending, save: TurnSave): void;
 }
 
-/** What an organization's replies that are begun early may waste. */
+/** The budget of an organization for preemptive replies that are discarded. */
 export interface PreemptiveAllowance {
   mayRequest(): boolean;
-  /** So many tokens of one were thrown away. */
+  /** This many tokens of a preemptive reply were discarded. */
   wasted(tokens: number): void;
 }
 
-/** What the model is told of the part of the conversation that its messages no longer hold; "" where they hold all. */
+/**
+ * What the LLM is told about the part of the conversation that its messages no longer contain; "" if they contain
+ * all.
+ */
 export interface EarlierConversation {
   readonly note: string;
 }
 
 /** What the agent can look up. */
 export interface AgentKnowledgeSource {
-  /** What the model is told beside its prompt for a turn and the caller's words in it; never rejects. */
+  /** What the LLM is told in addition to its prompt for this turn; never rejects. */
   noteFor(turnId: number, question: string): string | Promise<string>;
 }
 
@@ -194,7 +197,7 @@ export interface EffectDeps {
   readonly knowledge?: AgentKnowledgeSource | undefined;
 }
 
-/** Turns that the caller interrupts leave their tools at work: two rounds of as many as a turn may begin at once. */
+/** Interrupted turns leave their tools running: two rounds with the maximum number of tools per turn. */
 const TOOLS_AT_WORK_MAX = 16;
 const TOO_MANY_TOOLS = JSON.stringify({
   ok: false,
@@ -209,7 +212,7 @@ interface TurnWork {
 
 type Unstamped<Event> = Event extends ConversationEvent ? Omit<Event, "atMs"> : never;
 
-/** Performs the effects of one call's transitions: the only place of the session where something happens. */
+/** Performs the effects of one call's steps: the only place of a conversation with side effects. */
 export class EffectRunner implements EffectPerformer {
   readonly #deps: EffectDeps;
   readonly #startedAtMs: number;
@@ -233,7 +236,7 @@ export class EffectRunner implements EffectPerformer {
     });
   }
 
-  /** Where the answers go; set once, before the first effect. */
+  /** Sets the receiver of all events; called once, before the first effect. */
   deliverTo(deliver: (event: ConversationEvent) => void): void {
     this.#deliver = deliver;
   }
@@ -243,12 +246,12 @@ export class EffectRunner implements EffectPerformer {
     return this.#deps.clock.monotonicMs();
   }
 
-  /** The caller's audio holds a voice just now, whatever the recognizer makes of it. */
+  /** The VAD hears a voice in the caller's audio, whatever STT returns. */
   noteVoice(): void {
     this.#voiceAtMs = this.#deps.clock.monotonicMs();
   }
 
-  /** Stamps what happened with the call's clock and hands it to the actor. */
+  /** Stamps the event with the call's clock and hands it to the actor. */
   report(event: Unstamped<ConversationEvent>): void {
     this.#deliver({ ...event, atMs: this.#onCallClock(this.#deps.clock.monotonicMs()) });
   }
@@ -325,7 +328,7 @@ export class EffectRunner implements EffectPerformer {
     });
   }
 
-  /** What changes from turn to turn stands behind the prompt, whose beginning vendors then know. */
+  /** Text that changes per turn follows the prompt, so that vendors can cache the beginning. */
   #complete(
     turnId: number,
     conversation: readonly ChatMessage[],
@@ -382,7 +385,7 @@ export class EffectRunner implements EffectPerformer {
     );
   }
 
-  /** What a service has begun is stopped by nothing but its own time limit. */
+  /** A request that a service has started is stopped only by its own timeout. */
   #stopOf(turnId: number, until: "turnEnds" | "callEnds" | "done"): AbortController {
     if (until === "turnEnds") return this.#workOf(turnId).model;
     return until === "callEnds" ? this.#callEnds : new AbortController();
@@ -509,10 +512,10 @@ export class EffectRunner implements EffectPerformer {
     return false;
   }
 
-  /** The session waits no longer, and the vendor's client is stopped before it can tell. */
+  /** The conversation stops waiting and aborts the vendor's client before the client reports a failure. */
   #noteHung(category: "llm" | "tts"): void {
     const { vendor } = this.#deps[category];
-    const error = new VendorError(vendor, "timeout", "gave nothing while the caller waited");
+    const error = new VendorError(vendor, "timeout", "returned nothing in time");
     this.#deps.recorder.vendorFailed(category, error);
   }
 

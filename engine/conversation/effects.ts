@@ -3,7 +3,7 @@ import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import type { Ending, EndReason } from "./call-end.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 
-/** What the caller's client is told; the edge writes it as the contract's JSON. */
+/** What the caller's client receives; the API writes it as the contract's JSON. */
 export type ClientMessage =
   | { readonly type: "connected" }
   | {
@@ -16,7 +16,7 @@ export type ClientMessage =
   | { readonly type: "audioEnd" }
   | { readonly type: "error"; readonly reason: EndReason; readonly message: string };
 
-/** Something that was really said, at its moment on the call's clock. */
+/** A message that was actually said, with its time on the call's clock. */
 export interface SaidMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
@@ -32,11 +32,11 @@ export type TurnKind =
   /** The agent asks the caller to repeat speech that the STT returned no words for. */
   | "repeatRequest"
   | "farewell"
-  /** The agent says that the caller could not be put through. */
+  /** The agent says that the call could not be transferred. */
   | "transferRefused";
 export type TurnOutcome = "played" | "interrupted" | "superseded" | "failed" | "cutOff";
 
-/** What a caller waits for, in the order of time, as the record of a turn names it. */
+/** What a caller waits for, in chronological order, as the record of a turn names it. */
 export const WAIT_PARTS = [
   "sttMs",
   "llmFirstTokenMs",
@@ -47,8 +47,8 @@ export const WAIT_PARTS = [
 export type WaitPart = (typeof WAIT_PARTS)[number];
 
 /**
- * One turn as it is kept in the call's metadata. For a reply the parts sum to `totalMs`, what the caller waited from
- * the end of the own words to the first audio sent; a part that was not reached is absent, and so is then the total.
+ * One turn as it is kept in the call's metadata. For a reply the parts add up to `totalMs`, the time from the end
+ * of the caller's words to the first audio sent. A part that was not reached is absent, and then so is the total.
  */
 export interface TurnReport {
   readonly turn: number;
@@ -61,21 +61,21 @@ export interface TurnReport {
   readonly ttsRestMs?: number;
   readonly totalMs?: number;
   /**
-   * How often the caller had heard all there was while more was to come: in the middle of a sentence whose voice was slow, or
-   * wherever the server was late. A pause before a sentence that was not there yet is none. Left out where never.
+   * How often playback ran out while more audio was to come: within a sentence because TTS was slow, or anywhere
+   * because the server was late. A pause before the next sentence does not count. Omitted if 0.
    */
   readonly underruns?: number;
-  /** How often the agent said that it is at work; left out where never. The wait for the answer is counted on. */
+  /** How often the agent played a filler; omitted if 0. The wait for the answer continues meanwhile. */
   readonly fillerCount?: number;
-  /** So long before the end of the caller's turn was certain the model was asked; left out where it was not. */
+  /** How long before the end of the caller's turn was certain the LLM request started; omitted if it did not. */
   readonly preemptiveMs?: number;
-  /** Tokens of replies that were begun early and thrown away before this one; left out where there were none. */
+  /** Tokens of preemptive replies that were discarded before this reply; omitted if there were none. */
   readonly wastedTokens?: number;
-  /** Why the caller's turn that the reply answers was over; left out of what the agent says by itself. */
+  /** Why the caller's turn ended that the reply answers; omitted for what the agent says on its own. */
   readonly endOfTurn?: EndOfTurn;
-  /** What the caller's speech did to the agent's while the turn played, and why; left out where the caller was silent. */
+  /** Barge-in decisions while the turn played; omitted if the caller was silent. */
   readonly bargeIns?: readonly BargeIn[];
-  /** What the caller who interrupted, or hung up, never heard of what was made for the turn; left out where there is none. */
+  /** The unheard text of a turn whose caller interrupted or hung up; omitted if there is none. */
   readonly unheard?: string;
 }
 
@@ -83,18 +83,18 @@ export interface TurnSave {
   readonly messages: readonly SaidMessage[];
   readonly metrics: CallMetrics;
   readonly report: TurnReport | undefined;
-  /** What the turn has added to the conversation, as the model reads it. */
+  /** The messages that the turn adds to the conversation, as the LLM reads them. */
   readonly added: readonly HistoryMessage[];
 }
 
-/** What a transition asks to be done; performed in order, after the new state is in place. */
+/** What a step requests; effects are performed in order, after the new state is in place. */
 export type ConversationEffect =
   | { readonly type: "send"; readonly message: ClientMessage }
   | {
       readonly type: "requestReply";
       readonly turnId: number;
       readonly history: readonly HistoryMessage[];
-      /** What the model asked for in this turn, and what came of it. */
+      /** The tool calls of this turn and their results. */
       readonly toolMessages: readonly ChatMessage[];
     }
   /** As `requestReply`, before the end of the caller's turn is certain; may be refused. */
@@ -103,18 +103,18 @@ export type ConversationEffect =
       readonly turnId: number;
       readonly history: readonly HistoryMessage[];
     }
-  /** Stops such a reply, which nobody will hear. */
+  /** Stops a preemptive reply that will not be used. */
   | { readonly type: "dropPreemptiveReply"; readonly turnId: number; readonly tokens: number }
   | {
       readonly type: "runTool";
       readonly turnId: number;
       readonly call: ToolCall;
-      /** What stops it at its work, if it is not done by then. */
+      /** The event that aborts the tool, if it is still running by then. */
       readonly until: "turnEnds" | "callEnds" | "done";
     }
   /**
-   * For an index that was requested before: the rest of a sentence whose TTS has failed. Its audio follows the received
-   * audio.
+   * For an index that was requested before: the rest of a sentence whose TTS has failed. Its audio follows the
+   * received audio.
    */
   | {
       readonly type: "synthesize";
@@ -122,35 +122,38 @@ export type ConversationEffect =
       readonly index: number;
       readonly text: string;
     }
-  /** What there is of the sentence goes to the caller, and what comes of it later follows by itself. */
+  /** Sends the received audio of the sentence to the caller, and later audio as it arrives. */
   | { readonly type: "play"; readonly turnId: number; readonly index: number }
-  /** A phrase that is ready goes to the caller as a whole. */
+  /** Sends a prepared phrase to the caller as a whole. */
   | {
       readonly type: "playPhrase";
       readonly turnId: number;
       readonly index: number;
       readonly text: string;
     }
-  /** Has the agent's voice say them before they are needed; those that are ready are told. */
+  /** Synthesizes phrases before they are needed; each ready phrase is reported. */
   | { readonly type: "preparePhrases"; readonly texts: readonly string[] }
-  /** The sentence ends with the audio that has come. */
+  /** The sentence ends with the audio that has arrived. */
   | { readonly type: "cutSentence"; readonly turnId: number; readonly index: number }
-  /** The audio of this sentence and of all later ones is dropped: they may be requested and played again. */
+  /** Drops the audio of this sentence and of all later ones: they may be requested and played again. */
   | { readonly type: "dropAudio"; readonly turnId: number; readonly index: number }
-  /** Only for paced audio: pauses where it is, and resumes from there. */
+  /** Only for paced audio: pauses, and resumes from the same position. */
   | { readonly type: "pauseOutput" }
   | { readonly type: "resumeAudio" }
-  /** Stops the model and every synthesis of the turn, and forgets its audio. `hung` has failed: it gave nothing in time. */
+  /**
+   * Stops the LLM and all TTS requests of the turn, and drops its audio. `hung`: the category that failed by
+   * giving nothing in time.
+   */
   | {
       readonly type: "abortTurn";
       readonly turnId: number;
       readonly hung?: "llm" | "tts" | undefined;
     }
-  /** Stops only the model: what it has said is enough. */
+  /** Stops only the LLM: its text so far is enough. */
   | { readonly type: "stopModel"; readonly turnId: number }
-  /** Asks the telephony vendor to take the call on; it answers with an event. */
+  /** Asks the telephony vendor to transfer the call; the result is an event. */
   | { readonly type: "transfer"; readonly turnId: number; readonly to: string }
-  /** Reports a decision, which stands in the record of its turn too. */
+  /** Reports a decision, which the record of its turn also contains. */
   | { readonly type: "reportBargeIn"; readonly turnId: number; readonly bargeIn: BargeIn }
   | { readonly type: "reportEndOfTurn"; readonly turnId: number; readonly endOfTurn: EndOfTurn }
   | { readonly type: "saveTurn"; readonly save: TurnSave }
@@ -175,8 +178,8 @@ export const NO_WORDS: TurnSave = {
 };
 
 export interface EffectPerformer {
-  /** Starts what the effect asks for; whatever comes of it comes back as an event. */
+  /** Starts what the effect requests; the result is delivered as an event. */
   perform(effect: ConversationEffect): void;
-  /** Reports `deadlineReached` at that moment of the call's clock, unless it is called with another before. */
+  /** Reports `deadlineReached` at that time on the call's clock, unless a later call replaces it. */
   wakeAt(dueMs: number | undefined): void;
 }

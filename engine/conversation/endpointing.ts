@@ -34,7 +34,7 @@ import type { Continuation, EndOfTurnDecision, EndOfTurnWaitReason } from "./rea
 import { type ConversationState, joinWords, turnOf } from "./state.js";
 import { pendingText, wordCount } from "./transcript-buffer.js";
 
-/** Only the last words tell whether a sentence is open. */
+/** Only the last words show whether a sentence is open. */
 const OPEN_TAIL_CHARACTERS = 80;
 
 /** What leaves a sentence of a language open. */
@@ -68,18 +68,18 @@ const LISTS = new Map(
   ),
 );
 const UNSPACED = new Set(["ja", "zh"]);
-/** Recognizers that write marks put one of these where the voice has not fallen. */
+/** STT that writes punctuation puts one of these marks where the voice has not fallen. */
 const GOES_ON = /[\p{L}\p{N}]\s+\S*[\p{L}\p{N}]\s*(?:[,;:،、，–—-]|\.{2,}|…)$/u;
 
 /**
- * Whether the caller seems to be thinking: the last word is a hesitation, or one that no sentence ends with in that language, or
- * the recognizer has written a mark behind it that no sentence ends with.
+ * Whether the caller seems to be thinking: the last word is a hesitation, or one that ends no sentence in that
+ * language, or STT has written a mark after it that ends no sentence.
  */
 export function isOpenEnded(text: string, language: string): boolean {
   const list = LISTS.get(language) ?? ENGLISH_WORDS;
   const tail = text.trim().slice(-OPEN_TAIL_CHARACTERS);
   if (GOES_ON.test(tail)) return true;
-  // A question mark stays, so that what is asked is not open.
+  // A question mark stays, so that a question is not open.
   const said = tail.replace(/[\s.,…。、，-]+$/u, "").toLowerCase();
   const sentence = said.slice(said.search(/[^.?!。？！]*$/u)).trim();
   if (list.patterns.some((pattern) => pattern.test(sentence))) return true;
@@ -87,16 +87,19 @@ export function isOpenEnded(text: string, language: string): boolean {
     return [...list.words, ...list.connectives].some((word) => said.endsWith(word));
   }
   const last = said.slice(said.lastIndexOf(" ") + 1);
-  // One word alone is an answer, unless it is only a sound: "well", "like" and "no" are words too.
+  // A single word is an answer, unless it is only a sound: "well", "like" and "no" are words too.
   if (last === said) return HESITATION_ALONE.test(last);
   if (list.words.includes(last)) return true;
-  // A question mark or an exclamation mark ends whatever stands before it.
+  // A question mark or an exclamation mark ends the text before it.
   if (!/[\p{L}\p{M}\p{N}]$/u.test(sentence)) return false;
   const clause = sentence.slice(sentence.lastIndexOf(",") + 1).trim();
   return isUnfinished(sentence, list) || (clause !== sentence && isUnfinished(clause, list));
 }
 
-/** Without its hesitations it ends with a connective, or breaks off as a pattern of the language tells. */
+/**
+ * Without its hesitations the text ends with a connective, or matches one of the language's patterns for an
+ * unfinished sentence.
+ */
 function isUnfinished(text: string, list: OpenWords): boolean {
   const plain = text.split(/[\s,;]+/).filter((word) => !list.hesitations.includes(word));
   const core = plain.join(" ");
@@ -108,15 +111,15 @@ const HESITATION_ALONE = /^(?:u+h*m*|e+r*m*|e+h+m*|h+m+|ä+h*m*|ö+h*m*|e+u+h+|m
 
 /** Only the end of the words shows whether more will follow. */
 const DICTATION_TAIL_CHARACTERS = 200;
-/** So many dictated pieces in a row are a dictation, whatever was asked. */
+/** This many dictated pieces in a row are a dictation, whatever the agent asked. */
 const PIECES_WITHOUT_QUESTION = 4;
-/** So many numbers one after the other are a run that may go on. */
+/** This many consecutive numbers are a run that may continue. */
 const RUN_NUMBERS_MIN = 2;
 /** "Seven thirty": an hour, and minutes that are said as one number. */
 const HOUR_MAX = 24;
 const MINUTES_MIN = 10;
 const TEEN_MAX = 19;
-/** Where the last of a text's commas stands. */
+/** The position of the last comma in a text. */
 const LAST_COMMA = /[,;、，](?=[^,;、，]*$)/u;
 /** A noun with its article is not longer. */
 const NOUN_PIECES_MAX = 5;
@@ -157,7 +160,7 @@ const BIRTH =
 /** The agent asks for a day. */
 const DAY_ASKED =
   /(?<!\p{L})(?:dates?|what day|which day|when|datum|welche[nmr]? tag|wann|quel jour|quand|fecha|qué día|cuándo|che giorno|data|dia|quando|welke dag|wanneer|dzień|kiedy|tarih|hangi gün|ne zaman)(?!\p{L})|日付|何日|いつ|日期|哪天|什么时候|तारीख|कब/iu;
-/** With the year a date is whole. */
+/** A date with its year is complete. */
 const YEAR =
   /(?:^|[^\d])(?:19|20)\d\d[.!]?$|\b(?:nineteen|twenty)[ -](?:oh |hundred |zero )?[\p{L}-]+$|\btwo thousand(?: (?:and )?[\p{L}-]+)?$|(?:neunzehnhundert|zweitausend)\p{L}*$|\b(?:mil novecientos|dos mil|mille neuf cent|deux mille)(?: [\p{L}-]+)*$/iu;
 
@@ -178,7 +181,7 @@ const asksForPieces = (text: string): boolean =>
 export function isDictating(text: string, lastAssistantText: string): boolean {
   const said = text.trim().slice(-DICTATION_TAIL_CHARACTERS);
   const tail = said.replace(LETTER_WITH_NAME, "$1").replace(TURKISH_TEEN, "$1");
-  // A question is over when it is asked, whatever numbers are in it.
+  // A question is complete, whatever numbers it contains.
   if (tail === "" || /[?？]$/.test(tail) || WHOLE_EMAIL.test(tail)) return false;
   const question = lastAssistantText.slice(-DICTATION_TAIL_CHARACTERS);
   const pieces = spokenPieces(tail);
@@ -187,13 +190,13 @@ export function isDictating(text: string, lastAssistantText: string): boolean {
   const isAnswer = !pieces.some((piece) => REFUSALS.has(piece.toLowerCase()));
   if (isAnswer && asksMail && pieces.length <= MAIL_PIECES_MAX) return true;
   if (BIRTH.test(question)) return isHalfDate(tail, pieces);
-  // Told unasked, it is over with its year, and something else may follow it.
+  // A date that the agent did not ask for is complete with its year; something else may follow it.
   if (BIRTH.test(tail) && YEAR.test(tail)) return false;
   if (BIRTH.test(tail) && isHalfDate(tail, pieces)) return true;
   if (DAY_ASKED.test(question) && isHalfDay(pieces)) return true;
   if (isAnswer && !asksMail && POSTAL.test(question)) return true;
   if (isRow(pieces) || isNumberRun(pieces, tail)) return true;
-  // Letters that are told apart by names are a spelling, which ends with none of them.
+  // Letters with spelling names ("S as in Sam") are a spelling, which may always continue.
   if (said.search(LETTER_WITH_NAME) >= 0 && LETTER.test(lastOf(pieces))) return true;
   return isAnnounced(tail, pieces) || isDictatedInPieces(pieces, tail, question);
 }
@@ -263,7 +266,7 @@ function isHalfDate(tail: string, pieces: readonly string[]): boolean {
   return isOfDate && !YEAR.test(tail);
 }
 
-/** "The fifth", before its month, or a month alone, before its day. For an appointment no one says the year. */
+/** "The fifth" before its month, or a month alone before its day. For an appointment people do not say the year. */
 function isHalfDay(pieces: readonly string[]): boolean {
   const last = lastOf(pieces);
   if (DATE_JOINTS.has(last)) return true;
@@ -275,7 +278,7 @@ function isHalfDay(pieces: readonly string[]): boolean {
 const isDay = (word: string): boolean =>
   DAYS.has(word) || GERMAN_DAY.test(word) || /^\d+(?:st|nd|rd|th)$/.test(word);
 
-/** So many pieces or digits at the end that they are a dictation by themselves, or an address that goes on. */
+/** The pieces or digits at the end are enough to be a dictation by themselves, or an address that continues. */
 function isRow(pieces: readonly string[]): boolean {
   const { run, digits } = rowAtEnd(pieces, isSpelt);
   if (run >= PIECES_WITHOUT_QUESTION || digits >= PIECES_WITHOUT_QUESTION) return true;
@@ -325,30 +328,33 @@ function digitCount(pieces: readonly string[]): number {
   return pieces.join("").replace(/\D/g, "").length;
 }
 
-/** After words that may still change, or a voice without words, the vendor has this long to settle them. */
+/** After interim words, or a voice without words, STT has this long to return final ones. */
 export const UNSETTLED_MAX_MS = 3_000;
-/** A noise that sounds like a voice keeps a turn open for so long after its last words, and no longer. */
+/** A noise that sounds like a voice keeps a turn open for at most this long after its last words. */
 const VOICE_WITHOUT_WORDS_MAX_MS = 8_000;
-/** So long after a voice the recognizer may tell its words; some are asked only when it has ended. */
+/** STT may return words this long after a voice; some STTs only get the audio when the voice has ended. */
 const WORDS_AFTER_VOICE_MAX_MS = 3_000;
 
-/** So many turns of the caller's in a row that end with a mark tell of a recognizer that writes them. */
+/** This many consecutive turns that end with a mark show that the STT writes punctuation. */
 const MARKED_TURNS_MIN = 2;
-/** Fewer words are often left without a mark. */
+/** Shorter turns often have no punctuation. */
 const UNMARKED_WORDS_MIN = 3;
 const ENDING_MARK = /[.!?。！？؟।][\s"'”’»)」』]*$/u;
 /** An STT counts as slow when its words arrive this long after they ended; a quick one needs its endpointing and a network. */
 const SLOW_WORDS_MIN_MS = 1_000;
-/** No STT is later, with the replay on a second connection: the words are of another time, as those behind a gap in the audio. */
+/**
+ * No STT is later than this, including the replay on a second connection; a longer delay belongs to other words,
+ * as after a gap in the audio.
+ */
 const SLOW_WORDS_MAX_MS = 8_000;
-/** A voice dies away behind the last word for less than this. */
+/** A voice fades after the last word for less than this. */
 const UNREPORTED_VOICE_MIN_MS = 700;
-/** The words of the voice after the newest words come about as late as those did. */
+/** Words of a voice after the newest words have about the same delay as those. */
 const WORDS_DUE_MARGIN_MS = 500;
 
-/** What the end of the caller's turn is decided on. */
+/** The signal that the end of the caller's turn is decided on. */
 export type EndOfTurnSignal =
-  /** New words, which end nothing: how long until a silence does. */
+  /** New words, which end nothing: sets how long a silence has to be. */
   | { readonly type: "words"; readonly event: TranscriptEvent; readonly text: string }
   /** The STT reports a silence with its newest words. */
   | { readonly type: "endpointing"; readonly event: TranscriptEvent }
@@ -394,10 +400,13 @@ function decideOnWords(
   return waitFor(continuation ?? "silence", atMs + pauseMs(state, continuation));
 }
 
-/** The recognizer's silence mark in the middle of a dictation or of a sentence is a pause, not an end; the timer decides. */
+/**
+ * The STT's endpointing mark in the middle of a dictation or of a sentence is a pause, not an end; the timer
+ * decides.
+ */
 function decideOnEndpointing(state: ConversationState, event: TranscriptEvent): EndOfTurnDecision {
   const { atMs, endedAgoMs } = event;
-  // The newest guess stands in the event's own words.
+  // The newest interim result is in the event's own words.
   const text = joinWords(state.user.hearing.finals, event.text);
   if (text === "") return { isDone: true, reason: "endpointing" };
   const delayMs = sttDelayMs(state, event);
@@ -412,7 +421,7 @@ function decideOnEndpointing(state: ConversationState, event: TranscriptEvent): 
   return { isDone: true, reason: "endpointing" };
 }
 
-/** The recognizer's other mark, that it heard no word for a while, may come before the caller can be done. */
+/** The STT's utterance end (no word for a while) may arrive before the caller can be done. */
 function decideOnUtteranceEnd(
   state: ConversationState,
   event: UtteranceEndEvent,
@@ -427,7 +436,7 @@ function decideOnUtteranceEnd(
   return waitFor(reason, event.atMs + leftMs);
 }
 
-/** A vendor that is late may have ended the first of two sentences, and not heard the second. */
+/** A late STT may have ended the first of two sentences without having heard the second. */
 function decideOnTurnDetection(
   state: ConversationState,
   event: CallerTurnEndedEvent,
@@ -438,7 +447,7 @@ function decideOnTurnDetection(
   return waitFor("lateWords", event.atMs + lateMs);
 }
 
-/** The server may hear a voice, though the recognizer told no words of it yet: the turn waits for the end of that voice. */
+/** The VAD may hear a voice that STT has returned no words for: the turn waits for the end of that voice. */
 function decideOnTimer(
   state: ConversationState,
   { atMs, voiceAgoMs }: DeadlineReachedEvent,
@@ -468,7 +477,7 @@ function waitFor(reason: EndOfTurnWaitReason, recheckAtMs: number): EndOfTurnDec
   return { isDone: false, reason, recheckAtMs };
 }
 
-/** How long a silence ends the caller's turn, where the recognizer has not ended it. */
+/** How long a silence has to be to end the caller's turn, if STT has not ended it. */
 function pauseMs({ settings }: ConversationState, continuation: Continuation | undefined): number {
   const { silenceTimeoutMs, maxEndpointingDelayMs } = settings;
   return continuation === undefined
@@ -477,8 +486,8 @@ function pauseMs({ settings }: ConversationState, continuation: Continuation | u
 }
 
 /**
- * How long to wait for the words of a voice that was heard after the newest words, from a recognizer that is late: an answer to what
- * has come so far would be one to half a sentence.
+ * How long to wait for the words of a voice that came after the newest words, from a slow STT: without them the
+ * agent would answer half a sentence.
  */
 function unreportedVoiceMs(
   state: ConversationState,
@@ -486,7 +495,7 @@ function unreportedVoiceMs(
 ): number {
   const turn = turnOf(state);
   const { endedAtMs, sttDelayMs: delayMs } = state.user;
-  // The voice may be the agent's own, out of the caller's loudspeaker.
+  // The voice may be the agent's own, from the caller's loudspeaker.
   const isSpeaking = turn !== undefined && atMs < turn.ledger.endsAtMs;
   const isSlow = delayMs >= SLOW_WORDS_MIN_MS && delayMs <= SLOW_WORDS_MAX_MS;
   if (voiceAgoMs === undefined || !isSlow || isSpeaking) return 0;
@@ -497,15 +506,18 @@ function unreportedVoiceMs(
 }
 
 /**
- * How late the STT tells its newest words, counted from when it was given their audio: a vendor that floods gives it ahead of time,
- * which is no delay of the STT.
+ * The STT's delay for its newest words, counted from when it received their audio: audio that a vendor sends ahead
+ * of real time is not a delay of the STT.
  */
 export function sttDelayMs(state: ConversationState, event: TranscriptEvent): number {
   if (!isNewTranscript(state, event)) return state.user.sttDelayMs;
   return Math.min(event.endedAgoMs, event.arrivedAgoMs ?? event.endedAgoMs);
 }
 
-/** Whether the event tells other words than the newest guess: a final result of the same words says nothing of their delay. */
+/**
+ * Whether the event has other words than the newest interim result: a final result of the same words shows nothing
+ * about their delay.
+ */
 function isNewTranscript(
   { user: { hearing } }: ConversationState,
   { text }: TranscriptEvent,
@@ -513,12 +525,12 @@ function isNewTranscript(
   return text !== "" && !isSameWords(hearing.interim, text);
 }
 
-/** Whether more words are expected behind these. */
+/** Whether more words are expected after these. */
 export function predictsContinuation(state: ConversationState, text: string): boolean {
   return continuationOf(state, text) !== undefined;
 }
 
-/** The agent's own words, coming back, are no sentence that the caller has left open. */
+/** The agent's own words, returned as an echo, are not a sentence that the caller left open. */
 function continuationOf(state: ConversationState, text: string): Continuation | undefined {
   const continuation = openBy(state, text);
   return continuation !== undefined && agentEcho(state, text) === "none" ? continuation : undefined;
@@ -530,7 +542,7 @@ function openBy(state: ConversationState, text: string): Continuation | undefine
   return lacksMark(state, text) ? "missingPunctuation" : undefined;
 }
 
-/** The recognizer has ended whatever the caller said before with a mark, and these words not. */
+/** STT has ended all earlier turns of the caller with punctuation, but not these words. */
 function lacksMark({ record: { history } }: ConversationState, text: string): boolean {
   if (ENDING_MARK.test(text) || wordCount(text) < UNMARKED_WORDS_MIN) return false;
   const said = history.filter(({ role }) => role === "user").slice(-MARKED_TURNS_MIN);
@@ -541,14 +553,14 @@ function lastSaidByAssistant(state: ConversationState): string {
   return state.record.history.findLast((message) => message.role === "assistant")?.content ?? "";
 }
 
-/** What Deepgram Flux takes where nobody has set it; the others end a turn sooner. */
+/** The default of Deepgram Flux; the other STTs end a turn sooner. */
 const TURN_SILENCE_MAX_MS = 5_000;
-/** The vendor's word is on its way for less than this. */
+/** The vendor's end of turn arrives within this time. */
 const ON_ITS_WAY_MAX_MS = 1_500;
-/** Words that are new may come from a caller whom only the recognizer hears: more of them are waited for. */
+/** New words may come from a caller whom only STT hears: the turn waits for more of them. */
 const NEW_WORDS_MIN_MS = 3_000;
 
-/** After so much silence a recognizer that decides turns has failed to; undefined for one that does not decide. */
+/** After this much silence an STT with turn detection has failed to end the turn; undefined for an STT without it. */
 export function undecidedMaxMs(event: TranscriptEvent): number | undefined {
   if (event.hasTurnDetection !== true) return undefined;
   return (event.turnSilenceMaxMs ?? TURN_SILENCE_MAX_MS) + ON_ITS_WAY_MAX_MS;
@@ -563,14 +575,14 @@ export function isRepeated(
   return isSameWords(hearing.interim, event.text);
 }
 
-/** How long words of a recognizer that decides turns may stay the last of their turn. */
+/** How long the words of an STT with turn detection may stay the last of their turn. */
 export function undecidedLeftMs(event: TranscriptEvent, maxMs: number): number {
   const isTimed = event.lastWordEndMs !== undefined;
   const quietMs = isTimed ? event.endedAgoMs : (event.voiceAgoMs ?? 0);
   return Math.max(NEW_WORDS_MIN_MS, maxMs - quietMs);
 }
 
-/** A recognizer that decides turns has words of one that it has not ended. */
+/** An STT with turn detection has returned words of a turn that it has not ended. */
 export function isUndecided({
   user: { undecidedMaxMs: maxMs, hearing },
 }: ConversationState): boolean {

@@ -10,22 +10,25 @@ interface At {
 
 export type OpenedEvent = At & {
   readonly type: "opened";
-  /** The conversation continues an earlier session: there is no second greeting. */
+  /** The conversation continues an earlier call: there is no second greeting. */
   readonly resumed: boolean;
-  /** Nobody of this kind can be had for the call. */
+  /** No vendor of this category is available for the call. */
   readonly lost?: Category;
 };
 export type SpeechStartedEvent = At & {
   readonly type: "speechStarted";
-  /** How long ago the server itself last heard a voice; left out where it never did. */
+  /** How long ago the VAD last heard a voice; omitted if it never did. */
   readonly voiceAgoMs?: number | undefined;
 };
-/** The VAD has heard so much of a voice as a word is long; a voice that goes on is reported again for each such piece. */
+/**
+ * The VAD has heard as much voice as a short word has; a voice that continues is reported again for each such
+ * piece.
+ */
 export type VoiceHeardEvent = At & {
   readonly type: "voiceHeard";
   /** How long ago the piece began. */
   readonly beganAgoMs: number;
-  /** How long ago the voice began that it is a piece of, without a pause since. */
+  /** How long ago the continuous voice began that this piece belongs to. */
   readonly voiceBeganAgoMs: number;
 };
 export type TranscriptEvent = At & {
@@ -36,52 +39,52 @@ export type TranscriptEvent = At & {
   readonly lastWordEndMs: number | undefined;
   /** How long ago the caller stopped saying the last of these words, by the audio received since. */
   readonly endedAgoMs: number;
-  /** How long ago the audio of these words had come, which may have been ahead of time; left out: when they ended. */
+  /** How long ago the audio of these words arrived, which may have been ahead of time; omitted: when they ended. */
   readonly arrivedAgoMs?: number | undefined;
-  /** The recognizer tells the end of the caller's turn by an event of its own. */
+  /** STT reports the end of the caller's turn with an event of its own. */
   readonly hasTurnDetection?: true;
-  /** After so much silence it does so in any case; left out where that is not known. */
+  /** After this much silence STT reports it in any case; omitted if unknown. */
   readonly turnSilenceMaxMs?: number | undefined;
-  /** How long ago the server itself last heard a voice; left out where it never did. */
+  /** How long ago the VAD last heard a voice; omitted if it never did. */
   readonly voiceAgoMs?: number | undefined;
 };
 export type UtteranceEndEvent = At & {
   readonly type: "utteranceEnd";
   readonly lastWordEndMs: number;
   readonly endedAgoMs: number;
-  /** How long ago the server itself last heard a voice; left out where it never did. */
+  /** How long ago the VAD last heard a voice; omitted if it never did. */
   readonly voiceAgoMs?: number | undefined;
 };
-/** The recognizer, which decides turns, says that the caller's is over; its words were told before. */
+/** An STT with turn detection reports that the caller's turn is over; its words were reported before. */
 export type CallerTurnEndedEvent = At & {
   readonly type: "callerTurnEnded";
-  /** How long ago the server itself last heard a voice; left out where it never did. */
+  /** How long ago the VAD last heard a voice; omitted if it never did. */
   readonly voiceAgoMs?: number | undefined;
 };
-/** The recognizer, which decides turns, thinks that the caller's is ending; its words were told before. */
+/** An STT with turn detection expects the caller's turn to end; its words were reported before. */
 export type CallerTurnEndingEvent = At & { readonly type: "callerTurnEnding" };
-/** The caller goes on after all. */
+/** The caller continues after all. */
 export type CallerTurnResumedEvent = At & { readonly type: "callerTurnResumed" };
 /** The organization's preemptive replies have used up the budget, so this one is not made. */
 export type PreemptiveRefusedEvent = At & {
   readonly type: "preemptiveRefused";
   readonly turnId: number;
 };
-/** A key of the caller's telephone: 0-9, *, # or A-D. */
+/** A DTMF digit from the caller: 0-9, *, # or A-D. */
 export type DigitEvent = At & { readonly type: "digit"; readonly digit: string };
-/** What the caller has written in place of saying it: whole, and surely the own words. */
+/** Text that the caller typed instead of speaking: complete, and certainly the caller's own. */
 export type WrittenEvent = At & { readonly type: "written"; readonly text: string };
 export type ListeningFailedEvent = At & { readonly type: "sttFailed" };
 /** The earliest deadline of the call is due, and perhaps others with it. */
 export type DeadlineReachedEvent = At & {
   readonly type: "deadlineReached";
-  /** How long ago TTS gave the newest audio of the turn, where it has given some. */
+  /** How long ago TTS returned the newest audio of the turn; omitted if it returned none. */
   readonly ttsAudioAgoMs?: number | undefined;
-  /** How long ago the server last heard a voice in the caller's audio; left out where it never did. */
+  /** How long ago the VAD last heard a voice; omitted if it never did. */
   readonly voiceAgoMs?: number | undefined;
 };
 
-/** What comes back from a vendor carries the turn that it was asked under: the answer to an older turn is dropped. */
+/** Every result from a vendor carries the turn that requested it: results of older turns are dropped. */
 export type ReplyTokenEvent = At & {
   readonly type: "replyToken";
   readonly turnId: number;
@@ -98,20 +101,23 @@ export type ToolDoneEvent = At & {
   readonly type: "toolDone";
   readonly turnId: number;
   readonly callId: string;
-  /** For the model. */
+  /** Text for the LLM. */
   readonly content: string;
-  /** Said to the caller as it is, instead of being given to the model. */
+  /** Text that is spoken to the caller as it is, instead of going to the LLM. */
   readonly spoken?: string | undefined;
 };
-/** The telephone says that the caller has heard this sentence to its end. */
+/** The telephone reports that the caller has heard this sentence to its end. */
 export type SentencePlayedEvent = At & {
   readonly type: "sentencePlayed";
   readonly turnId: number;
   readonly index: number;
 };
-/** The server was too busy to send sound that it had: the caller heard nothing for so long, and hears the rest from now on. */
+/**
+ * The server was too busy to send audio that it had: the caller heard nothing for `lateMs`, and hears the rest
+ * from now on.
+ */
 export type SoundLateEvent = At & { readonly type: "soundLate"; readonly lateMs: number };
-/** The caller's client says how much of the turn's audio it has played by now, counted from its beginning. */
+/** The caller's client reports how much of the turn's audio it has played, counted from its beginning. */
 export type PlayedEvent = At & {
   readonly type: "played";
   readonly turnId: number;
@@ -123,15 +129,18 @@ export type ReplyFailedEvent = At & {
   readonly turnId: number;
   readonly retryable: boolean;
 };
-/** There is more of a sentence's audio, and enough of it to begin playing. */
+/** More audio of a sentence has arrived, enough to start playing. */
 export type SentenceGrewEvent = At & {
   readonly type: "sentenceGrew";
   readonly turnId: number;
   readonly index: number;
-  /** The length of all audio that has come so far. */
+  /** The length of all audio received so far. */
   readonly durationMs: number;
   readonly firstByteAtMs: number;
-  /** What its voice has told of since, with times from the sentence's beginning; only from voices that tell. */
+  /**
+   * Words that TTS has timed since the last report, counted from the sentence's beginning; only from vendors that
+   * report times.
+   */
   readonly words?: readonly TimedWord[];
 };
 /** The last audio of a sentence has arrived; it may be the first report of it. */
@@ -149,15 +158,15 @@ export type SentenceFailedEvent = At & {
   readonly index: number;
   readonly retryable: boolean;
 };
-/** The agent's voice has said a phrase of its stock, which can be played at once from now on. */
+/** TTS has synthesized a stock phrase, which can be played immediately from now on. */
 export type PhraseReadyEvent = At & {
   readonly type: "phraseReady";
   readonly text: string;
   readonly durationMs: number;
-  /** Where its words end, from voices that tell. */
+  /** Where its words end, if TTS reports times. */
   readonly words?: readonly TimedWord[];
 };
-/** The vendor has taken the call on, as the transfer that ended this turn asked; or has not. */
+/** The vendor accepted or refused the transfer that this turn requested. */
 export type TransferStartedEvent = At & { readonly type: "transferTaken"; readonly turnId: number };
 export type TransferRefusedEvent = At & {
   readonly type: "transferRefused";
@@ -176,7 +185,7 @@ export type TurnEvent =
   | SentencePlayedEvent
   | PlayedEvent;
 
-/** Everything that can happen to a call. Audio is not among it: it flows past, from the socket to the vendor. */
+/** Everything that can happen in a call. Audio is not an event: it goes from the socket straight to the vendor. */
 export type ConversationEvent =
   | OpenedEvent
   | SpeechStartedEvent

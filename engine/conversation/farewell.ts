@@ -14,11 +14,11 @@ import { type ConversationState, dropCutSpeech, type Turn, turnOf } from "./stat
 import { pendingText } from "./transcript-buffer.js";
 import { endInTransfer, providerFailureEnd } from "./transfer.js";
 
-/** What the caller is told before the limit takes about four seconds. */
+/** The announcement before the limit takes about four seconds. */
 const TIME_UP_BEFORE_MS = 6_000;
-/** A greeting of voicemail may be answered once before the vendor knows that it was one. */
+/** A voicemail greeting may be answered once before the vendor detects it. */
 const CONVERSED_TURNS_MIN = 2;
-/** A call that may not be longer than this ends without a word. */
+/** A call with a shorter limit ends without an announcement. */
 const DURATION_WITH_WORDS_MIN_MS = 30_000;
 
 /** The limit of the call's duration counts from `atMs`. */
@@ -35,14 +35,14 @@ export function durationLimit(state: ConversationState): Ending {
   return { reason: "durationLimit", status: "completed", message };
 }
 
-/** The call's time limit is near: the agent says so, whoever is speaking. */
+/** The call's time limit is near: the agent says so, even if someone is speaking. */
 export function onTimeUp(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
   const words = state.settings.phrases?.timeIsUp ?? "";
   if (words === "" || turnOf(state)?.ending !== undefined) return;
   sayLast(state, words, durationLimit(state), atMs, out);
 }
 
-/** Nothing that the caller says is heard from now on, so the call ends; but not without a word. */
+/** Nothing that the caller says can be heard any more, so the call ends, with an apology. */
 export function onSttFailed(
   state: ConversationState,
   atMs: number,
@@ -50,13 +50,14 @@ export function onSttFailed(
 ): void {
   const { phrases, apology } = state.settings;
   const turn = turnOf(state);
-  // What ends the call already needs no ear, and the caller cannot take it back unheard.
+  // A call that is already ending needs no STT, and the caller cannot continue it unheard.
   if (turn?.ending !== undefined) {
     endWith(turn, sttOutageEnd(turn.ending));
     return;
   }
   const ending = providerFailureEnd(state, LISTENING_FAILED);
-  // Who is put through is not asked to call again. Who has not heard the agent yet does not know that it was there.
+  // A caller who is transferred is not asked to call again. A caller who has not heard the agent
+  // yet gets the apology even without stock phrases.
   const withoutPhrases = state.lastTurnId === 0 ? apology : "";
   const sttFailedApology = wasPlayed(state) ? phrases?.sttFailedApology : phrases?.cannotHearAtAll;
   const words = ending.transferTo === undefined ? (sttFailedApology ?? withoutPhrases) : apology;
@@ -64,7 +65,7 @@ export function onSttFailed(
   else sayLast(state, words, ending, atMs, out);
 }
 
-/** "Any more" is wrong to a caller of whom not a word was understood. */
+/** "Any more" is wrong for a caller of whom no word was understood. */
 function wasPlayed(state: ConversationState): boolean {
   const { history, unsaved } = state.record;
   const { unanswered, hearing } = state.user;
@@ -99,7 +100,7 @@ export function requestEnd(
   if (ending.reason === "machine" && state.record.metrics.turnCount >= CONVERSED_TURNS_MIN) return;
   if (ending.reason === "callerLeft" && endInTransfer(state, ending)) return;
   if (ending.transferTo !== undefined) {
-    // Before the call is open nobody could be told, and what already ends the call stands.
+    // Before the call is open no message can be sent, and an end that is already decided stands.
     if (state.phase === "live" && turnOf(state)?.ending === undefined) {
       sayLast(state, state.settings.transferring, ending, atMs, out);
     }
@@ -111,12 +112,13 @@ export function requestEnd(
     return;
   }
   const turn = turnOf(state);
-  // The agent is saying goodbye, by itself or because it has to. Its own goodbye the caller cannot take back any more.
+  // The agent is saying goodbye, on its own or because it has to. The caller can no longer take
+  // back the agent's own goodbye.
   if (turn?.ending !== undefined && turn.ending.transferTo === undefined) endWith(turn, ending);
   else sayLast(state, words, ending, atMs, out);
 }
 
-/** What the agent is saying are its last words, for this reason unless they were for another that stands. */
+/** The agent's current words are its last, for this reason unless another reason already stands. */
 function endWith(turn: Turn, ending: Ending): void {
   if (turn.ending !== undefined && isRevocable(turn.ending)) turn.ending = ending;
 }

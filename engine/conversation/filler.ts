@@ -16,17 +16,17 @@ import { isSendingDtmf } from "./tools.js";
 import { pendingText } from "./transcript-buffer.js";
 import { notePace } from "./voice-pace.js";
 
-/** Then nobody believes them any more, and the watchdogs have long given the reply up. */
+/** After this many fillers callers no longer believe them, and the watchdogs have given up the reply long before. */
 const FILLERS_MAX = 6;
-/** While the caller speaks, or no phrase is ready yet, it is looked at again after so long. */
+/** While the caller speaks, or no phrase is ready yet, the filler is checked again after this time. */
 const RECHECK_MS = 500;
-/** A voice that was heard so lately may still be going on. */
+/** A voice that was heard this recently may still be continuing. */
 const VOICE_RECENT_MS = 300;
-/** What TTS takes to the first audio of a sentence, beside what it takes to make it. */
+/** How long TTS takes to the first audio of a sentence, besides the time to synthesize it. */
 const TTS_FIRST_AUDIO_MS = 700;
-/** Some vendors give nothing until the whole sentence is made: at this many times real time, or faster. */
+/** Some vendors return nothing until the whole sentence is synthesized, at this multiple of real time or faster. */
 const TTS_RATE_MIN = 3;
-/** A sentence that is being synthesized grows at least this often. */
+/** A sentence in synthesis grows at least this often. */
 const TTS_GAP_MAX_MS = 800;
 /** A caller waits at most this much longer for a sentence that TTS is slow with before a filler is played. */
 const FILLER_HELD_BACK_MAX_MS = 2_500;
@@ -40,7 +40,7 @@ export function onPhraseReady(state: ConversationState, event: PhraseReadyEvent)
   notePace(state, text, durationMs);
 }
 
-/** What this call may have to say when its voice or its model does not answer. */
+/** The phrases that this call may need when TTS or LLM do not answer. */
 export function preparedPhrases({ settings }: ConversationState): readonly string[] {
   const { phrases, apology, cannotTransfer, idleTimeoutMs, repeatRequest, tools } = settings;
   const onUnrecognized = repeatRequest === "" ? [] : [repeatRequest];
@@ -60,7 +60,7 @@ export function preparedPhrases({ settings }: ConversationState): readonly strin
   ];
 }
 
-/** The agent is at work on a reply and the caller hears nothing: it says so, in words that are ready. */
+/** The agent works on a reply and the caller hears nothing: plays a prepared filler. */
 export function onFillerDeadline(
   state: ConversationState,
   event: DeadlineReachedEvent,
@@ -79,8 +79,8 @@ export function onFillerDeadline(
 }
 
 /**
- * When a filler may be played. While TTS is at work on the sentence that comes next, within the time that it usually needs, there is
- * nothing to fill: the filler would only delay that sentence.
+ * When a filler may be played. While TTS works on the next sentence, within the time that it usually needs, a
+ * filler would only delay that sentence.
  */
 function fillerDueMs(state: ConversationState, turn: Turn, event: DeadlineReachedEvent): number {
   const quietMs = quietUntilMs(state, turn);
@@ -97,7 +97,7 @@ function fillerDueMs(state: ConversationState, turn: Turn, event: DeadlineReache
   return Math.max(quietMs, Math.min(dueMs, quietMs + FILLER_HELD_BACK_MAX_MS));
 }
 
-/** Nobody talks over a caller who is saying something, or whose voice was heard just now. */
+/** The agent does not talk over a caller who is speaking, or whose voice was heard just now. */
 export function isCallerSpeaking(
   { user: { hearing } }: ConversationState,
   turn: Turn,
@@ -111,7 +111,7 @@ function isHindered(state: ConversationState, turn: Turn, atMs: number): boolean
   return state.outputPausedAtMs !== undefined || isGrowing(turn) || isSendingDtmf(turn, atMs);
 }
 
-/** The words that say next that the agent is at work; undefined where none are ready. */
+/** The next filler phrase; undefined if none is ready. */
 export function nextPhrase(
   { settings, readyPhrases }: ConversationState,
   turn: Turn,

@@ -1,4 +1,4 @@
-/** A caller who is silent, and one who speaks without any result of STT. */
+/** A caller who is silent, and one whose speech gets no result from STT. */
 
 import { CALLER_SILENT } from "./call-end.js";
 import { setDeadline } from "./deadlines.js";
@@ -8,10 +8,10 @@ import { startScripted } from "./playout.js";
 import { type ConversationState, isBeingTransferred, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
-/** How often a silent caller is asked; then the agent says goodbye. */
+/** How often the agent asks a silent caller before it says goodbye. */
 const REMINDERS_MAX = 2;
 
-/** It is the caller's turn to speak from now on. */
+/** From now on it is the caller's turn to speak. */
 export function watchCaller(state: ConversationState, atMs: number): void {
   const { idleTimeoutMs, phrases } = state.settings;
   if (idleTimeoutMs === 0 || phrases === undefined) return;
@@ -41,18 +41,21 @@ export function onIdleDeadline(
   }
 }
 
-/** So much voice in syllables is a short word. A cough is shorter, and a keystroke is no syllable. */
+/** This much voice in syllables is a short word. A cough is shorter, and a keystroke is no syllable. */
 const WORD_MIN_MS = 400;
 /** What follows a longer silence is another utterance. */
 const UTTERANCE_GAP_MS = 1_000;
 /** STTs under load return words up to four seconds late, and a second connection needs as long for a replay. */
 const UNRECOGNIZED_AFTER_MS = 4_500;
-/** The words of this voice may come somewhat later than the newest words did, but nobody waits longer than the second. */
+/**
+ * The words of this voice may arrive somewhat later than the newest words did; the second value is the maximum
+ * wait.
+ */
 const WORDS_DUE_MARGIN_MS = 1_000;
 const UNRECOGNIZED_AFTER_MAX_MS = 8_000;
-/** Requests in a row without any words between them. A noise that sounds like a voice costs no more than these. */
+/** Requests in a row without any words between them: the limit for a noise that sounds like a voice. */
 const REPEAT_REQUESTS_MAX = 2;
-/** A voice that begins this soon after the agent's own may be its sound in a browser that plays late. */
+/** A voice that begins this soon after the agent's own may be the agent's, in a browser that plays late. */
 const PLAYOUT_MAX_MS = 300;
 /** The agent's sound comes out of a loudspeaker this long after it was sent. */
 const ECHO_TAIL_MS = 1_000;
@@ -65,7 +68,7 @@ export class VoicePieces {
   #voiceBeganAgoMs = 0;
   #quietMs = UTTERANCE_GAP_MS;
 
-  /** `syllablesMs` of the newest `durationMs` of audio are voice. Returns a piece that is complete. */
+  /** `syllablesMs` of the newest `durationMs` of audio are voice. Returns a piece when it is complete. */
   hear(
     syllablesMs: number,
     durationMs: number,
@@ -90,7 +93,7 @@ export class VoicePieces {
   }
 }
 
-/** The STT has some seconds to return words for a voice that is the caller's. */
+/** STT has some seconds to return words for a voice that is the caller's. */
 export function onVoiceHeard(state: ConversationState, event: VoiceHeardEvent): void {
   const { settings } = state;
   const { repeatRequests } = state.user;
@@ -126,7 +129,7 @@ function unrecognizedAfterMs({ user: { sttDelayMs } }: ConversationState): numbe
   return Math.min(dueMs, UNRECOGNIZED_AFTER_MAX_MS);
 }
 
-/** Words or keys came, for this voice or after it. */
+/** Words or DTMF arrived, for this voice or after it. */
 function isRecognized(state: ConversationState, voiceAtMs: number): boolean {
   if (
     pendingText(state.user.hearing) !== "" ||
@@ -138,7 +141,7 @@ function isRecognized(state: ConversationState, voiceAtMs: number): boolean {
   return state.user.endedAtMs > voiceAtMs;
 }
 
-/** A voice that went on from the agent's words may be those words, until the sound of them is surely over. */
+/** A voice that continued from the agent's words may be an echo of them, until their sound is certainly over. */
 function mayBeEcho(
   { echo: { spokenBefore, loudspeakerAtMs } }: ConversationState,
   { atMs, beganAgoMs, voiceBeganAgoMs }: VoiceHeardEvent,

@@ -1,28 +1,28 @@
 import type { Transcript } from "../vendors/contracts.js";
 import { isSameWords, spokenWords, wordsOf } from "./lexicon.js";
 
-/** A recognizer settles its guesses within this time, or never. */
+/** STT finalizes an interim result within this time, or never. */
 const LATE_MAX_MS = 4_000;
 /** Two reports of the same word's end may differ by rounding and by the vendor's own alignment. */
 const WORD_END_TOLERANCE_MS = 50;
-/** The whole again, ending this much later, was said again. */
+/** The same words ending this much later were said again. */
 const REPEATED_MIN_MS = 700;
-/** Nobody speaks faster: what would have been said anew in less time was said before. */
+/** People do not speak faster: words that would have been repeated in less time are the earlier ones. */
 const MS_PER_WORD_MIN = 150;
-/** This share of the guessed words is found again in their final version; recognizers change their minds. */
+/** This share of the interim words occurs in their final version; STT changes its results. */
 const SAME_SHARE_MIN = 0.5;
-/** Words of the final version that are passed over between two guessed ones, at most. */
+/** The maximum number of words in the final version between two matching interim words. */
 const GAP_WORDS_MAX = 2;
 
-/** What tells words that come a second time from new ones. Begin with NO_LATE_WORDS. */
+/** The state that distinguishes repeated results from new words. Begin with NO_LATE_WORDS. */
 export interface LateTranscripts {
-  /** The newest final result, '' when there is none. */
+  /** The newest final result, '' if there is none. */
   readonly finalText: string;
   readonly finalEndMs: number | undefined;
   readonly finalAtMs: number;
-  /** The newest guess since then, '' when there is none. */
+  /** The newest interim result since then, '' if there is none. */
   readonly guessedSince: string;
-  /** Guesses that were given out as the end of a turn and whose final version is still to come, '' when there are none. */
+  /** Interim words that ended a turn and whose final version is still to come, '' if there are none. */
   readonly guess: string;
   readonly guessEndMs: number | undefined;
   readonly committedAtMs: number;
@@ -38,7 +38,7 @@ export const NO_LATE_WORDS: LateTranscripts = {
   committedAtMs: Number.NEGATIVE_INFINITY,
 };
 
-/** A turn has ended at `atMs` with words that the recognizer has only guessed so far. */
+/** A turn has ended at `atMs` with words that are only interim so far. */
 export function guessCommitted(
   late: LateTranscripts,
   guess: string,
@@ -54,8 +54,8 @@ export interface LateStep<Heard> {
 }
 
 /**
- * The transcript without what was given out before: the same final a second time, and the beginning of a final that
- * settles words which a turn has already ended with. Times are on the call's clock, those of the words on the stream's.
+ * The transcript without words that were already used: a repeated final, and the beginning of a final for words
+ * that a turn has already ended with. Times are on the call's clock, word times on the stream's.
  */
 export function withoutLateWords<Heard extends Transcript>(
   late: LateTranscripts,
@@ -79,7 +79,7 @@ export function withoutLateWords<Heard extends Transcript>(
       }
     : { ...late, guessedSince: text };
   const rest = restOf(late, transcript, atMs) ?? restOfFinal(late, transcript);
-  // A turn whose end is never reported is in every interim result of it, however long it lasts.
+  // A turn whose end is never reported is part of each of its interim results, however long it lasts.
   const isGoingOn = rest !== undefined && !settles && transcript.hasTurnDetection === true;
   return {
     late: isGoingOn ? { ...noted, committedAtMs: atMs } : noted,
@@ -100,14 +100,14 @@ function isSameFinal(
   return isSameWords(text, late.finalText);
 }
 
-/** Some recognizers settle a final result anew, a word longer, instead of sending the word alone. */
+/** Some STTs repeat a final result with one more word instead of sending the word alone. */
 function restOfFinal(
   { finalText, finalEndMs }: LateTranscripts,
   { text, lastWordEndMs }: Transcript,
 ): string | undefined {
   if (finalText === "" || finalEndMs === undefined || lastWordEndMs === undefined) return undefined;
   const laterMs = lastWordEndMs - finalEndMs;
-  // No text has more words than characters: most of what comes is known to be new before it is cut.
+  // No text has more words than characters: most results are known to be new before they are split.
   if (laterMs < 0 || laterMs >= text.length * MS_PER_WORD_MIN) return undefined;
   const said = spokenWords(text);
   const before = wordsOf(finalText);
@@ -120,7 +120,7 @@ function restAfter(text: string, index: number): string {
   return text.slice(index).replace(/^[\s\p{P}]+/u, "");
 }
 
-/** What follows the words that were given out; undefined when these are other words. */
+/** What follows the words that were already used; undefined if these are other words. */
 function restOf(
   { guess, guessEndMs, committedAtMs }: LateTranscripts,
   { text, lastWordEndMs }: Transcript,

@@ -15,14 +15,14 @@ import type { ConversionFormats } from "../audio/speech-conversion.js";
 import { WholeSamples } from "../audio/whole-samples.js";
 import type { SpeechFormat, TextToSpeech } from "../vendors/contracts.js";
 
-/** What a vendor is asked for, and how its answer becomes what the caller's line takes. */
+/** The format that TTS is asked for, and the conversion of its audio to the caller's line. */
 export interface SentenceFormat {
-  /** Tells one result from another in the speech cache. */
+  /** Distinguishes results in the speech cache. */
   readonly name: string;
   readonly request: SpeechFormat;
-  /** Its pieces come while the vendor still speaks; otherwise there is one, at the end. */
+  /** Pieces arrive while TTS still speaks; otherwise there is one, at the end. */
   readonly isStreamed: boolean;
-  /** When the signal is aborted nobody waits any more. */
+  /** After the signal is aborted, results are discarded. */
   open(listener: PieceListener, signal: AbortSignal): SentenceConverter;
 }
 
@@ -35,22 +35,22 @@ export interface PieceListener {
 
 /** One sentence between the vendor's format and the caller's. */
 export interface SentenceConverter {
-  /** What is written from now on, before anything was, is in this format. False where that cannot be played. */
+  /** Sets the format of what is written next, before anything was written. False if it cannot be played. */
   takeAs(given: SpeechFormat): boolean;
   write(chunk: Uint8Array): void;
-  /** The vendor has said all: resolves after the last piece, or when none follows. Never rejects. */
+  /** TTS has finished. Resolves after the last piece, or when none follows. Never rejects. */
   end(): Promise<void>;
 }
 
-/** The audio of one kind of line, both ways. */
+/** The audio formats of one kind of line, in both directions. */
 export interface LegAudio {
-  /** What the recognizer is given. */
+  /** The format that STT receives. */
   readonly input: InputFormat;
-  /** How the line takes the agent's speech; MP3 as whole sentences. */
+  /** The format of the agent's speech on this line; MP3 as whole sentences. */
   readonly speech: AudioFormat;
   /** The server sends the audio in real time, so it can pause it, and the line reports what was played. */
   readonly isPaced: boolean;
-  /** `as` is what the result is to be, where that is not what the line takes: one voice stands in for another. */
+  /** `as`: the format of the result, if it differs from the line's, because another voice stands in. */
   sentenceFormat(client: TextToSpeech, as?: SpeechFormat): SentenceFormat;
 }
 
@@ -65,10 +65,10 @@ const MP3_SENTENCES: SentenceFormat = {
     }),
 };
 
-/** The audio pool, or its queue alone. */
+/** The audio pool, or only its queue. */
 type Conversions = Pick<ConversionQueue, "open">;
 
-/** A browser, which is given whole sentences. */
+/** A browser that receives whole sentences. */
 export const WEB_AUDIO: LegAudio = {
   input: PCM_16K,
   speech: MP3,
@@ -76,7 +76,7 @@ export const WEB_AUDIO: LegAudio = {
   sentenceFormat: () => MP3_SENTENCES,
 };
 
-/** A browser that takes the voice as it comes, in the format that it asks for. */
+/** A browser that receives audio as it is synthesized, in the format that it requests. */
 export function webStreamAudio(speech: RawFormat, pool: () => Conversions): LegAudio {
   return {
     ...WEB_AUDIO,
@@ -85,7 +85,7 @@ export function webStreamAudio(speech: RawFormat, pool: () => Conversions): LegA
   };
 }
 
-/** A telephone. The recognizer is given µ-law as it comes; other encodings reach it as 16-bit samples, low byte first. */
+/** A telephone. STT gets µ-law unchanged; other encodings are converted to 16-bit samples, low byte first. */
 export function phoneAudio(
   inbound: RawFormat,
   pool: () => Conversions,
@@ -100,7 +100,7 @@ export function phoneAudio(
   };
 }
 
-/** As the voice gives it, where that is what the line takes; else converted from the best that the voice gives. */
+/** The TTS format if the line accepts it; otherwise converted from the best format that TTS offers. */
 function streamedSentences(
   client: TextToSpeech,
   line: RawFormat,
@@ -112,12 +112,12 @@ function streamedSentences(
   return convertedSentences(givesPcm ? PCM_24K : MP3, line, pool);
 }
 
-/** MP3 is given by every voice, and never made. */
+/** Every TTS offers MP3; the server never encodes it. */
 function rawOf(format: SpeechFormat | undefined): RawFormat | undefined {
   return format === undefined || format.encoding === "mp3" ? undefined : format;
 }
 
-/** Tells the formats of a line apart. */
+/** A name that distinguishes the formats of a line. */
 function nameOf({ encoding, sampleRateHz }: RawFormat): string {
   return `${encoding}/${sampleRateHz}`;
 }
@@ -156,7 +156,7 @@ function passedThroughSentences(
   };
 }
 
-/** What the line does not take as it comes passes the audio pool, piece by piece. */
+/** Converts audio that the line does not accept in the audio pool, piece by piece. */
 function convertedSentences(
   source: typeof MP3 | typeof PCM_24K,
   line: RawFormat,
@@ -186,7 +186,7 @@ function isConvertible(format: SpeechFormat): format is ConversionFormats["from"
   return format.encoding !== "mulaw";
 }
 
-/** One sentence on its way through the audio pool. */
+/** One sentence in the audio pool. */
 function openConversion(
   from: ConversionFormats["from"],
   line: RawFormat,
@@ -198,7 +198,7 @@ function openConversion(
   const done = new Promise<void>((resolve) => {
     resolveDone = resolve;
   });
-  // Node keeps a signal made of others, with all that its listeners hold, until they are taken off it.
+  // Node keeps a composed signal, with everything its listeners reference, until they are removed.
   const settle = () => {
     signal.removeEventListener("abort", onAbort);
     resolveDone();
@@ -226,11 +226,11 @@ function openConversion(
   };
 }
 
-/** For what can only be converted as a whole. */
+/** For audio that can only be converted as a whole. */
 function wholeSentence(convert: (answer: Uint8Array) => void): SentenceConverter {
   const chunks: Uint8Array[] = [];
   return {
-    // Only MP3 is sent as it is, and nothing is made into it.
+    // Only MP3 is sent unchanged, and nothing is converted to it.
     takeAs: () => false,
     write: (chunk) => void chunks.push(chunk),
     end: () => {

@@ -1,4 +1,4 @@
-/** Gives the words of the languages that agents speak their meaning: tokens, phrases, numbers, and what makes a question. */
+/** The meaning of words in the agents' languages: tokens, phrases, numbers, and what makes a question. */
 
 import type { StockPhrases } from "../../storage/records.js";
 import { DANISH } from "./lexicon/da.js";
@@ -19,7 +19,7 @@ import { SWEDISH } from "./lexicon/sv.js";
 import { TURKISH } from "./lexicon/tr.js";
 import { CHINESE } from "./lexicon/zh.js";
 
-/** By language tag in lower case. Their data is in a file each. */
+/** By language tag in lower case. Each language's data is in its own file. */
 export const LEXICONS: Readonly<Record<string, Lexicon>> = {
   da: DANISH,
   de: GERMAN,
@@ -47,7 +47,7 @@ function phrasesIn({ stockPhrases: phrases }: Lexicon): StockPhrases {
   return phrases;
 }
 
-/** By a language tag ("pt-BR"), or by its first part where the region has no phrases of its own; else in English. */
+/** By language tag ("pt-BR"), or by its first part if the region has no phrases of its own; otherwise English. */
 export function stockPhrases(languageTag: string): StockPhrases {
   const tag = languageTag.toLowerCase();
   const phrases = LEXICONS[tag] ?? LEXICONS[tag.split("-")[0] ?? ""];
@@ -60,13 +60,13 @@ const CHARACTER = new RegExp(`^${CHARACTERS}$`, "u");
 const APOSTROPHES = /['’]/g;
 
 export interface SpokenWord {
-  /** Lower case, without apostrophes; in Chinese and Japanese every character for itself. */
+  /** Lower case, without apostrophes; in Chinese and Japanese each character is one word. */
   readonly word: string;
-  /** The index in the text behind its last character. */
+  /** The index in the text after its last character. */
   readonly end: number;
 }
 
-/** The words of a text as they are compared with each other; marks and spaces are none. */
+/** The words of a text in the form in which they are compared, without punctuation and spaces. */
 export function spokenWords(text: string): readonly SpokenWord[] {
   const words: SpokenWord[] = [];
   for (const { 0: found, index } of text.matchAll(WORD)) {
@@ -76,30 +76,30 @@ export function spokenWords(text: string): readonly SpokenWord[] {
   return words;
 }
 
-/** Whether it is a character of Chinese or Japanese, which are compared one by one. */
+/** Whether it is a Chinese or Japanese character; these are compared one by one. */
 export function isCharacter(word: string): boolean {
   return CHARACTER.test(word);
 }
 
-/** As `spokenWords`, without the places. */
+/** As `spokenWords`, without the positions. */
 export function wordsOf(text: string): readonly string[] {
   return spokenWords(text).map(({ word }) => word);
 }
 
-/** Whether both are the same words in the same order, whatever marks stand between them. */
+/** Whether both are the same words in the same order, whatever punctuation is between them. */
 export function isSameWords(one: string, other: string): boolean {
   return one === other || wordsOf(one).join(" ") === wordsOf(other).join(" ");
 }
 
-/** Longer utterances say something, whatever they are made of. */
+/** Longer utterances are never only phrases. */
 const WORDS_MAX = 12;
-/** As much, where every character is counted as a word. */
+/** The same limit where every character counts as a word. */
 const CHARACTERS_MAX = 32;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-/** Nobody spells them the same: "mmmm", "yeahhh". */
+/** Drawn-out spellings differ: "mmmm", "yeahhh". */
 const DRAWN_OUT = /(\p{L})\1{2,}/gu;
 
-/** Phrases that an utterance can be made of, compared without marks, capitals and apostrophes. */
+/** Phrases that an utterance can consist of, compared without punctuation, capitals and apostrophes. */
 export class PhraseList {
   readonly #phrases = new Set<string>();
   /** Phrases without their last words. */
@@ -117,12 +117,12 @@ export class PhraseList {
     }
   }
 
-  /** Whether the text is one phrase after another and nothing else; a question is something else. */
+  /** Whether the text consists only of phrases; a question does not. */
   makesUp(text: string): boolean {
     return this.#wholeUpTo(wordsIn(text)).at(-1) === true;
   }
 
-  /** Whether the text is the beginning of one that `makesUp`: more words may still come, and one more is needed. */
+  /** Whether the text is the beginning of a text that `makesUp` accepts, with at least one more word. */
   begins(text: string): boolean {
     const words = wordsIn(text);
     const isWhole = this.#wholeUpTo(words);
@@ -131,7 +131,7 @@ export class PhraseList {
     );
   }
 
-  /** For each place whether the words before it are whole phrases; nothing of a text without words. */
+  /** For each position whether the words before it are whole phrases; empty for a text without words. */
   #wholeUpTo(words: readonly string[]): readonly boolean[] {
     if (words.length === 0) return [];
     const isWhole = [true];
@@ -150,7 +150,7 @@ export class PhraseList {
   }
 }
 
-/** None of a question, and of what is too long. */
+/** Empty for a question, and for a text that is too long. */
 function wordsIn(text: string): readonly string[] {
   const words = comparable(text);
   const countMax = UNSPACED.test(text) ? CHARACTERS_MAX : WORDS_MAX;
@@ -184,7 +184,7 @@ type WordField =
   | "spellingNames"
   | "refusals";
 
-/** The words of a table, in its order; words for the same thing are told apart. */
+/** The words of a table, in its order; synonyms are separate entries. */
 export function tableWords(table = ""): readonly string[] {
   return table.split(/[\s/]+/).filter((word) => word !== "");
 }
@@ -204,9 +204,9 @@ export function wordsOfAll(...fields: readonly WordField[]): ReadonlySet<string>
   return new Set(ALL.flatMap((lexicon) => fields.flatMap((field) => tableWords(lexicon[field]))));
 }
 
-/** Ends on these cannot be the end of an address or a number. */
+/** An address or a number cannot end with one of these. */
 export const JOINING_WORDS = wordsOfAll("addressMarks");
-/** Words that people say one after the other when they dictate: digits and marks. */
+/** Words that people say in sequence when they dictate: digits and marks. */
 export const SPELT_WORDS = wordsOfAll(
   "ones",
   "tens",
@@ -239,23 +239,29 @@ export const GERMAN_DAY =
   /^(?:erste|zweite|dritte|vierte|fünfte|sechste|siebte|siebente|achte|neunte|zehnte|elfte|zwölfte|\p{L}+(?:zehnte|zigste|ßigste))[nr]?$/iu;
 export const REFUSALS = wordsOfAll("refusals");
 
-/** "Zero" is said wherever it stands. */
+/** "Zero" occurs at any position. */
 const ZERO = "0\\d*";
 /** Words between and after the digits of a number that are not digits. */
 const JOINTS = wordsOfAll("magnitudes", "numberJoints", "numberUnits");
-/** Shorter words stand in others by chance. */
+/** Shorter words occur in others by chance. */
 const PART_CHARS_MIN = 4;
-/** So many digits may be said one by one; "three" stands in fewer only where it is not said as "thirty". */
+/**
+ * From this many digits on, digits may be said one by one; in fewer, "three" occurs only where it is not said as
+ * "thirty".
+ */
 const SPELT_DIGITS_MIN = 4;
-/** So many words are known at most before all are forgotten. */
+/** The cache of words is emptied at this size. */
 const KNOWN_WORDS_MAX = 2_000;
 
-/** What a word says of a number in digits. */
+/** The part of a number in digits that a word says. */
 interface NumberWord {
-  /** "3" for "three", "2" with a digit behind it for "twenty"; where it may stand in a number of few digits and in a longer one. */
+  /**
+   * "3" for "three", "2" with a following digit for "twenty"; the positions in a number of few digits and in a
+   * longer one.
+   */
   readonly inFew: RegExp;
   readonly inMany: RegExp | undefined;
-  /** So many digits are said with it. */
+  /** The number of digits that the word says. */
   readonly digitCount: number;
 }
 
@@ -274,7 +280,7 @@ const NUMBER_WORDS = new Map<string, NumberWord>([
 
 type PlacedField = "ordinals" | "ones" | "tens" | "ordinalTens";
 
-/** Each word with what is said at its place. */
+/** Maps each word to what is said at its position. */
 function wordsSaying<Said>(
   field: PlacedField,
   said: readonly Said[],
@@ -287,7 +293,7 @@ function wordsSaying<Said>(
   );
 }
 
-/** For each place of the table the words that stand there. */
+/** For each position of the table the words that belong there. */
 function placesOf(table: PlacedWords = ""): readonly (readonly string[])[] {
   return table
     .split(/\s+/)
@@ -295,13 +301,13 @@ function placesOf(table: PlacedWords = ""): readonly (readonly string[])[] {
     .map((place) => place.split("/"));
 }
 
-/** "Three" stands at the end of 503, and two digits before the end of 350. */
+/** "Three" is at the end of 503, and two digits before the end of 350. */
 function saying(pattern: string, digitCount: number): NumberWord {
   const inFew = new RegExp(`${pattern}(?:\\d\\d)?$`, "g");
   return { inFew, inMany: new RegExp(pattern, "g"), digitCount };
 }
 
-/** The same words are asked for with every guess at what a caller says: the parts of composed ones, none for all others. */
+/** Every interim result asks for the same words: the parts of compound words, empty for all others. */
 const knownParts = new Map<string, readonly NumberWord[]>();
 
 /** "Sieben" and "zwanzig" of "siebenundzwanzig". */
@@ -324,10 +330,10 @@ const VALUES = new Map<string, number>([
   ...wordsSaying("tens", TENS_VALUES),
   ...wordsSaying("ordinalTens", TENS_VALUES),
 ]);
-/** A composed number is larger than each of its parts. */
+/** A compound number is larger than each of its parts. */
 const COMPOSED_VALUE = 100;
 
-/** The number that a word in lower case says, in words or in digits; 100 for one that is composed of several. */
+/** The number that a word in lower case says, in words or in digits; 100 for a compound word. */
 export function spokenNumber(word: string): number | undefined {
   if (/^\d+$/.test(word)) return Number(word);
   return VALUES.get(word) ?? (COMPOSED_NUMBER.test(word) ? COMPOSED_VALUE : undefined);
@@ -340,8 +346,8 @@ export function isInDigits(word: string): boolean {
 }
 
 /**
- * How many digits of a number have been said when the word has, of which `saidCount` were said before: "thirty" says "30", and
- * neither "three" nor "forty" does. Undefined for a word that says none of the rest.
+ * How many digits of a number have been said after this word, of which `saidCount` were said before: "thirty" says
+ * "30", and neither "three" nor "forty" does. Undefined for a word that says none of the rest.
  */
 export function spokenDigits(word: string, number: string, saidCount = 0): number | undefined {
   const digits = number.replace(/\D+/g, "");
@@ -353,13 +359,13 @@ export function spokenDigits(word: string, number: string, saidCount = 0): numbe
   return at === undefined ? undefined : at + digitCount;
 }
 
-/** One digit behind the other, whatever its place is. */
+/** One digit after the other, regardless of position. */
 function spelledPlace(word: NumberWord, digits: string, saidCount: number): number | undefined {
   if (saidCount === 0 || word.digitCount > 1) return undefined;
   return placeOf(word.inMany, digits, saidCount) === saidCount ? saidCount : undefined;
 }
 
-/** Units come before tens in some languages, so that nothing is known of the order. */
+/** Some languages say units before tens, so the order is unknown. */
 function spokenByParts(
   parts: readonly NumberWord[],
   digits: string,
@@ -375,7 +381,7 @@ function placeOf(pattern: RegExp | undefined, digits: string, from: number): num
   return pattern.exec(digits)?.index;
 }
 
-/** What is said between the digits of a number or behind them: "hundred", "dollars". */
+/** Words that are said between or after the digits of a number: "hundred", "dollars". */
 export function isNumberJoint(word: string): boolean {
   return JOINTS.has(word);
 }
@@ -385,7 +391,7 @@ const MARK = /[?？؟՞][\s"'”’»)\]」』]*$/;
 const ASKING_WORD = /(?:か(?:ね|な)?|吗|嗎|呢)[。．.…]?[\s"”」』]*$|^क्या(?![\p{L}\p{M}])/u;
 /** Languages without spaces between words. */
 const UNSPACED_LANGUAGES = new Set(["ja", "zh"]);
-/** What asks for a "yes" as a statement does, in the languages that backchannels are known in. */
+/** Statements that ask for a "yes", in the languages that have backchannels. */
 const REQUEST = new RegExp(
   Object.entries(LEXICONS)
     .flatMap(([language, { requests }]) => {
@@ -397,7 +403,7 @@ const REQUEST = new RegExp(
   "iu",
 );
 
-/** Whether a sentence of the agent's wants an answer, so that "yes" or "okay" is one and not the sound of somebody who listens. */
+/** Whether a sentence of the agent's needs an answer, so that "yes" or "okay" is an answer and not a backchannel. */
 export function isQuestion(text: string): boolean {
   return MARK.test(text) || ASKING_WORD.test(text) || REQUEST.test(text);
 }

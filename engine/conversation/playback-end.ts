@@ -25,23 +25,23 @@ const lists = new Map(
 );
 
 /**
- * Whether these words let a goodbye finish: "thanks, bye", or just "okay". `language` is the first part of a tag; an
- * unknown one counts as English.
+ * Whether these words let a goodbye finish: "thanks, bye", or just "okay". `language` is the first part of a tag;
+ * an unknown one counts as English.
  */
 export function isClosing(text: string, language: string): boolean {
   return (lists.get(language) ?? lists.get(FALLBACK_LANGUAGE))?.makesUp(text) === true;
 }
 
-/** A voice becomes words within this time, or it was none. */
+/** A voice becomes words within this time, or it was noise. */
 const FAREWELL_GRACE_MS = 1_000;
-/** So long ago a voice may have begun that is not answered yet, and may be going on. */
+/** How long ago an unanswered voice that may be continuing can have begun. */
 const VOICE_START_MAX_MS = 10_000;
-/** Some recognizers tell the words only when the voice has ended. */
+/** Some STTs return words only after the voice has ended. */
 const WORDS_AFTER_VOICE_MS = 1_500;
-/** No noise like a voice keeps a call open for longer. */
+/** The longest time that a noise like a voice keeps a call open. */
 const VOICE_WITHOUT_WORDS_MAX_MS = 6_000;
 
-/** The last sentence was heard. Words that came meanwhile and did not interrupt are answered now. */
+/** The last sentence was heard. Words that arrived meanwhile and did not interrupt are answered now. */
 export function onPlaybackEnd(
   state: ConversationState,
   atMs: number,
@@ -57,7 +57,7 @@ export function onPlaybackEnd(
   }
   const ending =
     turn.ending === undefined || isOwedAnswer(state, turn.ending) ? undefined : turn.ending;
-  // A timer may fire a fraction early; what it was set for has been heard all the same.
+  // A timer may fire a fraction early; the audio that it was set for has still been heard.
   const endedAtMs = Math.max(atMs, turn.ledger.endsAtMs);
   commitTurn(state, turn, turn.faulty ? "failed" : "played", endedAtMs, out);
   if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioEnd" } });
@@ -83,7 +83,7 @@ export function onPlaybackEnd(
   } else watchCaller(state, atMs);
 }
 
-/** The caller said something before it was known that the call was to end, which stopped nobody, and is no goodbye. */
+/** The caller said something before the end of the call was decided; it did not interrupt, and is no goodbye. */
 function isOwedAnswer(
   { user: { unanswered }, settings }: ConversationState,
   ending: Ending,
@@ -91,7 +91,7 @@ function isOwedAnswer(
   return isRevocable(ending) && unanswered !== "" && !isClosing(unanswered, settings.language);
 }
 
-/** The apology was made ready while the voice spoke. */
+/** The apology was prepared while TTS still worked. */
 function endWithoutVoice(
   state: ConversationState,
   turn: Turn,
@@ -104,7 +104,7 @@ function endWithoutVoice(
   else endAfterSpeech(state, turn.id, ending, atMs, out);
 }
 
-/** The caller has heard nothing of the reply, or was told last that more of it comes, or waits for what tools do. */
+/** The caller has heard nothing of the reply, or a filler last, or waits for tools. */
 function lacksEnd(turn: Turn, apology: string): boolean {
   if (turn.toolsWaiting.length > 0) return true;
   const last = turn.ledger.sent.at(-1);
@@ -141,7 +141,7 @@ function countFailure(state: ConversationState, turn: Turn, out: ConversationEff
   state.failedTurns += 1;
 }
 
-/** Clients tell whole milliseconds. */
+/** Clients report whole milliseconds. */
 const ROUNDED_MS = 1;
 
 /** The client's report replaces the estimate; until the next report the clock continues from there. */
@@ -151,11 +151,11 @@ export function onPlayed(
   event: PlayedEvent,
   out: ConversationEffect[],
 ): void {
-  // Audio that stands still is the server's own to count.
+  // The server itself counts audio that is paused.
   if (turn.sentCount === 0 || state.outputPausedAtMs !== undefined) return;
   const playedMs = turn.playedBeforeMs + event.playedMs;
   const aligned = alignPlayed(turn.ledger, playedMs, event.atMs);
-  // That all was played says nothing of when it was: the hole since then is as long as the clock says.
+  // A report that everything was played does not say when: the gap since then has the length on the clock.
   const wasPlayed =
     turn.ledger.endsAtMs <= event.atMs && aligned.endsAtMs < event.atMs + ROUNDED_MS;
   if (!wasPlayed) turn.ledger = aligned;
@@ -165,7 +165,7 @@ export function onPlayed(
   } else advanceSpeech(state, turn, event.atMs, out);
 }
 
-/** What the caller has not heard yet is heard so much later, behind a gap. */
+/** Unheard audio moves this much later, after a gap. */
 export function onSoundLate(
   state: ConversationState,
   { lateMs, atMs }: SoundLateEvent,

@@ -2,17 +2,20 @@
 
 import { spokenWords, wordsOf } from "./lexicon.js";
 
-/** So many words of the text a voice may leave out or say in another way, as it does with numbers, before it is lost track of. */
+/**
+ * The number of words of the text that TTS may leave out or say differently, as with numbers, before the position
+ * is lost.
+ */
 const WORDS_SKIPPED_MAX = 4;
 const PUNCTUATION = /[\p{P}\p{S}]/u;
 
-/** Up to the character `end` the text has been said `atMs` after the beginning of its audio. */
+/** The text up to the character `end` has been said `atMs` after the beginning of its audio. */
 export interface WordMark {
   readonly end: number;
   readonly atMs: number;
 }
 
-/** A word as a voice tells it, with the end of its sound. */
+/** A word as TTS reports it, with the end of its sound. */
 export interface TimedWord {
   readonly text: string;
   readonly endMs: number;
@@ -43,7 +46,10 @@ export function markWords(
   return [...marks, ...more];
 }
 
-/** How many characters of a text have been said after `playedMs` of its audio, which is `durationMs` long; between marks evenly. */
+/**
+ * How many characters of a text have been said after `playedMs` of its audio, which is `durationMs` long; evenly
+ * between marks.
+ */
 export function charsSpoken(
   text: string,
   marks: readonly WordMark[],
@@ -58,7 +64,7 @@ export function charsSpoken(
   return between(before, { end: text.length, atMs: durationMs }, playedMs);
 }
 
-/** How long the first `chars` characters of a text take, whose audio is `durationMs` long; between marks evenly. */
+/** How long the first `chars` characters of a text take if its audio is `durationMs` long; evenly between marks. */
 export function spokenAfterMs(
   text: string,
   marks: readonly WordMark[],
@@ -84,19 +90,19 @@ function behindPunctuation(text: string, end: number): number {
   return at;
 }
 
-/** Scripts without spaces are cut between characters, everything else between words. */
+/** Scripts without spaces are cut between characters, all others between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-/** The whole words among the first `chars` characters of `text`, which may be a fraction of one. */
+/** The whole words among the first `chars` characters of `text`; `chars` may be a fraction. */
 export function wholeWords(text: string, chars: number): string {
   if (chars >= text.length) return text;
   return text.slice(0, lastBorder(text, Math.floor(chars))).trimEnd();
 }
 
-/** The latest index, at most `end`, at which nothing is torn apart. */
+/** The latest index, at most `end`, that does not split a word or character. */
 function lastBorder(text: string, end: number): number {
   for (let index = end; index > 0; index -= 1) {
     if (isBorder(text, index)) return index;
@@ -116,27 +122,31 @@ function isBorder(text: string, index: number): boolean {
 export interface SentSentence {
   readonly text: string;
   readonly startsAtMs: number;
-  /** The audio that has come so far; all of it once the sentence is whole. */
+  /** The audio received so far; all of it once the sentence is whole. */
   readonly durationMs: number;
-  /** How long its text takes: an estimate until it is whole, and less than what has come only where it was cut. */
+  /**
+   * How long the text takes: an estimate until the sentence is whole; less than the received audio only if it was
+   * cut.
+   */
   readonly expectedMs: number;
   readonly isWhole: boolean;
-  /** Where its words end, from voices that tell; left out or empty, an even pace is taken for it. */
+  /** Where its words end, if TTS reports times; omitted or empty: an even pace. */
   readonly marks?: readonly WordMark[];
-  /** It only said that the agent is at work. */
+  /** The sentence is a filler. */
   readonly isFiller?: boolean;
-  /** So long after its sound had ended it was known, or made, to be whole: its mark was sent no sooner. */
+  /** How long after the end of its audio the sentence was known, or made, to be whole: its mark was sent no sooner. */
   readonly markLateMs?: number;
 }
 
 /**
- * What one turn of the assistant put into the caller's ear, and when. Sentences are played in order, without a pause: one
- * starts when its first audio is sent or when the one before it ends, whichever is later. Only the last may still be growing.
- * Transcript and history are written from here alone: what was generated but not heard never reaches them.
+ * What the caller has heard of one turn of the agent's, and when. Sentences play in order, without a pause: one
+ * starts when its first audio is sent or when the one before it ends, whichever is later. Only the last may still
+ * be growing. Transcript and history are written from here alone: text that was generated but not heard never
+ * reaches them.
  */
 export interface PlaybackLedger {
   readonly sent: readonly SentSentence[];
-  /** When the last audio that has come ends; before anything was sent, minus infinity. */
+  /** When the last received audio ends; minus infinity before anything was sent. */
   readonly endsAtMs: number;
 }
 
@@ -145,13 +155,13 @@ export const EMPTY_LEDGER: PlaybackLedger = { sent: [], endsAtMs: Number.NEGATIV
 /** The last word of a sentence that is not whole has not been heard, whatever the estimate says. */
 const OPEN_FRACTION_MAX = 0.999;
 
-/** A shorter gap is hidden by what the telephone or the browser has buffered. */
+/** A shorter gap is hidden by the buffer of the telephone or the browser. */
 const GAP_MIN_MS = 20;
 
-/** Moments are sums of fractions: where one ends another begins, give or take less than this. */
+/** Times are sums of fractions: one ends where the next begins, within this tolerance. */
 const ROUNDING_MS = 0.001;
 
-/** In the middle of what is said the caller hears a silence of that length as one. */
+/** Whether a silence of this length within speech is audible as a gap. */
 export function isGap(silenceMs: number): boolean {
   return silenceMs > GAP_MIN_MS;
 }
@@ -165,7 +175,10 @@ export function recordSent(
   return ledgerOf([...ledger.sent, { ...sentence, startsAtMs }]);
 }
 
-/** More of the last sentence has come, at `atMs`. Where the caller had heard all before it, the rest is heard from now on. */
+/**
+ * More of the last sentence has arrived at `atMs`. If the caller had heard everything before it, the new audio
+ * plays from now on.
+ */
 export function recordGrowth(
   ledger: PlaybackLedger,
   grown: Omit<SentSentence, "startsAtMs" | "isFiller">,
@@ -180,7 +193,7 @@ export function recordGrowth(
   return ledgerOf([...ledger.sent.slice(0, -1), { ...last, ...grown, startsAtMs, markLateMs }]);
 }
 
-/** No more of the last sentence comes: at `atMs` it ends in these of its words, and whatever sound of the next there is. */
+/** The last sentence is cut at `atMs`: it ends with these words, and may contain sound of the next one. */
 export function cutGrowth(ledger: PlaybackLedger, text: string, atMs: number): PlaybackLedger {
   const last = ledger.sent.at(-1);
   if (last === undefined) return ledger;
@@ -196,19 +209,19 @@ export function cutGrowth(ledger: PlaybackLedger, text: string, atMs: number): P
   return recordGrowth(ledger, cut, atMs);
 }
 
-/** What the caller can have heard by `atMs`, the sentence being spoken cut at a word. */
+/** What the caller can have heard by `atMs`; the current sentence is cut at a word. */
 export function playedText(ledger: PlaybackLedger, atMs: number): string {
   const parts = ledger.sent.map((sentence) => heardOf(sentence, atMs));
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** The part of it that belongs to the answer: without the words that only say that the agent is at work. */
+/** The part of it that belongs to the answer, without fillers. */
 export function playedAnswer(ledger: PlaybackLedger, atMs: number): string {
   const sent = ledger.sent.filter((sentence) => sentence.isFiller !== true);
   return playedText({ ...ledger, sent }, atMs);
 }
 
-/** How long all audio is that has come, whenever it was heard. */
+/** The length of all received audio, whenever it was heard. */
 export function lengthMsOf({ sent }: PlaybackLedger): number {
   return sent.reduce((sumMs, { durationMs }) => sumMs + durationMs, 0);
 }
@@ -229,7 +242,10 @@ export function playedSentenceCount(ledger: PlaybackLedger, atMs: number): numbe
   return count;
 }
 
-/** The ledger as if everything had ended at `atMs`, in the sentence with this index; of that sentence the part that was heard, if any. */
+/**
+ * The ledger as if everything had ended at `atMs`, in the sentence with this index; that sentence keeps the part
+ * that was heard, if any.
+ */
 export function splitAt(
   ledger: PlaybackLedger,
   atMs: number,
@@ -250,12 +266,15 @@ export function splitAt(
   return { ledger: ledgerOf([...before, played]), index, played };
 }
 
-/** The part of a sentence that has come, when its voice fails: at most whole words. */
+/** The received part of a sentence whose TTS fails: at most whole words. */
 export function receivedOf({ text, durationMs, expectedMs, marks = [] }: SentSentence): string {
   return openPart(text, charsSpoken(text, marks, durationMs, expectedMs));
 }
 
-/** The marks of a sentence whose rest behind `text` another try says: a word that was not whole is said once more. */
+/**
+ * The marks of a sentence whose rest after `text` is said by another attempt: a word that was not whole is said
+ * again.
+ */
 export function marksBeforeRest(sent: SentSentence, text: string): readonly WordMark[] {
   const { durationMs, expectedMs, marks = [] } = sent;
   const end = text.length;
@@ -264,7 +283,7 @@ export function marksBeforeRest(sent: SentSentence, text: string): readonly Word
   return [...before, { end, atMs: saidMs }, { end, atMs: durationMs }];
 }
 
-/** Playing stood still from `fromMs` for `byMs`: what was not heard to its end by then is heard that much later. */
+/** Playback paused from `fromMs` for `byMs`: what was not heard to its end by then moves that much later. */
 export function delayPlayback(
   ledger: PlaybackLedger,
   fromMs: number,
@@ -276,12 +295,15 @@ export function delayPlayback(
   return ledgerOf(sent);
 }
 
-/** When the sound of a sentence had ended whose mark came at `atMs`. */
+/** When the audio of a sentence had ended whose mark arrived at `atMs`. */
 export function markedEndMs({ sent }: PlaybackLedger, index: number, atMs: number): number {
   return atMs - (sent[index]?.markLateMs ?? 0);
 }
 
-/** The mark of a sentence came at `atMs`: it is put right by the difference, and so is what followed it without a pause. */
+/**
+ * The mark of a sentence arrived at `atMs`: the sentence moves by the difference, and so does what followed it
+ * without a pause.
+ */
 export function alignEnd(ledger: PlaybackLedger, index: number, atMs: number): PlaybackLedger {
   const heard = ledger.sent[index];
   if (heard === undefined) return ledger;
@@ -337,12 +359,12 @@ function endOf({ startsAtMs, durationMs }: SentSentence): number {
   return startsAtMs + durationMs;
 }
 
-/** When its mark was, or will be, sent behind it. */
+/** When its mark was, or will be, sent after it. */
 function markedAt(sentence: SentSentence): number {
   return endOf(sentence) + (sentence.markLateMs ?? 0);
 }
 
-/** All its words have been heard; behind those of one that was cut there may be the beginning of another. */
+/** All its words have been heard; a cut sentence may be followed by the beginning of another. */
 function isOver({ isWhole, startsAtMs, durationMs, expectedMs }: SentSentence, atMs: number) {
   return isWhole && atMs > startsAtMs + Math.min(durationMs, expectedMs) - ROUNDING_MS;
 }

@@ -1,4 +1,4 @@
-/** Has sentences synthesized ahead of what plays, and sends them to the caller in order. */
+/** Synthesizes sentences ahead of playback, and sends them to the caller in order. */
 
 import type { Ending } from "./call-end.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
@@ -18,54 +18,57 @@ import {
 import { countStoppedReply } from "./token-estimate.js";
 import { sendDtmf } from "./tools.js";
 
-/** No silence of the agent's own making is longer, once it has said that it is at work. */
+/** After a filler, the agent's own silence is no longer than this. */
 const RECHECK_MS = 3_500;
 
-/** Starts the watch over a silence that begins now, or when all that was sent has been heard. */
+/** Starts the silence watch now, or when all sent audio has been heard. */
 export function watchSilence(state: ConversationState, turn: Turn, atMs: number): void {
   if (state.settings.fillerAfterMs === 0 || turn.kind !== "reply") return;
   setDeadline(state, "filler", Math.max(atMs, quietUntilMs(state, turn)));
 }
 
-/** When the caller will have heard nothing for longer than the agent lets pass without a word. */
+/** When the caller will have heard nothing for longer than `fillerAfterMs` allows. */
 export function quietUntilMs({ settings }: ConversationState, turn: Turn): number {
   const keysAtMs = turn.dtmfCallIds.length > 0 ? turn.progressAtMs : Number.NEGATIVE_INFINITY;
   const sinceMs = Math.max(turn.decidedAtMs, turn.ledger.endsAtMs, keysAtMs);
   return sinceMs + (turn.fillerCount === 0 ? settings.fillerAfterMs : RECHECK_MS);
 }
 
-/** Two at once keep the next sentence ready while one comes or plays; more would only be thrown away at an interruption. */
+/** Two keep the next sentence ready while one is synthesized or plays; more would be wasted by an interruption. */
 const SENTENCES_IN_SYNTHESIS_MAX = 2;
-/** Nobody listens to more; the model is stopped there. */
+/** The LLM is stopped after this many sentences; callers do not listen to more. */
 export const SENTENCES_MAX = 64;
 /**
- * Speech that the caller has not heard yet; beyond it synthesis waits, since an interruption wastes it. TTS that gives a whole
- * sentence no faster than it is spoken needs as much as the next one lasts, and what it takes to its first audio.
+ * Unheard speech beyond this makes synthesis wait, since an interruption wastes it. TTS that returns whole
+ * sentences at about real time needs as much as the next one lasts, plus its time to first audio.
  */
 const SPEECH_AHEAD_MAX_MS = 10_000;
 const FIRST_AUDIO_USUAL_MAX_MS = 1_000;
-/** No silence in the middle of a sentence is longer, where another try or words that are ready can end it. */
+/** The maximum silence within a sentence, if another attempt or a ready phrase can end it. */
 export const GAP_MAX_MS = 1_000;
-/** What another try takes to its first audio, or less, where its voice is well. */
+/** How long another attempt takes at most to its first audio, if TTS is healthy. */
 const SECOND_TRY_USUAL_MAX_MS = 650;
 /** How long after the last received audio was heard a second attempt starts. */
 const GROWTH_MISSED_MAX_MS = GAP_MAX_MS - SECOND_TRY_USUAL_MAX_MS;
-/** Nobody is asked after the last try, which is waited for longer before its voice has failed. */
+/** After the last attempt no other follows, so it gets longer before TTS counts as failed. */
 export const LAST_GROWTH_MISSED_MAX_MS = 600;
-/** A voice that gives nothing for so long gives no more: voices that speak in pieces are shorter between two of them. */
+/** TTS that returns nothing for this long returns no more: vendors that send pieces pause less between two of them. */
 const SILENT_MAX_MS = 1_200;
-/** What came may be all of a sentence whose length is an estimate. */
+/** From this fraction on, the received audio may be the whole sentence, since its length is an estimate. */
 const NEARLY_ALL_FRACTION = 0.8;
-/** So long before the caller would hear the silence, another try is begun: what most voices take to their first audio. */
+/**
+ * The second attempt starts this long before the caller would hear the silence: most TTS vendors' time to first
+ * audio.
+ */
 const SECOND_TRY_LEAD_MS = 400;
-/** How much longer than the clock's estimate the telephone's mark is waited for. */
+/** How much longer than the clock's estimate the server waits for the telephone's mark. */
 const MARK_SLACK_MS = 1_500;
-/** Tries of a sentence; a second failure is the end of it. */
+/** Attempts per sentence; a second failure ends it. */
 export const SYNTHESIS_ATTEMPTS_MAX = 2;
-/** Silence in a turn that a caller takes for a dead line; then the turn is retried or given up. */
+/** A silence in a turn that a caller takes for a dead line; then the turn is retried or given up. */
 export const STALL_MAX_MS = 7_000;
 
-/** Says sentences that no model has to make: greeting, apology, the rest of what was cut off by mistake. */
+/** Says sentences that need no LLM: greeting, apology, the rest of what was cut off by mistake. */
 export function startScripted(
   state: ConversationState,
   kind: Exclude<TurnKind, "reply">,
@@ -76,7 +79,7 @@ export function startScripted(
 ): void {
   dropPreemptiveReply(state, out);
   state.lastTurnId += 1;
-  // Its repetition answers the first of the unanswered questions.
+  // The repetition answers the first of the unanswered questions.
   const userText = kind === "resumed" ? state.cut.question : "";
   const times = { callerEndedAtMs: atMs, decidedAtMs: atMs, attempt: 1 };
   const turn = newTurn({ id: state.lastTurnId, kind, userText, ...times });
@@ -104,7 +107,7 @@ export function newSentence(text: string, slot: number): Sentence {
   };
 }
 
-/** Sends what is ready, in order, and asks for what comes next. Called whenever one of the two may have changed. */
+/** Sends what is ready, in order, and requests what comes next. Called whenever one of the two may have changed. */
 export function advanceSpeech(
   state: ConversationState,
   turn: Turn,
@@ -113,7 +116,7 @@ export function advanceSpeech(
 ): void {
   const { sentCount } = turn;
   const isPaused = state.outputPausedAtMs !== undefined;
-  // Audio that is not paced would be heard at once.
+  // Unpaced audio would be heard immediately.
   if (!isPaused || state.settings.isPaced) sendReady(state, turn, atMs, out);
   synthesizeAhead(state, turn, atMs, out);
   sendDtmf(turn, atMs, out);
@@ -124,7 +127,7 @@ export function advanceSpeech(
   if (hasProgressed && !isAllSent(turn)) watchSilence(state, turn, atMs);
 }
 
-/** A hole in the middle of a reply would be worse than its end: everything from `index` on is dropped. */
+/** A gap within a reply would be worse than its end: everything from `index` on is dropped. */
 export function abandonRest(
   state: ConversationState,
   turn: Turn,
@@ -157,7 +160,7 @@ function sendReady(
   atMs: number,
   out: ConversationEffect[],
 ): void {
-  // What the caller says comes first; the reply waits until it is known what that is.
+  // The caller's words come first; the reply waits until they are known.
   if (isGrowing(turn) || turn.overlapAtMs !== undefined) return;
   const playedAtMs = soundAtMs(state, atMs);
   for (;;) {
@@ -175,9 +178,9 @@ function sendReady(
 }
 
 /**
- * When the sentence that was sent last has failed if no more of it has come. A voice that is silent for long in the middle of it
- * ends its first try before the caller hears of that, so that the second may be there in time; one that may only be late with the
- * word that it was all is waited for, and so is the second try.
+ * When the last sent sentence has failed if no more of it has arrived. TTS that is silent for long within a
+ * sentence fails its first attempt before the caller notices, so that the second is there in time. TTS that may
+ * only be late with its end of sentence gets more time, and so does the second attempt.
  */
 export function growthDueMs(
   { attempt, grewAtMs }: Sentence,
@@ -194,7 +197,7 @@ export function growthDueMs(
   return Math.min(missedMs, silentMs);
 }
 
-/** The client is told all that the turn has sent it so far. */
+/** The client receives all text that the turn has sent so far. */
 export function reportSentText(ledger: PlaybackLedger, out: ConversationEffect[]): void {
   const text = ledger.sent.map((sent) => sent.text).join(" ");
   out.push({
@@ -229,7 +232,7 @@ function synthesizeAhead(
   }
 }
 
-/** Has TTS say the text, as the sentence of that number or its rest, and counts what that costs. */
+/** Requests TTS for the text, as the sentence of that number or its rest, and counts the cost. */
 export function synthesize(
   state: ConversationState,
   turn: Turn,
@@ -244,7 +247,7 @@ export function synthesize(
   };
 }
 
-/** Either the turn is whole and its end is waited for, or more must come before the caller hears a dead call. */
+/** Either the turn is whole and its end is due, or more must arrive before the caller hears a dead line. */
 function watchPlayback(
   state: ConversationState,
   turn: Turn,
@@ -255,7 +258,7 @@ function watchPlayback(
   const endsAtMs = Math.max(atMs, turn.ledger.endsAtMs);
   if (isAllSent(turn)) {
     clearDeadline(state, "turnStall");
-    // No mark comes back for what was not sent.
+    // Audio that was not sent gets no mark.
     setDeadline(state, "playbackEnd", endsAtMs + (turn.sentCount === 0 ? 0 : slackMs));
   } else if (progressed) {
     setDeadline(state, "turnStall", endsAtMs + STALL_MAX_MS);

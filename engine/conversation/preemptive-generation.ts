@@ -24,14 +24,14 @@ import {
 import { estimateTokens } from "./token-estimate.js";
 import { pendingText } from "./transcript-buffer.js";
 
-/** Words that end no longer ago may be going on. */
+/** Words that ended more recently may be continuing. */
 const QUIET_MIN_MS = 150;
-/** A caller who goes on twice will do so again: then the end of the turn is waited for. */
+/** A caller who continued twice will probably do so again: then the LLM waits for the end of the turn. */
 const TRIES_MAX = 2;
-/** No reply that is longer is spoken. */
+/** A longer reply is not spoken. */
 const TEXT_CHARS_MAX = 4_000;
 
-/** Words have come that will not change any more, and the recognizer has not said that they are the turn's last. */
+/** Final words have arrived, and STT has not reported the end of the turn. */
 export function considerPreemptiveReply(
   state: ConversationState,
   { isFinal, hasTurnDetection, endedAgoMs, atMs }: TranscriptEvent,
@@ -53,7 +53,7 @@ export function onPreemptiveGenerationDeadline(
   else setDeadline(state, "preemptiveGeneration", atMs + leftMs);
 }
 
-/** A recognizer that decides turns thinks that this one is ending; it says so when it was wrong. */
+/** An STT with turn detection expects this turn to end; it reports if it was wrong. */
 export function onTurnEnding(
   state: ConversationState,
   { atMs }: CallerTurnEndingEvent,
@@ -62,7 +62,7 @@ export function onTurnEnding(
   if (mayBegin(state, atMs, true)) startPreemptiveReply(state, atMs, out);
 }
 
-/** The model answers words that may not be the last. What it asks to have done waits too; a fault is no loss yet. */
+/** The LLM answers words that may not be the last. Its tool calls wait too; a failure costs nothing yet. */
 export function onPreemptiveEvent(
   state: ConversationState,
   reply: PreemptiveReply,
@@ -78,7 +78,7 @@ export function onPreemptiveEvent(
     case "replyFailed":
       refuse(state);
       return;
-    // Nothing of it was spoken or done.
+    // Nothing of it was spoken or run.
     case "toolDone":
     case "sentenceGrew":
     case "sentenceWhole":
@@ -89,7 +89,7 @@ export function onPreemptiveEvent(
   }
 }
 
-/** The organization has no room for more replies that may be thrown away. */
+/** The organization's budget for discarded preemptive replies is used up. */
 export function onPreemptiveRefused(state: ConversationState, turnId: number): void {
   if (preemptiveReplyOf(state)?.turnId === turnId) refuse(state);
 }
@@ -99,12 +99,12 @@ function refuse(state: ConversationState): void {
   state.preemptiveTries = TRIES_MAX;
 }
 
-/** Whether what the caller has said in the end is what was answered before it was certain. */
+/** Whether the caller's final words are those that the preemptive reply answers. */
 export function isAnswered(reply: PreemptiveReply, userText: string): boolean {
   return isSameWords(reply.userText, userText);
 }
 
-/** The caller has said more or something else, or no reply is needed any longer: the preemptive reply is waste. */
+/** The caller said more or something else, or no reply is needed any longer: the preemptive reply is discarded. */
 export function dropPreemptiveReply(state: ConversationState, out: ConversationEffect[]): void {
   const { metrics } = state.record;
   const reply = preemptiveReplyOf(state);
@@ -117,7 +117,7 @@ export function dropPreemptiveReply(state: ConversationState, out: ConversationE
   state.record.metrics = { ...metrics, totalTokens: metrics.totalTokens + tokens };
 }
 
-/** After every event: a preemptive reply lives as long as its words are the last. */
+/** Called after every event: a preemptive reply is valid only while its words are the last. */
 export function dropStaleReply(state: ConversationState, out: ConversationEffect[]): void {
   const reply = preemptiveReplyOf(state);
   if (reply === undefined || isSameWords(pendingText(state.user.hearing), reply.words)) return;

@@ -4,17 +4,18 @@ import type { TimedWord } from "./playback-ledger.js";
 import { ownerOf, type SpeechCache, type SpokenSentence, sizeBytesOf } from "./speech-cache.js";
 import { type AgentTts, speakSentence, TIMED_WORDS_MAX } from "./synthesis.js";
 
-/** A handful of phrases of two seconds for hundreds of voices. */
+/** Room for a few phrases of two seconds in hundreds of voices. */
 const PHRASES_SIZE_MAX_BYTES = 32 * 1024 * 1024;
-/** A voice that has not said three words by then will not help anybody who waits. */
+/** TTS that has not said three words by then does not help a waiting caller. */
 const PREPARE_MAX_MS = 10_000;
 /** Concurrent TTS requests, in all calls of this process, and in the calls of one organization. */
 const UNDERWAY_MAX = 64;
 const UNDERWAY_PER_ORGANIZATION_MAX = 16;
 
 /**
- * Phrases that must be there when a vendor is not: spoken once in each voice before they are needed, and kept for all calls of
- * that voice. Apart from the speech cache, which an operator may do without and which holds only what was said twice.
+ * Phrases that must be available when a vendor is not: synthesized once per voice before they are needed, and
+ * shared by all calls of that voice. They are separate from the speech cache, which an operator may disable and
+ * which holds only sentences that were said twice.
  */
 export class PreparedPhrases {
   readonly #clock: Clock;
@@ -32,7 +33,7 @@ export class PreparedPhrases {
     return this.#cache.get(ownerOf(tts.cacheKey), keyOf(tts, text));
   }
 
-  /** Has the voice say it, once for all that ask meanwhile. Undefined when it cannot just now; never rejects. */
+  /** Synthesizes the phrase, once for all concurrent requests. Undefined if TTS cannot at the moment; never rejects. */
   prepare(tts: AgentTts, text: string, cache: SpeechCache): Promise<SpokenSentence | undefined> {
     const key = keyOf(tts, text);
     const known = this.find(tts, text);
@@ -43,7 +44,7 @@ export class PreparedPhrases {
     const asked = this.#synthesize(tts, text, cache)
       .then(
         (spoken) => {
-          // Another voice may have stood in for the one that was to say it.
+          // Another voice may have stood in for the requested one.
           this.#cache.set(ownerOf(tts.cacheKey), keyOf(tts, text), spoken);
           return spoken;
         },

@@ -1,13 +1,13 @@
 /**
- * The closed lists of reasons why the agent stops, continues or waits, and why the caller's turn is over; and how a
- * turn records them.
+ * The closed lists of reasons why the agent stops, continues or waits, and why the caller's turn is over; and how
+ * a turn records them.
  */
 
 /** What the caller's speech does to the agent's output. */
 export const BARGE_IN_ACTIONS = ["interrupt", "pause", "resume", "ignore", "wait"] as const;
 export type BargeInAction = (typeof BARGE_IN_ACTIONS)[number];
 
-/** `docs/guides/how-a-turn-works.md` has a line for each, and the console its words. */
+/** `docs/guides/how-a-turn-works.md` has a line for each, and the console has a label. */
 export const BARGE_IN_REASONS = [
   "words",
   "interruptionPhrase",
@@ -58,7 +58,7 @@ export const END_OF_TURN_REASONS = [
 ] as const;
 export type EndOfTurnReason = (typeof END_OF_TURN_REASONS)[number];
 
-/** Why words of the caller are more than the agent expects: their turn may last `maxEndpointingDelayMs`. */
+/** Why the caller is expected to say more: the turn may last `maxEndpointingDelayMs`. */
 export const CONTINUATIONS = ["dictating", "openEnded", "missingPunctuation"] as const;
 export type Continuation = (typeof CONTINUATIONS)[number];
 
@@ -77,28 +77,28 @@ export type EndOfTurnDecision =
   | {
       readonly isDone: true;
       readonly reason: EndOfTurnReason;
-      /** Why the longest wait was granted, of `maxEndpointingDelay`. */
+      /** Why the longest wait, `maxEndpointingDelayMs`, was granted. */
       readonly waitedFor?: Continuation;
     }
   | {
       readonly isDone: false;
       readonly reason: EndOfTurnWaitReason;
-      /** When to decide again, if nothing happens until then. */
+      /** When to decide again, if no event arrives before. */
       readonly recheckAtMs: number;
     };
 
 /** The end of the caller's turn as the record of the agent's turn keeps it. */
 export interface EndOfTurn {
   readonly reason: EndOfTurnReason;
-  /** From the end of the caller's last word, or the last key, to the decision. */
+  /** From the end of the caller's last word, or the last digit, to the decision. */
   readonly waitedMs: number;
   readonly waitedFor?: Continuation;
 }
 
-/** A turn keeps this many decisions: the first of them, and always the newest, which tells why it stopped. */
+/** A turn keeps this many decisions: the first ones, and always the newest, which shows why it stopped. */
 export const BARGE_INS_PER_TURN_MAX = 16;
 
-/** The decisions of a turn with one more; the same list where the decision is the last one again. */
+/** The decisions of a turn with one more; the same list if it repeats the last decision. */
 export function withBargeIn(
   bargeIns: readonly BargeIn[],
   { action, reason, atMs }: BargeIn,

@@ -84,7 +84,7 @@ export function onLateToolDone(
   if (!isWaiting) requestReplyAfterTools(state, event.atMs, out);
 }
 
-/** Their results have come, or are not waited for any longer. */
+/** Their results have arrived, or are not awaited any longer. */
 export function requestReplyAfterTools(
   state: ConversationState,
   atMs: number,
@@ -97,7 +97,7 @@ export function requestReplyAfterTools(
   requestReply(state, turn, out);
 }
 
-/** The caller has heard these words all the same, and is told the rest by another try. */
+/** The caller has heard these words, and another attempt says the rest. */
 function resumedFields(turn: Turn): Partial<Turn> {
   const { fillerCount, ledger, overlapAtMs, hasWaitedForWords, wastedTokens } = turn;
   const { waitedBeforeMs: beforeMs, endOfTurn, bargeIns } = turn;
@@ -107,7 +107,7 @@ function resumedFields(turn: Turn): Partial<Turn> {
     sentences,
     ...counts,
     ledger,
-    // Its client counts the audio of each turn by itself.
+    // The client counts the audio of each turn separately.
     playedBeforeMs: lengthMsOf(ledger),
     overlapAtMs,
     hasWaitedForWords,
@@ -118,7 +118,7 @@ function resumedFields(turn: Turn): Partial<Turn> {
   };
 }
 
-/** Asks for the rest of the reply, now that it is known what came of the tools. */
+/** Requests the rest of the reply after the tools have returned. */
 export function requestReply(
   state: ConversationState,
   turn: Turn,
@@ -128,13 +128,13 @@ export function requestReply(
   setDeadline(state, "turnStall", turn.progressAtMs + firstStallMs(turn));
 }
 
-/** So long the model has before it is looked after. */
+/** How long the LLM has before the first check. */
 export function firstStallMs(turn: Turn): number {
   if (turn.toolRounds > 0) return STALL_MAX_MS;
   return Math.min(STALL_MAX_MS, replyTimeoutAtMs(turn) - turn.progressAtMs);
 }
 
-/** What a tool has done is not done twice. */
+/** A tool call is not repeated. */
 export function mayRetryReply({ attempt, toolRounds }: Turn): boolean {
   return attempt < MODEL_ATTEMPTS_MAX && toolRounds === 0;
 }
@@ -151,21 +151,21 @@ export function retryReply(
   startReply(state, { ...fields, ...resumedFields(turn), progressAtMs: atMs }, out);
 }
 
-/** Nobody listens to a longer reply on a telephone; the model is stopped there. */
+/** The LLM is stopped at this length; callers do not listen to a longer reply. */
 const REPLY_CHARS_MAX = 4_000;
-/** Two tries of a voice that says nothing have their own, shorter limits, which have passed by then. */
+/** Two attempts of a silent TTS have their own, shorter limits, which have passed by then. */
 const VOICE_STALL_MAX_MS = 10_000;
-/** Turns that failed one after another; then the call ends with the reason, instead of going on deaf or mute. */
+/** After this many consecutive failed turns the call ends with the reason. */
 export const FAILED_TURNS_MAX = 3;
 
-/** Answers what the caller has said and nobody has answered yet. */
+/** Answers all unanswered words of the caller. */
 export function startTurnReply(
   state: ConversationState,
   atMs: number,
   out: ConversationEffect[],
 ): void {
   if (isBeingTransferred(state)) return;
-  // Who interrupts often goes on without words: the wait for the answer begins with the silence.
+  // A caller who interrupts often continues without words: the wait for the answer begins with the silence.
   const { bargeInVoiceAtMs = Number.NEGATIVE_INFINITY } = state.user;
   const callerEndedAtMs = Math.min(Math.max(state.user.endedAtMs, bargeInVoiceAtMs), atMs);
   const { unanswered: userText, endOfTurn } = state.user;
@@ -187,7 +187,7 @@ export function startTurnReply(
   else usePreemptiveReply(state, ready, fields, out);
 }
 
-/** The words were the last: what has come of the reply is taken as if it came now. */
+/** The words were the last: the received part of the preemptive reply is used as if it arrived now. */
 function usePreemptiveReply(
   state: ConversationState,
   { turnId, requestedAtMs, text, done }: PreemptiveReply,
@@ -229,7 +229,10 @@ export function onReplyToken(
   advanceSpeech(state, turn, atMs, out);
 }
 
-/** The model has given nothing since a sentence seemed to end: if it is whole, TTS gets it without the character after it. */
+/**
+ * The LLM has sent nothing since a sentence seemed to end: if it is complete, TTS gets it without waiting for the
+ * next character.
+ */
 export function onSentenceFlushDeadline(
   state: ConversationState,
   turn: Turn,
@@ -268,12 +271,12 @@ export function onReplyDone(
     retryOrApologize(state, turn, atMs, true, out);
     return;
   }
-  // The model asks for tools again and again and does not answer.
+  // The LLM calls tools again and again and does not answer.
   if (hasTools) turn.faulty = true;
   advanceSpeech(state, turn, atMs, out);
 }
 
-/** What the tool says goes to the model when all of its round have answered. */
+/** The LLM gets the tool results when all tools of the round have returned. */
 export function onToolDone(
   state: ConversationState,
   turn: Turn,
@@ -306,7 +309,7 @@ export function onReplyFailed(
   else retryOrApologize(state, turn, atMs, retryable, out);
 }
 
-/** Nothing came in time: ask again, or say what there is, or give up with a reason. Never just silence. */
+/** Nothing arrived in time: retries, or says what there is, or gives up with a reason. Never just silence. */
 export function onTurnStallDeadline(
   state: ConversationState,
   atMs: number,
@@ -321,7 +324,7 @@ export function onTurnStallDeadline(
     return;
   }
   if (answersSent(turn) === 0 && turn.kind === "reply") {
-    // A waiting word that is being heard is heard to its end.
+    // A filler that is playing plays to its end.
     const waitMs = Math.max(progressDueMs(turn), turn.ledger.endsAtMs) - atMs;
     if (waitMs < 1) abandonHungReply(state, turn, atMs, out);
     else setDeadline(state, "turnStall", atMs + waitMs);
@@ -341,7 +344,10 @@ export function onTurnStallDeadline(
   abandonRest(state, turn, turn.sentCount, atMs, out);
 }
 
-/** What has begun to come is waited for, as long as more of it comes and the caller has not waited too long. */
+/**
+ * Output that has started to arrive is awaited, as long as more of it arrives and the caller has not waited too
+ * long.
+ */
 function progressDueMs(turn: Turn): number {
   if (turn.toolsWaiting.length > 0) return toolsDueMs(turn);
   const stallMs = isWithVoice(turn) ? VOICE_STALL_MAX_MS : STALL_MAX_MS;
@@ -352,7 +358,10 @@ function isWithVoice({ requestedCount, sentCount }: Turn): boolean {
   return requestedCount > sentCount;
 }
 
-/** A vendor gives nothing. A caller who has waited for too long, in this turn or in those before it, waits for no other try. */
+/**
+ * A vendor returns nothing. A caller who has waited too long, in this turn or in those before it, does not wait
+ * for another attempt.
+ */
 function abandonHungReply(
   state: ConversationState,
   turn: Turn,
@@ -366,7 +375,7 @@ function abandonHungReply(
     retryReply(state, turn, atMs, out);
     return;
   }
-  // The apology may hang as well.
+  // The apology may hang too.
   if (hung === "tts") {
     out.push({
       type: "send",
@@ -393,7 +402,7 @@ function retryOrApologize(
   apologize(state, turn, cause, atMs, out);
 }
 
-/** The call goes on after it, unless trying again would not help, or too many turns have failed. */
+/** The call continues after it, unless retrying would not help, or too many turns have failed. */
 function apologize(
   state: ConversationState,
   turn: Turn,
@@ -401,7 +410,7 @@ function apologize(
   atMs: number,
   out: ConversationEffect[],
 ): void {
-  // Else the apology would wait for the end of a pause that nothing ends any more.
+  // Without this the apology would wait for the end of a pause that nothing ends.
   if (state.outputPausedAtMs !== undefined && state.settings.isPaced) {
     out.push({ type: "resumeAudio" });
   }

@@ -3,7 +3,10 @@
  * cannot be spoken.
  */
 
-/** Words that carry a full stop without ending a sentence: English, Spanish, French, German. Lower case, last stop left off. */
+/**
+ * Words with a full stop that does not end a sentence: English, Spanish, French, German. Lower case, without the
+ * last stop.
+ */
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/));
 
@@ -21,7 +24,7 @@ export const CONTINUED_BY_NUMBER = setOf(`
   tel tél tlf ext apt rm ste dept jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri sat sun
 `);
 
-/** May end a sentence or not; what decides is whether the next word is one that begins sentences. */
+/** May end a sentence or not, depending on whether the next word is one that begins sentences. */
 export const SOMETIMES_CONTINUED = setOf(`
   st ste mt ft sr sra sres sras srta jr snr esq etc al inc ltd co corp llc llp plc bros cía cia est
   ave av avda blvd rd ln hwy sq str pl ph.d phd m.d b.a m.a b.sc m.sc d.c s.a s.l s.r.l
@@ -29,7 +32,7 @@ export const SOMETIMES_CONTINUED = setOf(`
   a.m p.m am pm a.c d.c u.s u.k u.n e.u u.s.a ee.uu rr.hh d.f
 `);
 
-/** Words that open sentences and hardly ever stand in the middle of a name. */
+/** Words that open sentences and are hardly ever part of a name. */
 export const SENTENCE_OPENERS = setOf(`
   the this that these those there then thus it it's its i i'm i'll i'd i've he he's she she's we we're we'll we've you you're you'll
   they they're they'll what what's when where which who why how would could should can do does did is are was were will shall may
@@ -48,9 +51,12 @@ export const GERMAN_MONTHS = setOf(`
   januar jänner februar märz april mai juni juli august september oktober november dezember
 `);
 
-/** Classes of UTF-16 code units that the sentence splitter asks for on every character, so they are plain comparisons. */
+/**
+ * Classes of UTF-16 code units that the sentence splitter checks for every character, so they are plain
+ * comparisons.
+ */
 
-/** From here on scripts are written without spaces between words (and every code unit is a good part of a syllable). */
+/** From here on scripts have no spaces between words (and every code unit is a good part of a syllable). */
 const WIDE_FROM = 0x2e80;
 
 /** A wide character takes about as long to say as three Latin letters. */
@@ -72,7 +78,7 @@ export function isSpace(code: number): boolean {
   );
 }
 
-/** What can end a sentence: . ! ? and the new line; … ‼ ⁇ ⁈ ⁉; what can be nothing else; the wide ones. */
+/** What can end a sentence: . ! ? and the new line; … ‼ ⁇ ⁈ ⁉; unambiguous terminators; the wide ones. */
 export function isTerminator(code: number): boolean {
   if (code < 0x80) return code === 46 || code === 10 || code === 33 || code === 63;
   return (
@@ -84,10 +90,13 @@ export function isTerminator(code: number): boolean {
   );
 }
 
-/** Terminals of Unicode that are something else as often: stops in numbers and abbreviations, and the marks that are told apart above. */
+/**
+ * Unicode terminators that often mean something else: stops in numbers and abbreviations, and the marks that are
+ * handled above.
+ */
 const NOT_PLAIN = ".!?\u2024\ufe52\uff0e\u203c\u2047\u2048\u2049\u3002\uff01\uff1f\uff61";
 const TERMINAL = /\p{Sentence_Terminal}/u;
-/** From here on a code unit may be one; before it there is only ASCII's punctuation. */
+/** The lowest code unit of a plain terminator; below it there is only ASCII punctuation. */
 const PLAIN_FROM = 0x0589;
 const plainTerminators = new Set<number>();
 for (let code = PLAIN_FROM; code <= 0xffff; code += 1) {
@@ -96,14 +105,17 @@ for (let code = PLAIN_FROM; code <= 0xffff; code += 1) {
 }
 
 /**
- * The ends of a sentence in Arabic, Urdu, Hindi, Burmese, Khmer, Armenian, Amharic and all other scripts of the basic plane, which are
- * used for nothing else: with or without a space after them.
+ * The unambiguous sentence terminators of Arabic, Urdu, Hindi, Burmese, Khmer, Armenian, Amharic and all other
+ * scripts of the basic plane, with or without a space after them.
  */
 export function isPlainTerminator(code: number): boolean {
   return code >= PLAIN_FROM && plainTerminators.has(code);
 }
 
-/** As `isPlainTerminator` of the character that ends at `index`, which may be a surrogate pair: 𑁇 (Brahmi), 𑅁 (Chakma). */
+/**
+ * As `isPlainTerminator`, for the character that ends at `index`, which may be a surrogate pair: 𑁇 (Brahmi), 𑅁
+ * (Chakma).
+ */
 export function isPlainTerminatorAt(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   if (!isLowSurrogate(code)) return isPlainTerminator(code);
@@ -112,7 +124,7 @@ export function isPlainTerminatorAt(text: string, index: number): boolean {
   );
 }
 
-/** As `isTerminator` of the character that ends at `index`. */
+/** As `isTerminator`, for the character that ends at `index`. */
 export function isTerminatorAt(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   return isLowSurrogate(code) ? isPlainTerminatorAt(text, index) : isTerminator(code);
@@ -130,7 +142,7 @@ export function isWideClauseMark(code: number): boolean {
 
 const CLOSERS = new Set(Array.from(`"')]}*_\`~’”»›」』）】》〉］｝`, (mark) => mark.charCodeAt(0)));
 
-/** Quotes, brackets and emphasis marks that stay with the sentence that they close. */
+/** Quotes, brackets and emphasis marks that belong to the sentence that they close. */
 export function isCloser(code: number): boolean {
   return CLOSERS.has(code);
 }
@@ -148,12 +160,12 @@ export function beginsUnspaced(code: number): boolean {
   return code === 0xbf || code === 0xa1 || code >= 0x2600;
 }
 
-/** Thai, Lao, Tibetan, Burmese, Khmer: words are written together, and a space is where a speaker pauses. */
+/** Thai, Lao, Tibetan, Burmese, Khmer: words have no spaces between them, and a space is where a speaker pauses. */
 export function isPausedBySpace(code: number): boolean {
   return (code >= 0x0e00 && code <= 0x109f) || (code >= 0x1780 && code <= 0x17ff);
 }
 
-/** Chinese and Japanese: words are written together, and a space is rare. Hangul is wide and has spaces. */
+/** Chinese and Japanese: words have no spaces between them, and a space is rare. Hangul is wide and has spaces. */
 export function isWideLetter(code: number): boolean {
   return (code >= 0x3041 && code <= 0x9fff) || (code >= 0xf900 && code <= 0xfaff);
 }
@@ -171,10 +183,10 @@ function isLowSurrogate(code: number): boolean {
 }
 
 export const NOT_A_BOUNDARY = -1;
-/** More text is needed to tell. */
+/** More text is needed to decide. */
 export const UNDECIDED = -2;
 
-/** How far past a full stop is read to judge it; what is not settled by then is no boundary. */
+/** How far past a full stop the text is read to judge it; what is undecided by then is no boundary. */
 const LOOKAHEAD_MAX = 40;
 /** The longest word that is looked up, in characters; longer ones are no abbreviation. */
 const WORD_MAX = 16;
@@ -192,8 +204,8 @@ const LOWER_CASE = /^\p{Ll}/u;
 const LETTER = /^[\p{L}'’]/u;
 
 /**
- * Whether the terminator at `at`, in the sentence that begins at `start`, ends it: the index after its closing quotes
- * and brackets, or NOT_A_BOUNDARY, or UNDECIDED. More text after an answer other than UNDECIDED never changes the answer.
+ * Whether the terminator at `at`, in the sentence that begins at `start`, ends it: the index after its closing
+ * quotes and brackets, or NOT_A_BOUNDARY, or UNDECIDED. More text never changes a result other than UNDECIDED.
  */
 export function boundaryAt(text: string, start: number, at: number): number {
   const code = text.charCodeAt(at);
@@ -217,7 +229,7 @@ function endOfMarks(text: string, at: number): number {
   let end = at + 1;
   while (end < text.length) {
     const code = text.charCodeAt(end);
-    // The pair tells whether it is a mark.
+    // Only the pair shows whether it is a mark.
     if (isHighSurrogate(code)) {
       if (end + 1 === text.length) return UNDECIDED;
       if (!isPlainTerminatorAt(text, end + 1)) return end;
@@ -261,7 +273,7 @@ function isEllipsis(text: string, at: number): boolean {
   return isDots || text.charCodeAt(at) === ELLIPSIS;
 }
 
-/** "Well... I think" goes on, "That was all... Goodbye" does not. */
+/** "Well... I think" continues, "That was all... Goodbye" does not. */
 function afterEllipsis(text: string, end: number): number {
   if (!isSpace(text.charCodeAt(end))) return NOT_A_BOUNDARY;
   const word = wordAfter(text, end);
@@ -286,7 +298,7 @@ function afterFullStop(text: string, start: number, at: number, end: number): nu
   return end;
 }
 
-/** "1. Wash it" in a list and "3. Mai" in German go on, "It costs 30." does not. */
+/** "1. Wash it" in a list and "3. Mai" in German continue, "It costs 30." does not. */
 function afterNumber(text: string, start: number, at: number, end: number, digits: string): number {
   const sentence = text.slice(start, at);
   if (LIST_NUMBER.test(sentence.slice(sentence.lastIndexOf("\n") + 1))) return NOT_A_BOUNDARY;
@@ -312,19 +324,19 @@ function ifOpenerFollows(text: string, end: number): number {
   return SENTENCE_OPENERS.has(word.toLowerCase().replace("’", "'")) ? end : NOT_A_BOUNDARY;
 }
 
-/** The word before the full stop, in lower case, with its inner stops; a longer one than is looked up comes cut. */
+/** The word before the full stop, in lower case, with its inner stops; cut if longer than the longest known word. */
 function wordBefore(text: string, start: number, at: number): string {
   let from = at;
   while (from > start && at - from <= WORD_MAX) {
     const code = text.charCodeAt(from - 1);
-    // The hyphen is in "c.-à-d.", so it is the one opener that may stand inside.
+    // The hyphen is in "c.-à-d.", so it is the one opener that may be inside a word.
     if (isSpace(code) || (isOpener(code) && code !== 45)) break;
     from -= 1;
   }
   return text.slice(from, at).toLowerCase();
 }
 
-/** The whole next word without what opens it, "" when a number or mark comes first, undefined when it may go on. */
+/** The whole next word without opening marks, "" when a number or mark comes first, undefined when it may continue. */
 function wordAfter(text: string, end: number): string | undefined {
   const from = nextInk(text, end);
   if (from === UNDECIDED) return undefined;
@@ -347,7 +359,7 @@ function nextInk(text: string, end: number): number {
 }
 
 const EM_DASH = 0x2014;
-/** After one of these and a space a new clause begins. Hyphen only between two spaces. */
+/** A clause begins after one of these and a space. A hyphen counts only between two spaces. */
 const CLAUSE_MARKS = new Set(Array.from(",;:–—", (mark) => mark.charCodeAt(0)));
 const HYPHEN = 45;
 /** Clauses begin with these, so the cut goes before them. English, Spanish, French, German. */
@@ -364,7 +376,7 @@ const CONJUNCTIONS = [
   "oder ",
 ];
 
-/** Where no clause ends, a speaker who must pause does it before one of these. */
+/** Where no clause ends, a speaker who must pause does so before one of these. */
 const JOINTS = new Set(
   `that which who because if when while so for with in at from by on
   dass weil wenn für mit in an auf bei nach parce pour avec dans chez porque para con en desde
@@ -397,7 +409,7 @@ export function mayEndClause(text: string, to: number): boolean {
   return isWideClauseMark(text.charCodeAt(to - 1)) || text.charCodeAt(to - 2) === EM_DASH;
 }
 
-/** The latest space in (from, to) with a word after it that a speaker may pause before, or -1. */
+/** The latest space in (from, to) before a word that a speaker may pause before, or -1. */
 export function lastJoint(text: string, from: number, to: number): number {
   let wordEnd = to;
   for (let index = to - 1; index > from; index -= 1) {
@@ -412,7 +424,10 @@ function startsWithin(text: string, word: string, at: number, to: number): boole
   return at + word.length - 1 <= to && text.startsWith(word, at);
 }
 
-/** Where to cut text[start, to) when it must be cut: the end of a clause, else of a word, else of a whole character. */
+/**
+ * Where to cut text[start, to) when it must be cut: at the end of a clause, otherwise of a word, otherwise of a
+ * whole character.
+ */
 export function forcedCut(text: string, start: number, to: number): number {
   const half = start + Math.floor((to - start) / 2);
   const clause = lastClauseEnd(text, half, to);
@@ -428,14 +443,14 @@ export function forcedCut(text: string, start: number, to: number): number {
   return characterBorder(text, start, to);
 }
 
-/** Where the last word begins that may still go on, in a script that writes words together; 0 when it is the only one. */
+/** Where the last word that may still continue begins, in a script without spaces; 0 when it is the only one. */
 function lastWordEnd(text: string): number {
   let last = 0;
   for (const { index } of words.segment(text)) last = index;
   return last;
 }
 
-/** Never inside a grapheme, unless that one alone is longer than what may be kept; never inside a surrogate pair. */
+/** Never inside a grapheme, unless that alone exceeds the maximum; never inside a surrogate pair. */
 function characterBorder(text: string, start: number, to: number): number {
   const window = text.slice(start, to + 2);
   const grapheme = graphemes.segment(window).containing(to - start);
@@ -445,49 +460,52 @@ function characterBorder(text: string, start: number, to: number): number {
 
 // Lengths below are weights: a Latin letter counts 1, a character of a wide script 3 (it takes as long to say).
 
-/** A sentence may not grow past this, so that memory and the wait for its audio stay bounded. About 20 s of speech. */
+/** The maximum weight of a sentence, so that memory and the wait for its audio stay bounded. About 20 s of speech. */
 const SENTENCE_WEIGHT_MAX = 300;
-/** The caller waits for the first sentence in silence: past this it is cut at the end of a clause. */
+/** The caller waits for the first sentence in silence: past this weight it is cut at the end of a clause. */
 const FIRST_SENTENCE_WEIGHT = 80;
-/** A later sentence below this ("Yes!") goes with the next one: a synthesis of its own would sound chopped. */
+/** A later sentence below this weight ("Yes!") is joined with the next one: alone it would sound chopped. */
 export const SHORT_SENTENCE_WEIGHT = 12;
 /**
- * While little has been given out, the next piece must not take a voice longer than what it gave before lasts: at 1.5 times
- * real time, with two pieces under way, so many times the weight of all before it.
+ * While little has been released, the next piece must not take TTS longer than the released audio lasts: at 1.5
+ * times real time, with two pieces in synthesis, this multiple of the weight of all before it.
  */
 const NEXT_OF_RELEASED = 1.3;
 const NEXT_WEIGHT_MIN = 30;
-/** However much was given out, only two pieces are under way, and most of that has been heard. About 10 s of speech. */
+/**
+ * However much was released, only two pieces are in synthesis, and most of the rest has been heard. About 10 s of
+ * speech.
+ */
 const NEXT_WEIGHT_MAX = 150;
 /** A clause that exceeds the maximum by this factor is cut before a conjunction, a still longer one at any word. */
 const JOINT_CUT_FACTOR = 1.2;
 const WORD_CUT_FACTOR = 1.3;
-/** A piece that a caller waits for behind a short one has several words nevertheless. */
+/** A piece that a caller waits for after a short one has at least several words. */
 const WORD_CUT_WEIGHT_MIN = 75;
-/** A first sentence a little above its limit sounds better whole, and the caller hears no gap before it. */
+/** A first sentence slightly above its limit sounds better whole, and the caller hears no gap before it. */
 const FIRST_JOINT_CUT_FACTOR = 1.5;
 const FIRST_WORD_CUT_FACTOR = 2;
-/** A single word (a link, digits) that is longer than a piece may be is cut inside, but none below this weight. */
+/** A single word (a link, digits) that exceeds the maximum is cut inside, but none below this weight. */
 const LONG_WORD_WEIGHT = 120;
 const LONG_WORD_FACTOR = 1.2;
-/** Scripts that mark no sentences are cut at a speaker's pause from here on. */
+/** Scripts without sentence marks are cut at a speaker's pause from this weight on. */
 const UNMARKED_WEIGHT_MAX = 100;
-/** No clause below this is cut off. */
+/** A clause below this weight is not cut off. */
 const CLAUSE_WEIGHT_MIN = 20;
 
-/** Begin with EMPTY_SPLITTER; every state is a value that stays good. */
+/** Begin with EMPTY_SPLITTER; every state is an immutable value. */
 export interface SplitterState {
-  /** What was not given out yet, without leading spaces. */
+  /** Text that was not released yet, without leading spaces. */
   readonly pending: string;
-  /** Up to here `pending` holds no undecided boundary. */
+  /** `pending` holds no undecided boundary up to here. */
   readonly scanned: number;
   /** The weight of `pending` up to `scanned`. */
   readonly weight: number;
-  /** Whether any sentence was given out. */
+  /** Whether any sentence was released. */
   readonly hasStarted: boolean;
-  /** The weight of what was given out. */
+  /** The weight of the released text. */
   readonly releasedWeight: number;
-  /** A piece is played while it comes: only the wait for its text counts, not that for its last sound. */
+  /** Pieces play while they are synthesized: only the wait for the text counts, not that for the last audio. */
   readonly isStreamed: boolean;
 }
 
@@ -512,13 +530,13 @@ const NONE: readonly string[] = [];
 const SPOKEN = /[\p{L}\p{N}]/u;
 
 /**
- * Takes the next piece of the stream. The sentences do not depend on how the stream is cut into pieces. A sentence is
- * given out as soon as the characters after it prove that it has ended.
+ * Takes the next piece of the stream. The sentences do not depend on how the stream is cut into pieces. A sentence
+ * is released as soon as the characters after it prove that it has ended.
  */
 export function splitToken(state: SplitterState, text: string): SplitStep {
   if (state.pending === "" || state.scanned < state.pending.length) return scan(state, text);
   let limit = Math.min(clauseLimit(state), SENTENCE_WEIGHT_MAX);
-  // A space behind such a script is where it may be cut.
+  // A space after such a script is a possible cut.
   if (isPausedBySpace(state.pending.charCodeAt(state.pending.length - 1))) {
     limit = Math.min(limit, UNMARKED_WEIGHT_MAX);
   }
@@ -546,7 +564,7 @@ export function splitToken(state: SplitterState, text: string): SplitStep {
   };
 }
 
-/** The stream has ended: what is left, or undefined when nothing of it can be spoken. */
+/** The stream has ended: returns the rest, or undefined if nothing of it can be spoken. */
 export function splitEnd(state: SplitterState): string | undefined {
   const rest = state.pending.trim();
   return SPOKEN.test(rest) ? rest : undefined;
@@ -591,7 +609,7 @@ function scan(state: SplitterState, token: string): SplitStep {
   };
 }
 
-/** Moves on by a character, a boundary or a cut; false when the next characters must be known first. */
+/** Advances by a character, a boundary or a cut; false if the next characters must be known first. */
 function readCharacter(reading: Reading, text: string): boolean {
   const { start, index } = reading;
   const code = text.charCodeAt(index);
@@ -620,7 +638,7 @@ function readCharacter(reading: Reading, text: string): boolean {
   return true;
 }
 
-/** Where the piece that is read may end early, so that the caller need not wait for all of it; -1 for nowhere. */
+/** Where the current piece may end early, so that the caller need not wait for all of it; -1 for nowhere. */
 function openingCut(reading: Reading, text: string, weight: number): number {
   const { start, index } = reading;
   const code = text.charCodeAt(index);
@@ -631,12 +649,12 @@ function openingCut(reading: Reading, text: string, weight: number): number {
   if (weight <= limit) return -1;
   const { joint, word } = cutWeights(reading, limit);
   const isWide = isWideLetter(code);
-  // Inside a word only where no space has come: words of a script that writes them together, links, long runs of digits.
+  // Inside a word only if it contains no space: words of a script without spaces, links, long runs of digits.
   const longWord = isWide ? word : Math.max(word * LONG_WORD_FACTOR, LONG_WORD_WEIGHT);
   if (weight > longWord && !isSpace(code) && !isHighSurrogate(code)) {
     return forcedCut(text, start, index);
   }
-  // All of it is read when the limit is passed, and from then on what has come since.
+  // The whole piece is searched when the limit is passed, and from then on only the new text.
   if (reading.weight > limit && !mayEndClause(text, index)) return -1;
   const from = clauseMinEnd(text, start);
   const clause = lastClauseEnd(text, from, index);
@@ -655,7 +673,10 @@ function cutWeights({ hasStarted }: Reading, limit: number): { joint: number; wo
   return { joint: limit * JOINT_CUT_FACTOR, word };
 }
 
-/** From this weight on a piece may end with a clause; beyond that of any sentence once a piece that grows has enough ahead. */
+/**
+ * From this weight on a piece may end with a clause; it may exceed the limit of a sentence once a streamed piece
+ * has enough audio ahead.
+ */
 function clauseLimit({
   hasStarted,
   releasedWeight,
@@ -688,7 +709,7 @@ function endSentence(reading: Reading, text: string, end: number): void {
   cutSentence(reading, text, end);
 }
 
-/** Text without a letter or a digit is dropped here when it grows past the limit: there is nothing to say in it. */
+/** Text without a letter or a digit is dropped when it exceeds the limit: it contains nothing to say. */
 function cutSentence(reading: Reading, text: string, end: number): void {
   const sentence = text.slice(reading.start, end).trim();
   if (SPOKEN.test(sentence)) {
@@ -705,7 +726,7 @@ function cutSentence(reading: Reading, text: string, end: number): void {
   reading.weight = 0;
 }
 
-/** A whole text at once. */
+/** The sentences of a complete text. */
 export function sentencesOf(text: string): readonly string[] {
   const split = splitToken(EMPTY_SPLITTER, text);
   const rest = splitEnd(split.state);
@@ -722,9 +743,9 @@ const AMBIGUOUS_END = /\d$|^(?:\p{L}\.)*\p{L}$/u;
 const LIST_NUMBER_AT_END = /(?:^|\n)[\s*_#>•(-]*\d{1,3}$/;
 
 /**
- * Takes the next token of a reply as `splitToken` does, and gives the first sentence out with its last token where the
- * mark at its end can be nothing else: the caller waits for it in silence, and the next token may take long. That a
- * token ends there is part of the evidence, since models write ".com" and "..." in one.
+ * Takes the next token of a reply as `splitToken` does, and releases the first sentence with its last token if its
+ * terminator is unambiguous: the caller waits for it in silence, and the next token may take long. The token's end
+ * is part of the evidence, since LLMs write ".com" and "..." in one token.
  */
 export function splitReplyToken(state: SplitterState, token: string): SplitStep {
   const step = splitToken(state, token);
@@ -743,7 +764,10 @@ export function splitReplyToken(state: SplitterState, token: string): SplitStep 
 
 /** An LLM that sends no token for this long has stalled behind a sentence that is certainly complete. */
 const MODEL_STALL_MS = 300;
-/** The same behind a sentence that ends with a number or an abbreviation: "3." may go on as "3.5", "U.S." as "U.S. Open". */
+/**
+ * The same after a sentence that ends with a number or an abbreviation: "3." may continue as "3.5", "U.S." as
+ * "U.S. Open".
+ */
 const AMBIGUOUS_END_STALL_MS = 1_000;
 
 /** The pending sentence, if it is complete and the LLM has sent no token for `stalledMs`. */
@@ -759,7 +783,10 @@ export function splitStalled(state: SplitterState, stalledMs: number): SplitStep
   };
 }
 
-/** How long a model is to stall before what is pending counts as whole; undefined where it is not. Cheap where no mark ends it. */
+/**
+ * How long an LLM must stall before the pending text counts as complete; undefined if it does not. Cheap if no
+ * mark ends it.
+ */
 export function stallMsOf({ pending }: SplitterState): number | undefined {
   let end = pending.length;
   while (end > 0 && isBehindMark(pending.charCodeAt(end - 1))) end -= 1;
@@ -788,7 +815,7 @@ function endsForCertain(text: string): boolean {
   if (isMark || isWideTerminator(last) || isPlainTerminatorAt(text, text.length - 1)) {
     return SPOKEN.test(text);
   }
-  // Only a look: most tokens end with none, and the pattern reads the whole text.
+  // A quick check: most tokens end without one, and the pattern reads the whole text.
   if (last !== FULL_STOP) return false;
   const word = PLAIN_WORD.exec(text)?.[1]?.toLowerCase();
   return word !== undefined && !isAbbreviation(word);
@@ -801,8 +828,9 @@ function isAbbreviation(word: string): boolean {
 }
 
 /**
- * What can be spoken of a piece of a reply: no markdown, bullets, tags or emoji, links as their text, bare addresses as
- * their host; '' when no letter or digit is left. Long texts are taken in pieces, so the time is linear in the text.
+ * The speakable part of a piece of a reply: no markdown, bullets, tags or emoji, links as their text, bare
+ * addresses as their host; '' if no letter or digit is left. Long texts are processed in pieces, so the time is
+ * linear in the text.
  */
 export function speakable(text: string): string {
   const plain = MARKUP.test(text) ? piecesOf(text).map(withoutMarkup).join(" ") : text;
@@ -810,16 +838,16 @@ export function speakable(text: string): string {
   return SPOKEN.test(words) ? words : "";
 }
 
-/** A text without any of these is spoken as it is. */
+/** A text without any of these is spoken unchanged. */
 const MARKUP =
   /[\n*_#`~[\]<>|\\&•–+-]|:\/\/|www\.|\p{Extended_Pictographic}|\p{Regional_Indicator}/u;
 
-/** A sentence with a link is shorter; the time for a piece of nothing but marks grows with its square. */
+/** A sentence with a link is shorter; the time for a piece of only marks grows with its square. */
 const PIECE_CHARACTERS_MAX = 2_000;
 
 type Rule = readonly [pattern: RegExp, replacement: string];
 
-/** In this order: a later rule counts on what the earlier ones have removed. */
+/** The order matters: a later rule relies on what the earlier ones have removed. */
 const RULES: readonly Rule[] = [
   // Lines that are only layout: fences with their language, rules, table borders.
   [/^[ \t]*(?:```|~~~)[^\n`]{0,40}$/gm, ""],
@@ -829,7 +857,7 @@ const RULES: readonly Rule[] = [
   [/^[ \t]*(?:>[ \t]?){1,5}/gm, ""],
   [/^[ \t]*#{1,6}[ \t]+/gm, ""],
   [/^[ \t]*[-*+•–][ \t]+(?:\[[ xX]\][ \t]+)?/gm, ""],
-  // Images and links, whole ones and what a cut left of them; notes; bare addresses.
+  // Images and links, whole ones and fragments after a cut; notes; bare addresses.
   [/!?\[([^[\]\n]{0,300})\]\([^()\s]{0,1000}(?:[ \t]"[^"\n]{0,200}")?\)/g, "$1"],
   [/\]\([^()\s]{0,1000}\)?/g, ""],
   [/\[\^?\d{1,3}\]/g, ""],
@@ -847,7 +875,7 @@ const RULES: readonly Rule[] = [
   [/&gt;/gi, ">"],
   [/&(?:quot|#34);/gi, '"'],
   [/&(?:apos|#39);/gi, "'"],
-  // A backslash only protects the mark after it; a table's bars part its cells.
+  // A backslash only protects the mark after it; a table's bars separate its cells.
   [/\\([\\`*_{}[\]()#+.!|>~-])/g, "$1"],
   [/[ \t]*\|[ \t]*/g, ", "],
   [/(?<=\d)[ \t]*\*[ \t]*(?=\d)/g, " × "],
@@ -861,15 +889,15 @@ const RULES: readonly Rule[] = [
     /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Emoji_Modifier}|\u{200D}|\u{FE0F}|\u{20E3}/gu,
     "",
   ],
-  // A line that does not end with a mark is a list's item or a title: a pause belongs after it.
+  // A line without a final mark is a list item or a title: a pause belongs after it.
   [/(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[ \t]*\n\s*/gu, "，"],
   [/(?<=[\p{L}\p{N})%"'”])[ \t]*\n\s*(?=[\p{L}\p{N}])/gu, ", "],
-  // What the rules above may have left: empty cells, marks with spaces before them.
+  // What the rules above may leave: empty cells, marks with spaces before them.
   [/^[\s,]+|[\s,，]+$/g, ""],
   [/(?:,\s*){2,}/g, ", "],
 ];
 
-/** Runs of blanks are one blank; what is longer than any sentence is cut, at a blank where there is one. */
+/** Joins runs of blanks; text that is longer than any sentence is cut, at a blank if there is one. */
 function piecesOf(text: string): readonly string[] {
   const pieces: string[] = [];
   let rest = text.replace(/[ \t]{2,}/g, " ");

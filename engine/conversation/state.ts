@@ -1,4 +1,4 @@
-/** All that is known of a call and of the turn under way. It imports no rule. */
+/** The state of a call and of its current turn. This file imports no rule. */
 
 import type {
   BackchannelHandling,
@@ -27,54 +27,54 @@ import type { BargeIn, EndOfTurn } from "./reasons.js";
 import { EMPTY_SPLITTER, EMPTY_STREAMED_SPLITTER, type SplitterState } from "./sentences.js";
 import { EMPTY_TRANSCRIPT_BUFFER, type TranscriptBuffer } from "./transcript-buffer.js";
 
-/** How a reply is cut for a line that plays its audio as it comes, or for one that is sent whole pieces. */
+/** How a reply is split for a line that plays audio as it arrives, or for one that gets whole pieces. */
 export function splitterFor({ isStreamed }: { readonly isStreamed: boolean }): SplitterState {
   return isStreamed ? EMPTY_STREAMED_SPLITTER : EMPTY_SPLITTER;
 }
 
-/** Numbers from here on are words that say that the agent is at work. */
+/** Numbers from here on are fillers. */
 export const WAITING_SLOT_FIRST = 1_000;
 
-/** One thing that the assistant says, from the question to the last sentence heard. */
+/** One turn of the agent's, from the question to the last sentence heard. */
 export interface Turn {
   id: number;
   kind: TurnKind;
-  /** What it answers; empty for what the assistant says by itself. */
+  /** The words that it answers; empty for what the agent says on its own. */
   userText: string;
   /** When the caller stopped speaking, and when the turn was known to be over. */
   callerEndedAtMs: number;
   decidedAtMs: number;
-  /** Why the caller's turn was over that it answers; undefined for what the assistant says by itself. */
+  /** Why the caller's turn that it answers was over; undefined for what the agent says on its own. */
   endOfTurn: EndOfTurn | undefined;
-  /** What the caller's speech has done to it, `BARGE_INS_PER_TURN_MAX` at the most. */
+  /** The barge-in decisions about it, at most `BARGE_INS_PER_TURN_MAX`. */
   bargeIns: readonly BargeIn[];
-  /** So long before `decidedAtMs` the model was asked; undefined where it was not. */
+  /** How long before `decidedAtMs` the LLM request started; undefined without a preemptive reply. */
   preemptiveMs: number | undefined;
   /** Tokens that were wasted before it. */
   wastedTokens: number;
-  /** What the caller has waited for an answer to the same in turns before it. */
+  /** How long the caller has waited for the same answer in earlier turns. */
   waitedBeforeMs: number;
-  /** The model was asked this many times for it. */
+  /** The number of LLM requests for it. */
   attempt: number;
   generating: boolean;
   splitter: SplitterState;
   replyChars: number;
   sentences: Sentence[];
-  /** Sentences given to synthesis, and sent to the caller, counted from the first. */
+  /** Sentences requested from TTS, and sent to the caller, counted from the first. */
   requestedCount: number;
   sentCount: number;
-  /** How many of those sent only say that the agent is at work. */
+  /** How many of the sent sentences are fillers. */
   fillerCount: number;
   ledger: PlaybackLedger;
   /** What the caller had heard when the client was told to drop the rest; the count restarts there. */
   playedBeforeMs: number;
   /** Gaps in its sentences, where their audio came too late. */
   underruns: number;
-  /** It was held once, and no words followed: only words stop it. */
+  /** It was paused once and no words followed: only words stop it now. */
   wasFalselyInterrupted: boolean;
-  /** The model's newest token, or what it was asked after. */
+  /** The time of the LLM's newest token, or of its last request. */
   progressAtMs: number;
-  /** Since when a voice of the caller keeps the reply from beginning. */
+  /** Since when a voice of the caller delays the start of the reply. */
   overlapAtMs: number | undefined;
   hasWaitedForWords: boolean;
   firstTokenAtMs: number | undefined;
@@ -87,14 +87,14 @@ export interface Turn {
   restLost: boolean;
   /** None of it could be spoken, and trying again would not help. */
   hopeless: boolean;
-  /** What the model asked for and what came of it, in the order of the conversation. */
+  /** The LLM's tool calls and their results, in the order of the conversation. */
   toolMessages: readonly ChatMessage[];
   /** Running tools, and how often the LLM has called tools. */
   toolsWaiting: readonly string[];
   toolRounds: number;
-  /** The LLM is asked when the running tools of an earlier turn have returned. */
+  /** The LLM is requested when the running tools of an earlier turn have returned. */
   waitsForTools: boolean;
-  /** The newest tools that press keys for the agent, behind all that it has said, and those of them that still wait for that. */
+  /** The newest DTMF tool calls, sent after all that the agent has said, and those that still wait for that. */
   dtmfCallIds: readonly string[];
   keysToPress: readonly ToolCall[];
   /** How the call ends once this has been said. */
@@ -102,18 +102,18 @@ export interface Turn {
 }
 
 export interface Sentence {
-  /** Its number in effects and events: the sentences of the answer count from 0, whatever is said between them. */
+  /** Its number in effects and events: sentences of the answer count from 0, whatever is said between them. */
   slot: number;
   text: string;
   attempt: number;
-  /** When TTS was first asked for it; undefined before that. */
+  /** When TTS was first requested for it; undefined before that. */
   requestedAtMs: number | undefined;
-  /** The audio that has come; undefined before any has. */
+  /** The length of the received audio; undefined before any arrived. */
   durationMs: number | undefined;
-  /** When the newest of it firstTry. */
+  /** When its newest audio arrived. */
   grewAtMs: number;
   isWhole: boolean;
-  /** Where its words end in its audio, as its voice has told by now. */
+  /** Where its words end in its audio, as far as TTS has reported. */
   marks: readonly WordMark[];
   /** The audio received when TTS failed and a second attempt was requested for the rest, and the time of that. */
   firstTry:
@@ -217,33 +217,33 @@ export function roundMs(durationMs: number): number {
   return Math.round(durationMs * 10) / 10;
 }
 
-/** It only says that the agent is at work. */
+/** The sentence is a filler. */
 export function isFiller({ slot }: Sentence): boolean {
   return slot >= WAITING_SLOT_FIRST;
 }
 
-/** How many sentences of the answer itself are known. */
+/** The number of known sentences of the answer itself. */
 export function answersOf(turn: Turn): number {
   return turn.sentences.length - turn.fillerCount;
 }
 
-/** How many sentences of the answer itself the caller was sent. */
+/** The number of sentences of the answer itself that were sent to the caller. */
 export function answersSent(turn: Turn): number {
   return turn.sentCount - turn.fillerCount;
 }
 
-/** Everything that the turn will say is with the caller, who has only to hear it. */
+/** Everything that the turn will say was sent to the caller, and only has to be played. */
 export function isAllSent(turn: Turn): boolean {
   return !turn.generating && turn.sentCount === turn.sentences.length && !isGrowing(turn);
 }
 
-/** Where the sentence of that number stands among those of the turn; -1 when there is none. */
+/** The position of the sentence with that number in the turn; -1 if there is none. */
 export function placeOf(turn: Turn, slot: number): number {
   if (turn.fillerCount === 0) return slot < turn.sentences.length ? slot : -1;
   return turn.sentences.findIndex((sentence) => sentence.slot === slot);
 }
 
-/** Whether the sentence that was sent last is still to become longer. */
+/** Whether more audio of the last sent sentence is expected. */
 export function isGrowing(turn: Turn): boolean {
   return turn.sentCount > 0 && turn.sentences[turn.sentCount - 1]?.isWhole === false;
 }
@@ -259,17 +259,20 @@ export function asSent(
   return { text, durationMs, expectedMs, isWhole, marks };
 }
 
-/** The contract's bound on what is kept of a conversation, counted in messages. */
+/** The contract's limit on the stored history, in messages. */
 export const HISTORY_MESSAGES_MAX = 20;
 
-/** What is kept of a longer conversation: its end, from something that the caller said. An answer to nothing misleads a model. */
+/**
+ * The stored part of a longer conversation: its end, from a caller's message on. An answer without its question
+ * misleads an LLM.
+ */
 export function historyWindow(history: readonly HistoryMessage[]): readonly HistoryMessage[] {
   if (history.length <= HISTORY_MESSAGES_MAX) return history;
   const kept = history.slice(-HISTORY_MESSAGES_MAX);
   return kept.slice(kept.findIndex((message) => message.role === "user"));
 }
 
-/** The conversation after these messages too, as much of it as is kept. */
+/** The conversation with these messages appended, cut to the limit. */
 export function withMessages(
   history: readonly HistoryMessage[],
   added: readonly HistoryMessage[],
@@ -277,7 +280,7 @@ export function withMessages(
   return historyWindow(added.reduce(withMessage, history));
 }
 
-/** As `withMessages`, and what has left the window by it. */
+/** As `withMessages`, plus the messages that left the window. */
 export function keptAndCut(
   history: readonly HistoryMessage[],
   added: readonly HistoryMessage[],
@@ -287,7 +290,7 @@ export function keptAndCut(
   return { kept, cut: all.slice(0, all.length - kept.length) };
 }
 
-/** One question and its answer; of either what is not empty. */
+/** One question and its answer; empty texts are left out. */
 export function turnMessages(userText: string, assistantText: string): readonly HistoryMessage[] {
   const both = [
     { role: "user", content: userText },
@@ -301,7 +304,7 @@ export function joinWords(first: string, second: string): string {
   return second === "" ? first : `${first} ${second}`;
 }
 
-/** Vendors want the roles to take turns: two messages of one role become one. */
+/** Vendors require alternating roles: two messages of one role become one. */
 function withMessage(
   history: readonly HistoryMessage[],
   { role, content }: HistoryMessage,
@@ -311,37 +314,40 @@ function withMessage(
   return [...history.slice(0, -1), { role, content: joinWords(last.content, content) }];
 }
 
-/** What the agent decides about a call; does not change while it lasts. */
+/** The agent's settings for a call; they do not change while it lasts. */
 export interface ConversationSettings {
   readonly greeting: string;
-  /** Spoken when a reply could not be made. */
+  /** Spoken when a reply could not be generated. */
   readonly apology: string;
-  /** Spoken before a transfer that somebody of the organization has ordered. */
+  /** Spoken before a transfer that a member of the organization has ordered. */
   readonly transferring: string;
-  /** Spoken when the vendor does not take the call on. */
+  /** Spoken when the vendor refuses the transfer. */
   readonly cannotTransfer: string;
   /** Spoken before the call of a suspended organization ends. */
   readonly suspended: string;
-  /** Spoken before a call ends that somebody of the organization ends. */
+  /** Spoken before a member of the organization ends the call. */
   readonly callEndedByOrganization: string;
-  /** What the agent says by itself; undefined for one that says nothing that its author or its model did not write. */
+  /** Phrases that the agent says on its own; undefined for an agent that says only what its author or its LLM wrote. */
   readonly phrases: StockPhrases | undefined;
   /** Spoken when the caller spoke and the STT returned no words; empty where the agent ignores that. */
   readonly repeatRequest: string;
   readonly sensitivity: InterruptionSensitivity;
   /** The first part of the agent's language tag, in lower case. */
   readonly language: string;
-  /** Words of agreement while the agent speaks, or right after, get no reply, or one when it has spoken. */
+  /**
+   * How backchannels while the agent speaks, or right after, are handled: ignored, or answered when it has
+   * finished.
+   */
   readonly backchannels: BackchannelHandling;
   /** The agent's own backchannels and stop words, beside those of its language. */
   readonly backchannelPhrases: readonly string[];
   readonly interruptionPhrases: readonly string[];
-  /** The model is asked before the end of the caller's turn is certain. */
+  /** The LLM request starts before the end of the caller's turn is certain. */
   readonly preemptiveGeneration: boolean;
   /** Whether a call without working vendors is transferred, if a tool has a target. */
   readonly onProviderFailure: OnProviderFailure;
   readonly silenceTimeoutMs: number;
-  /** How long a caller may pause who is dictating, or has left a sentence open. */
+  /** How long a caller may pause while dictating, or after an open sentence. */
   readonly maxEndpointingDelayMs: number;
   /** Number of DTMF digits that completes an answer; 0 if unknown. */
   readonly dtmfDigits: number;
@@ -352,14 +358,14 @@ export interface ConversationSettings {
   readonly durationMaxMs: number;
   /** The server paces the audio itself: it can pause it, and gets reports of what was played. */
   readonly isPaced: boolean;
-  /** The caller is sent a sentence's audio as it comes; else every sentence waits until it is whole. */
+  /** The caller gets a sentence's audio as it arrives; otherwise each sentence waits until it is whole. */
   readonly isStreamed: boolean;
   readonly tools: readonly ConversationTool[];
-  /** Counted into the estimate of tokens of a reply that was stopped before the vendor said its count. */
+  /** Part of the token estimate of a reply that was stopped before the vendor reported its usage. */
   readonly systemPromptChars: number;
 }
 
-/** What the agent's model may ask for; `http` and `client` tools are performed outside and answer. */
+/** The tools of the agent's LLM; `http` and `client` tools run outside the conversation and return results. */
 export type ConversationTool =
   | { readonly kind: "hangup" | "sendDigits" | "http" | "client"; readonly name: string }
   | { readonly kind: "transfer"; readonly name: string; readonly to: string };
@@ -367,14 +373,14 @@ export type ConversationTool =
 export interface ReadyPhrase {
   readonly text: string;
   readonly durationMs: number;
-  /** Where its words end in its audio; empty where its voice does not tell. */
+  /** Where its words end in its audio; empty if TTS does not report times. */
   readonly marks: readonly WordMark[];
 }
 
-/** A reply that the model was asked for before the end of the caller's turn is certain. Nothing of it is done or said. */
+/** A reply that was requested before the end of the caller's turn is certain. Nothing of it is run or spoken. */
 export interface PreemptiveReply {
   turnId: number;
-  /** All that it answers, and what of that the caller may still be saying. */
+  /** All words that it answers, and the part of them that the caller may still be saying. */
   userText: string;
   words: string;
   requestedAtMs: number;
@@ -382,28 +388,28 @@ export interface PreemptiveReply {
   done: ReplyDoneEvent | undefined;
 }
 
-/** Words that may be an echo, from the moment on that the first of them began. */
+/** Words that may be an echo, from the moment when the first of them began. */
 export interface SuspectedEcho {
   readonly text: string;
   readonly beganAtMs: number;
   readonly endOfTurn: EndOfTurn;
 }
 
-/** Which of the agent's words came back, on the call's clock. */
+/** Which of the agent's words returned, on the call's clock. */
 export interface ReturnedEcho {
-  /** The last of those that were certainly an echo was played until then. */
+  /** The position until which the last certain echo was played. */
   readonly untilMs: number;
-  /** How much later they were heard, at most; undefined before the first. */
+  /** The maximum delay with which they were heard; undefined before the first. */
   readonly lagMs: number | undefined;
-  /** Words that came as closely as an echo, but were answered because nothing had come back in front of them. */
+  /** Words with the delay of an echo that were answered because nothing before them had returned. */
   readonly suspectedUntilMs: number;
 }
 
-/** What a turn that is over has played, and until when. */
+/** What a finished turn has played, and until when. */
 export interface SpokenBefore {
   readonly ledger: PlaybackLedger;
   readonly untilMs: number;
-  /** When the turn before it began of which enough was heard to come back from a loudspeaker. */
+  /** The beginning of the turn before it of which enough was heard to return from a loudspeaker. */
   readonly turnBeforeAtMs: number | undefined;
 }
 
@@ -419,7 +425,7 @@ export const NOTHING_SPOKEN: SpokenBefore = {
   turnBeforeAtMs: undefined,
 };
 
-/** What a caller has waited in vain who speaks again and again, and until when. */
+/** How long a caller who speaks again and again has waited without an answer, and until when. */
 export interface CarriedOverWait {
   readonly waitedMs: number;
   readonly untilMs: number;
@@ -429,69 +435,72 @@ export interface CarriedOverWait {
 export interface PendingTool {
   readonly turnId: number;
   readonly callId: string;
-  /** No reply waits for its result any longer. */
+  /** After this time no reply waits for its result. */
   readonly dueMs: number;
 }
 
-/** What the model has had done for a reply that the caller did not hear to its end: asked anew, it would have it done twice. */
+/** Tool calls of a reply that the caller did not hear to its end: a new request would repeat them. */
 export interface ToolsDone {
-  /** The question before the first of the messages, and all of it before the last; empty once it stands in the history. */
+  /** The question before the first of the messages, and all of it before the last; empty once it is in the history. */
   readonly question: string;
   readonly covered: string;
   readonly messages: readonly ChatMessage[];
-  /** In the order of their places in `messages`. */
+  /** In the order of their positions in `messages`. */
   readonly pending: readonly PendingTool[];
 }
 
-/** What the vendor was asked, and what is known of its answer. */
+/** The transfer request to the vendor, and what is known of its result. */
 export interface Transfer {
-  /** The turn whose end it was. */
+  /** The turn that ended with the transfer. */
   readonly turnId: number;
-  /** How the call ends when the vendor takes it. */
+  /** How the call ends when the vendor accepts. */
   readonly ending: Ending;
-  /** The caller's stream has closed meanwhile, as it does when the vendor has taken the call. */
+  /** The caller's stream has closed meanwhile, as it does when the vendor has accepted the transfer. */
   readonly pendingEnd: Ending | undefined;
 }
 
-/** The vendor is asked to take the call on: words of the caller wait, and are answered if the call stays here. */
+/** The vendor was asked to transfer the call: words of the caller wait, and are answered if the call stays here. */
 export function isBeingTransferred({ phase }: ConversationState): boolean {
   return phase === "transferring";
 }
 
-/** The pace of English at a usual speed, until the voice itself has been heard. */
+/** The pace of English at a usual speed, until the voice itself has been measured. */
 export const VOICE_MS_PER_CHAR = 65;
 
-/** What the caller is saying, and what is known of when that is over. */
+/** The caller's current words, and what is known about when they end. */
 export interface UserTurn {
-  /** Words of the turn as heard so far. */
+  /** Words of the turn so far. */
   hearing: TranscriptBuffer;
   late: LateTranscripts;
-  /** The STT has turn detection; after so much silence it has failed to end the turn. */
+  /** STT has turn detection; after this much silence it has failed to end the turn. */
   undecidedMaxMs: number | undefined;
-  /** When the caller began what is being heard now. */
+  /** When the current utterance of the caller began. */
   utteranceBeganAtMs: number | undefined;
-  /** When the caller was last noticed to begin with something that no turn has ended with yet. */
+  /** When the caller was last noticed to begin an utterance that no turn has ended with yet. */
   voicedAtMs: number;
   /** When the caller stopped saying the newest words. */
   endedAtMs: number;
-  /** When the voice of a caller who has interrupted was last heard, until that is answered; undefined without an interruption. */
+  /**
+   * When the voice of an interrupting caller was last heard, until the interruption is answered; undefined without
+   * one.
+   */
   bargeInVoiceAtMs: number | undefined;
-  /** Why the newest turn of the caller's that wants an answer was over. */
+  /** Why the caller's newest turn that needs an answer was over. */
   endOfTurn: EndOfTurn | undefined;
-  /** How long after their end the STT returned the newest words. */
+  /** How long after their end STT returned the newest words. */
   sttDelayMs: number;
-  /** DTMF digits that are not taken as a whole yet. */
+  /** DTMF digits that have not been handled as one entry yet. */
   digits: string;
   lastDigitAtMs: number;
-  /** When digits were last taken as a whole. */
+  /** When DTMF digits were last handled as one entry. */
   dtmfTakenAtMs: number;
-  /** Said by the caller and not answered yet: while the agent spoke on, or before a reply that was dropped. */
+  /** Words of the caller without an answer yet: while the agent spoke on, or before a reply that was dropped. */
   unanswered: string;
   /** Reminders to a silent caller since the caller's last words. */
   reminders: number;
-  /** When the newest voice began that the STT has returned no words for, and that is not the agent's own. */
+  /** When the newest voice began that STT has returned no words for, and that is not the agent's own. */
   unrecognizedVoiceAtMs: number | undefined;
-  /** Requests to repeat unrecognized speech since words last firstTry. */
+  /** Requests to repeat unrecognized speech since words last arrived. */
   repeatRequests: number;
 }
 
@@ -499,11 +508,11 @@ export interface UserTurn {
 export type AgentTurn =
   /** Nothing: it is the caller's turn. */
   | { readonly state: "silent" }
-  /** The model has been asked before the end of the caller's turn is certain. */
+  /** The LLM request has started before the end of the caller's turn is certain. */
   | { readonly state: "speculating"; readonly reply: PreemptiveReply }
   /** It answers what the caller said. */
   | { readonly state: "replying"; readonly turn: Turn }
-  /** It says something by itself: the turn's `kind` tells what. */
+  /** It says something on its own; the turn's `kind` shows what. */
   | { readonly state: "saying"; readonly turn: Turn };
 
 export const SILENT: AgentTurn = { state: "silent" };
@@ -518,7 +527,7 @@ export const NEXT_AGENT_STATES: Readonly<
   saying: ["silent"],
 };
 
-/** Throws where that may not follow on what the agent is doing: the fault ends this one call. */
+/** Throws for an invalid transition; the error ends this one call. */
 export function setAgentTurn(state: Pick<ConversationState, "agent">, next: AgentTurn): void {
   const { agent } = state;
   if (!NEXT_AGENT_STATES[agent.state].includes(next.state)) {
@@ -527,44 +536,44 @@ export function setAgentTurn(state: Pick<ConversationState, "agent">, next: Agen
   state.agent = next;
 }
 
-/** What the agent is saying or about to say; undefined while it is silent or only speculates. */
+/** What the agent is saying or about to say; undefined while it is silent or speculating. */
 export function turnOf({ agent }: Pick<ConversationState, "agent">): Turn | undefined {
   return agent.state === "replying" || agent.state === "saying" ? agent.turn : undefined;
 }
 
-/** The reply that the model was asked for before the end of the caller's turn is certain. */
+/** The preemptive reply, if there is one. */
 export function preemptiveReplyOf({
   agent,
 }: Pick<ConversationState, "agent">): PreemptiveReply | undefined {
   return agent.state === "speculating" ? agent.reply : undefined;
 }
 
-/** The agent's own words, which may come back through a loudspeaker. */
+/** The agent's own words, which may return through a loudspeaker. */
 export interface EchoState {
-  /** The turn that was heard last, whose echo may still be on its way. */
+  /** The last played turn, whose echo may still be on its way. */
   spokenBefore: SpokenBefore;
-  /** Words that may be an echo: they wait until the agent's sound has ended. */
+  /** Words that may be an echo: they wait until the agent's audio has ended. */
   suspected: SuspectedEcho | undefined;
-  /** When enough of the agent's words last came back to tell that the caller is on a loudspeaker. */
+  /** When enough of the agent's words last returned to show that the caller is on a loudspeaker. */
   loudspeakerAtMs: number;
   returned: ReturnedEcho;
 }
 
-/** What an interruption left unheard, until it is known whether the caller meant it. */
+/** What an interruption left unheard, until it is known whether the caller meant to interrupt. */
 export interface CutSpeech {
   readonly sentences: readonly string[];
-  /** The question of this turn if nothing of the answer was heard; it is first among the unanswered words. */
+  /** The question of this turn if nothing of the answer was heard; it is the first of the unanswered words. */
   readonly question: string;
   /** How the call was to end after them. */
   readonly ending: Ending | undefined;
 }
 
-/** Nothing of what an interruption left unheard is said any more; the question that it answered stays open. */
+/** Drops what an interruption left unheard; the question that it answered stays open. */
 export function dropCutSpeech(state: Pick<ConversationState, "cut">): void {
   state.cut = { ...state.cut, sentences: [], ending: undefined };
 }
 
-/** What is stored of the call when it is over. */
+/** The stored record of the call. */
 export interface CallRecordState {
   history: readonly HistoryMessage[];
   unsaved: readonly SaidMessage[];
@@ -574,34 +583,34 @@ export interface CallRecordState {
 }
 
 export interface ConversationState {
-  /** While it is `transferring`, the vendor's answer to a transfer is waited for. */
+  /** `transferring`: the vendor's answer to a transfer request is pending. */
   phase: "opening" | "live" | "transferring" | "ended";
   readonly settings: ConversationSettings;
-  /** A call that has ended has none. */
+  /** An ended call has none. */
   readonly deadlines: Deadlines;
   readonly user: UserTurn;
   agent: AgentTurn;
   readonly echo: EchoState;
   readonly record: CallRecordState;
-  /** Since when output is paused, for the words of a caller who made a sound; undefined while it plays. */
+  /** Since when output is paused for the words of a caller who made a sound; undefined while it plays. */
   outputPausedAtMs: number | undefined;
-  /** Pauses that no words followed, since words last did. */
+  /** Consecutive pauses that no words followed. */
   falseInterruptions: number;
   cut: CutSpeech;
   lastTurnId: number;
-  /** Preemptive replies since a reply last began, and the tokens that were wasted on them. */
+  /** Preemptive replies since a reply last began, and their wasted tokens. */
   preemptiveTries: number;
   wastedTokens: number;
-  /** What was done for a reply that the caller did not hear to its end. */
+  /** Tool calls of a reply that the caller did not hear to its end. */
   toolsDone: ToolsDone | undefined;
-  /** The wait for an answer in restarted turns since the caller last heard one. */
+  /** How long the caller has waited in restarted turns since an answer was last heard. */
   carriedOverWait: CarriedOverWait | undefined;
-  /** The vendor was asked to take the call on, and has not refused: one that takes it late has taken it. */
+  /** The vendor was asked to transfer the call and has not refused; a late acceptance counts. */
   transfer: Transfer | undefined;
   failedTurns: number;
-  /** Phrases of the agent's stock that can be played at once. */
+  /** Stock phrases that can be played immediately. */
   readyPhrases: readonly ReadyPhrase[];
-  /** How long the agent's voice takes for a character, from the sentences that are whole. */
+  /** How long the agent's voice takes per character, from the whole sentences so far. */
   voiceMsPerChar: number;
 }
 

@@ -1,4 +1,4 @@
-/** Has sentences spoken by TTS, and delivers their sound to the caller as it comes. */
+/** Synthesizes sentences, and delivers their audio to the caller as it arrives. */
 
 import { bytesPerMs } from "../audio/audio-format.js";
 import { AudioPoolOverloadedError } from "../audio/conversion-queue.js";
@@ -15,34 +15,37 @@ import type { SentenceConverter, SentenceFormat } from "./leg-audio.js";
 import type { TimedWord } from "./playback-ledger.js";
 import { ownerOf, type SpeechCache, type SpokenSentence } from "./speech-cache.js";
 
-/** Before a voice has been heard: more than most vendors' unevenness, less than anybody notices. */
+/** Before a voice has been measured: more than most vendors' jitter, less than people notice. */
 const PLAYOUT_DELAY_UNKNOWN_MS = 40;
-/** A caller who waits longer would rather hear a gap. */
+/** Callers prefer a gap to a longer wait. */
 const PLAYOUT_DELAY_MAX_MS = 3_000;
-/** A voice that was slow for a while is forgiven after so many sentences. */
+/** A slow period of a voice is forgotten after this many sentences. */
 const SENTENCES_KEPT_MAX = 32;
-/** One sentence in ten may be heard with a gap, rather than all ten later: one that stalls says nothing of the next. */
+/** One sentence in ten may play with a gap, rather than all ten later: a stalled sentence does not predict the next. */
 const PLAYED_WHOLE_SHARE = 0.9;
-/** So much is to be left to play when more comes: the next piece may come a frame later than any before it. */
+/**
+ * The audio that must remain to be played when more arrives: the next piece may arrive a frame later than any
+ * before it.
+ */
 const MARGIN_MIN_MS = 20;
-/** So short a wait is spent on the worst of the sentences kept: it is noticed less than a gap. */
+/** A wait up to this length covers even the worst of the recorded sentences: it is noticed less than a gap. */
 const SHORT_DELAY_MS = 60;
-/** Voices in use at the same time on one server, and more. */
+/** More than the voices in use at the same time on one server. */
 const VOICES_MAX = 1_024;
 
-/** How the audio of one sentence came. */
+/** How the audio of one sentence arrived. */
 export interface SentenceArrival {
   readonly durationMs: number;
   /** From its first audio to its last. */
   readonly elapsedMs: number;
   /**
-   * What would have been left to play when more came, had it begun with its first audio; the least of it. Negative where
-   * something would have been missing, and without end where nothing followed the first.
+   * The least audio that would have remained when more arrived, had playback begun with the first audio. Negative
+   * if audio would have been missing; infinite if nothing followed the first audio.
    */
   readonly minMarginMs: number;
 }
 
-/** How long the sentences of one voice are held back, after their first audio, so that they play without a gap. */
+/** How long the sentences of one voice are held back after their first audio, so that they play without a gap. */
 export class PlayoutDelay {
   readonly #arrivals: SentenceArrival[] = [];
 
@@ -62,12 +65,12 @@ export class PlayoutDelay {
   }
 }
 
-/** What such a sentence would have needed, to be heard without a gap and with LEFT_MIN_MS to spare. */
+/** The delay that such a sentence would have needed to play without a gap and with MARGIN_MIN_MS to spare. */
 function neededMs(
   { durationMs, elapsedMs, minMarginMs }: SentenceArrival,
   expectedMs: number,
 ): number {
-  // What comes slower than it plays is missing the more, the longer it lasts.
+  // Audio that arrives slower than it plays leaves a gap that grows with its length.
   const isSlow = elapsedMs > durationMs && durationMs > 0 && minMarginMs < 0;
   const leftMs = isSlow ? minMarginMs * Math.max(1, expectedMs / durationMs) : minMarginMs;
   return Math.max(0, MARGIN_MIN_MS - leftMs);
@@ -87,30 +90,30 @@ export class PlayoutDelays {
 }
 
 const NO_AUDIO = new Uint8Array(0);
-/** Words that wait to be told; a sentence of two minutes has fewer. */
+/** The maximum number of word times that wait to be reported; a sentence of two minutes has fewer. */
 export const TIMED_WORDS_MAX = 500;
 
 /** Progress reports of a sentence while its audio arrives; times are on the monotonic clock. */
 export interface SentenceSound {
   readonly type: "sentenceGrew" | "sentenceWhole";
-  /** The length of all audio that has come. */
+  /** The length of all received audio. */
   readonly durationMs: number;
   readonly firstByteAtMs: number;
-  /** Words that the sentence's voice has timed since the sound before. */
+  /** Words that TTS has timed since the last report. */
   readonly words: readonly TimedWord[];
 }
 
 export interface DeliveryOptions {
   readonly id: SentenceId;
   readonly caller: CallerChannel;
-  /** Undefined where only whole sentences are sent: then no growth is told. */
+  /** Undefined if only whole sentences are sent: then growth is not reported. */
   readonly playoutDelay: PlayoutDelay | undefined;
   readonly expectedMs: number;
   readonly clock: Clock;
   readonly report: (sound: SentenceSound) => void;
 }
 
-/** One sentence on its way from the voice to the caller: it waits until it may be played, and then passes as it comes. */
+/** One sentence on its way from TTS to the caller: it waits until it may be played, and then passes as it arrives. */
 export class SentenceDelivery {
   readonly #options: DeliveryOptions;
   #waiting: Uint8Array[] = [];
@@ -138,7 +141,7 @@ export class SentenceDelivery {
     return this.#newestByteAtMs;
   }
 
-  /** TTS has given bytes, perhaps with nothing that can be heard yet. */
+  /** TTS has returned bytes, perhaps without audible sound yet. */
   firstByte(): void {
     this.#newestByteAtMs = this.#options.clock.monotonicMs();
     this.#firstByteAtMs ??= this.#newestByteAtMs;
@@ -158,12 +161,12 @@ export class SentenceDelivery {
     else this.#cancelDelay ??= this.#delayBegin(playoutDelay);
   }
 
-  /** Where words end in the audio of the sentence; more than any sentence has are left out. */
+  /** Where words end in the audio of the sentence; words beyond the maximum are dropped. */
   timed(words: readonly TimedWord[]): void {
     if (!this.#isOver) this.#words.push(...words.slice(0, TIMED_WORDS_MAX - this.#words.length));
   }
 
-  /** No more audio comes. */
+  /** No more audio follows. */
   finish(): void {
     if (this.#isOver) return;
     const { id, caller, playoutDelay, clock } = this.#options;
@@ -178,7 +181,7 @@ export class SentenceDelivery {
     this.#emit("sentenceWhole");
   }
 
-  /** What has come goes to the caller, and from now on what comes. Throws the second time. */
+  /** Sends the received audio to the caller, and later audio as it arrives. Throws the second time. */
   play(): void {
     const { id, caller } = this.#options;
     if (this.#isPlaying)
@@ -197,7 +200,7 @@ export class SentenceDelivery {
     this.#options.caller.sendAudio(NO_AUDIO, this.#options.id, true);
   }
 
-  /** Nobody waits for it any more. */
+  /** The audio is no longer needed. */
   drop(): void {
     this.#end();
     this.#waiting = [];
@@ -208,7 +211,7 @@ export class SentenceDelivery {
     this.#cancelDelay?.();
   }
 
-  /** What would be left to play now that more comes, had the sentence begun with its first audio. */
+  /** Measures what would be left to play now, had the sentence begun with its first audio. */
   #measure(): void {
     const nowMs = this.#options.clock.monotonicMs();
     this.#firstAudioAtMs ??= nowMs;
@@ -237,15 +240,15 @@ export class SentenceDelivery {
   }
 }
 
-/** The longest sentence that the splitter lets pass takes a fifth. */
+/** The longest sentence that the splitter releases takes a fifth of this. */
 const SENTENCE_MAX_MS = 120_000;
 /** Two minutes at 64 kbit/s, more than its usual 48. */
 const MP3_SENTENCE_BYTES_MAX = 960_000;
 
-/** Two tries of a voice that gives nothing fit into what a caller waits with a word in between. */
+/** Two attempts of a silent TTS fit into what a caller waits with a filler in between. */
 export const VOICE_QUIET_MAX_MS = 4_000;
 
-/** Stands where a vendor's name does: the vendor has done its part. */
+/** Takes the place of a vendor's name: the vendor has done its part. */
 const AUDIO_POOL = "audioPool";
 
 export interface AgentTts {
@@ -260,8 +263,9 @@ export interface AgentTts {
 }
 
 /**
- * Gives the audio of one sentence to its delivery as it comes, from the cache or from the vendor, and finishes it. Resolves with
- * how long it lasts, in ms. Rejects with a VendorError; what has been delivered by then stays delivered.
+ * Passes the audio of one sentence to its delivery as it arrives, from the cache or from the vendor, and finishes
+ * it. Resolves with its length in ms. Rejects with a VendorError; audio that was delivered by then stays
+ * delivered.
  */
 export async function speakSentence(
   tts: AgentTts,
@@ -303,12 +307,12 @@ export async function speakSentence(
       requestTts(tts, text, converter, hearing, watch),
     );
   } catch (error) {
-    // What is still being converted would be heard among the words of another try.
+    // Audio that is still being converted would be heard among the words of another attempt.
     given.abort();
     throw broken.signal.aborted ? conversionFault(tts.vendor, broken.signal.reason) : error;
   }
   await converter.end();
-  if (signal.aborted) throw new VendorError(tts.vendor, "aborted", "nobody waits any more");
+  if (signal.aborted) throw new VendorError(tts.vendor, "aborted", "the request was aborted");
   if (broken.signal.aborted) throw conversionFault(tts.vendor, broken.signal.reason);
   if (durationMs === 0) {
     throw new VendorError(tts.vendor, "badAnswer", "the vendor's answer holds no audio");
@@ -318,7 +322,7 @@ export async function speakSentence(
   return durationMs;
 }
 
-/** What was spoken before goes to its delivery as a whole, with the times of its words. */
+/** Cached speech goes to its delivery as a whole, with its word times. */
 export function deliverSpoken(
   { audio, durationMs, words }: SpokenSentence,
   delivery: Pick<SentenceDelivery, "add" | "timed" | "finish">,
@@ -328,10 +332,10 @@ export function deliverSpoken(
   delivery.finish();
 }
 
-/** Ends the wait for a voice that says nothing more; its clients' own limits are those of a download. */
+/** Ends the wait for TTS that returns nothing more; the clients' own limits are those of a download. */
 interface QuietWatch {
   readonly signal: AbortSignal;
-  /** Something has come. */
+  /** Data has arrived. */
   readonly heard: () => void;
 }
 
@@ -350,7 +354,7 @@ async function watched(
       else cancel = wait(leftMs);
     });
   let cancel = wait(VOICE_QUIET_MAX_MS);
-  // At once, not when the client has noticed: a call that has ended leaves no timer behind.
+  // Immediately, not when the client has noticed: a call that has ended leaves no timer behind.
   const onAbort = () => cancel();
   signal.addEventListener("abort", onAbort);
   const heard = () => {
@@ -369,7 +373,7 @@ async function watched(
   }
 }
 
-/** Rejects with a VendorError, also when one sentence is more than any can be. */
+/** Rejects with a VendorError, also if one sentence exceeds the maximum size. */
 async function requestTts(
   { client, vendor, modelId, speed, language, format }: AgentTts,
   text: string,

@@ -3,7 +3,7 @@ import type { ConversationState, Turn } from "./state.js";
 
 const CHARS_PER_TOKEN = 4;
 
-/** A generation that was stopped is billed all the same, but the vendor does not say for how much. */
+/** A generation that was stopped is billed, but the vendor does not report how much. */
 export function estimateTokens(
   state: ConversationState,
   userText: string,
@@ -14,7 +14,7 @@ export function estimateTokens(
   return Math.ceil(chars / CHARS_PER_TOKEN);
 }
 
-/** As much for a request of its own. */
+/** The same for a request of its own. */
 export function estimatedTokensOf(messages: readonly ChatMessage[]): number {
   const chars = messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
   return Math.ceil(chars / CHARS_PER_TOKEN);
@@ -33,7 +33,7 @@ export function estimatedTokens(state: ConversationState, turn: Turn): number {
   return estimateTokens(state, turn.userText, turn.replyChars);
 }
 
-/** Counts a generation that ends without the vendor's own count. */
+/** Counts a generation that ends without the vendor's own usage. */
 export function countStoppedReply(state: ConversationState, turn: Turn): void {
   const tokens = estimatedTokens(state, turn);
   if (tokens === 0) return;

@@ -5,18 +5,18 @@ import type { ToolCall, ToolDefinition } from "../vendors/contracts.js";
 import type { CallerChannel } from "./caller-channel.js";
 
 export interface ToolOutcome {
-  /** What the model is told. */
+  /** Text for the LLM. */
   readonly content: string;
-  /** Said to the caller as it is, instead of being given to the model. */
+  /** Text that is spoken to the caller as it is, instead of going to the LLM. */
   readonly spoken?: string | undefined;
 }
 
-/** What an agent's model may have done during a call. */
+/** The tools that an agent's LLM can call during a call. */
 export interface Toolbox {
   readonly definitions: readonly ToolDefinition[];
-  /** What services are shown to let the agent in. An answer that repeats it is kept without it. */
+  /** Credentials for the services. They are removed from results that repeat them. */
   readonly secrets?: readonly string[];
-  /** Does it and says what came of it. Rejects only when aborted. */
+  /** Runs the tool and returns its result. Rejects only when aborted. */
   run(call: ToolCall, caller: CallerChannel, signal: AbortSignal): Promise<ToolOutcome>;
 }
 
@@ -29,10 +29,10 @@ const ArgumentsText = v.pipe(v.string(), v.parseJson(), v.custom<JsonObject>(isJ
 
 export type ToolArguments =
   | { readonly ok: true; readonly arguments: JsonObject }
-  /** `error` is for the model, which may try again. */
+  /** `error` is for the LLM, which may try again. */
   | { readonly ok: false; readonly error: string };
 
-/** Reads what a model gave as arguments and checks it by the tool's JSON schema (draft 2020-12). Never throws. */
+/** Parses the LLM's arguments and validates them against the tool's JSON schema (draft 2020-12). Never throws. */
 export function toolArguments(argumentsJson: string, parameters: JsonObject): ToolArguments {
   const parsed = v.safeParse(ArgumentsText, argumentsJson);
   if (!parsed.success) return { ok: false, error: "the arguments are not a JSON object" };
@@ -41,18 +41,18 @@ export function toolArguments(argumentsJson: string, parameters: JsonObject): To
     if (misfit === undefined) return { ok: true, arguments: parsed.output };
     return { ok: false, error: `the arguments do not fit: ${misfit}` };
   } catch {
-    // For example a reference that leads nowhere.
+    // For example a reference that does not resolve.
     return { ok: false, error: "the tool's own JSON schema cannot be used" };
   }
 }
 
-/** Why what a model has written does not fit a JSON schema; undefined where it does. Throws where the schema cannot be used. */
+/** Why a value from the LLM does not match a JSON schema; undefined if it does. Throws if the schema cannot be used. */
 export function schemaMisfit(schema: JsonObject, value: JsonObject): string | undefined {
   const { valid, errors } = new Validator(schema, "2020-12").validate(value);
   return valid ? undefined : explanation(errors);
 }
 
-/** The last is about the value itself, those before it about what is around. */
+/** The last error is about the value itself, the earlier ones about its parents. */
 function explanation(errors: readonly OutputUnit[]): string {
   const innermost = errors.at(-1);
   if (innermost === undefined) return "they are not valid";

@@ -17,21 +17,21 @@ import {
   withMessages,
 } from "./state.js";
 
-/** How often a model may ask for tools before it has to answer; models have been seen to loop. */
+/** How often an LLM may call tools before it has to answer; LLMs have been seen to loop. */
 const TOOL_ROUNDS_MAX = 4;
 const TOOLS_AT_ONCE_MAX = 8;
 const PUT_OFF = JSON.stringify({
   ok: false,
-  error: "not done yet: first read what the other tools did, then ask for this alone",
+  error: "not done yet: read the results of the other tools first, then call this one alone",
 });
 /** A tool has its own, shorter time-out; this one is for a tool that never answers. */
 const TOOLS_MAX_MS = 15_000;
 
 /**
- * Starts the tools that the LLM has called. Hanging up and transferring are terminal: what was said so far is played,
- * then the call ends, and nothing more is requested. The LLM continues with the results of the others; together with
- * these a terminal tool is postponed, because the end would cancel them. Returns false when the LLM has called tools
- * too often.
+ * Starts the tools that the LLM has called. Hanging up and transferring are terminal: the text so far is played,
+ * then the call ends, and nothing more is requested. The LLM continues with the results of the others; together
+ * with these a terminal tool is postponed, because the end would cancel them. Returns false when the LLM has
+ * called tools too often.
  */
 export function useTools(
   state: ConversationState,
@@ -55,7 +55,7 @@ export function useTools(
   const keysToPress = started.filter((call) => toolOf(call)?.kind === "sendDigits");
   for (const call of started) {
     if (keysToPress.includes(call)) continue;
-    // What has begun at a service ends there; the caller's page is there until the call ends.
+    // A request that a service has started runs to its end; the caller's page exists until the call ends.
     const until = toolOf(call)?.kind === "client" ? "callEnds" : "done";
     out.push({ type: "runTool", turnId: turn.id, call, until });
   }
@@ -76,7 +76,7 @@ export function useTools(
   return true;
 }
 
-/** Keys are heard behind what was said before them, so they are pressed when all of that has been sent. */
+/** DTMF is heard after what was said before it, so it is sent when all of that has been sent. */
 export function sendDtmf(turn: Turn, atMs: number, out: ConversationEffect[]): void {
   const { keysToPress, sentCount, sentences, generating } = turn;
   if (keysToPress.length === 0 || !generating) return;
@@ -95,13 +95,13 @@ export function isSendingDtmf(turn: Turn, atMs: number): boolean {
   return isPressing && keysToPress.length === 0 && atMs >= ledger.endsAtMs;
 }
 
-/** So long the tools at work are waited for, whatever was said before; minus infinity where there are none. */
+/** The running tools are awaited until then, whatever was said before; minus infinity if none are running. */
 export function toolsDueMs({ toolsWaiting, progressAtMs, generating }: Turn): number {
   const isWaited = generating && toolsWaiting.length > 0;
   return isWaited ? progressAtMs + TOOLS_MAX_MS : Number.NEGATIVE_INFINITY;
 }
 
-/** A tool has answered; false when it was not waited for any more. */
+/** A tool has returned; false if its result was no longer awaited. */
 export function takeToolResult(turn: Turn, callId: string, content: string): boolean {
   if (!turn.toolsWaiting.includes(callId)) return false;
   turn.toolsWaiting = turn.toolsWaiting.filter((waiting) => waiting !== callId);
@@ -120,17 +120,17 @@ function endingOf(tool: ConversationTool | undefined): Ending | undefined {
   return { reason: "transferred", status: "completed", message, transferTo: tool.to };
 }
 
-/** More than one turn can come to; of several, what the newest has come to is kept. */
+/** More than one turn can reach; of several turns the newest messages are kept. */
 const MESSAGES_MAX = 40;
-/** The answer for keys that were stopped while they were pressed. */
+/** The result for DTMF that was stopped while it was sent. */
 const STOPPED = JSON.stringify({
   ok: false,
-  error: "it was stopped before its answer came: it may have been done, or not",
+  error: "it was stopped before its result arrived: it may or may not have been done",
 });
-/** Stands in place of the result of a tool that the caller spoke into, until that comes. */
+/** A placeholder for the result of a tool during which the caller spoke, until the result arrives. */
 const AT_WORK = JSON.stringify({
   ok: false,
-  error: "it is still at work: its result has not come yet",
+  error: "it is still running: its result has not arrived yet",
 });
 
 interface MessagesForModel {
@@ -138,7 +138,7 @@ interface MessagesForModel {
   readonly toolMessages: readonly ChatMessage[];
 }
 
-/** What the model is told for this turn, in the order in which it was said and done. */
+/** The LLM's messages for this turn, in the order of the conversation. */
 export function conversationOf(
   { record: { history }, toolsDone }: ConversationState,
   turn: Turn,
@@ -150,7 +150,10 @@ export function conversationOf(
   };
 }
 
-/** What of it the model is still to be told after this turn. `isOpen`: its question waits for the caller's next words. */
+/**
+ * The tool messages that the LLM still needs after this turn. `isOpen`: the question waits for the caller's next
+ * words.
+ */
 export function toolsDoneAfter(
   { toolsDone }: ConversationState,
   turn: Turn,
@@ -173,7 +176,7 @@ export function toolsDoneAfter(
   return { question, covered, messages, pending: [...(toolsDone?.pending ?? []), ...pending] };
 }
 
-/** How long a reply that begins waits for the results of tools that an earlier turn has begun; 0 where there are none. */
+/** How long a new reply waits for the results of tools that an earlier turn has started; 0 if there are none. */
 export function pendingToolsMs(
   { toolsDone }: Pick<ConversationState, "toolsDone">,
   atMs: number,
@@ -181,7 +184,7 @@ export function pendingToolsMs(
   return Math.max(0, ...(toolsDone?.pending ?? []).map(({ dueMs }) => dueMs - atMs));
 }
 
-/** A tool of an earlier turn has answered: the model reads it in the place of its call. */
+/** A tool of an earlier turn has returned: the LLM reads its result next to its call. */
 export function takeLateResult(
   state: ConversationState,
   { turnId, callId, content }: Pick<ToolDoneEvent, "turnId" | "callId" | "content">,
@@ -203,7 +206,7 @@ function isAtWork(message: ChatMessage): boolean {
   return message.role === "tool" && message.content === AT_WORK;
 }
 
-/** What was heard needs no telling, but for the calls whose results are still to come. */
+/** Messages of a heard reply are not repeated, except calls whose results are pending. */
 function onlyPending(toolsDone: ToolsDone | undefined): ToolsDone | undefined {
   if (toolsDone === undefined || toolsDone.pending.length === 0) return undefined;
   const { pending, messages } = toolsDone;
@@ -216,7 +219,7 @@ function onlyPending(toolsDone: ToolsDone | undefined): ToolsDone | undefined {
   return { question: "", covered: "", messages: left, pending };
 }
 
-/** The part of a question before all that was done, and what follows on it. */
+/** The part of a question before all tool calls, and what follows them. */
 function openQuestion(toolsDone: ToolsDone | undefined, userText: string) {
   if (toolsDone === undefined) return { question: userText, between: [] };
   const { question, covered, messages } = toolsDone;
@@ -226,7 +229,7 @@ function openQuestion(toolsDone: ToolsDone | undefined, userText: string) {
   return { question: isCovered ? question : "", between: [...messages, ...more] };
 }
 
-/** Vendors want an answer to each call; words that the caller may not have heard are left out. */
+/** Vendors require a result for each call; words that the caller may not have heard are left out. */
 function withAnswers(turn: Turn): readonly ChatMessage[] {
   const told = turn.toolMessages.map((message) =>
     message.role === "assistant" ? { ...message, content: "" } : message,
@@ -249,7 +252,7 @@ function pendingOf(turn: Turn): readonly PendingTool[] {
     .map((callId) => ({ turnId: turn.id, callId, dueMs }));
 }
 
-/** Keys are the agent's own sound, and end with it. */
+/** DTMF is part of the agent's audio, and ends with it. */
 function isDtmfCall({ dtmfCallIds }: Turn, callId: string): boolean {
   return dtmfCallIds.includes(callId);
 }

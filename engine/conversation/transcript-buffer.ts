@@ -9,7 +9,7 @@ const LATIN_ONLY = /^[^\u0250-\u{10ffff}]*$/u;
 const HAN_PER_WORD = 2;
 const ALPHABETIC_PER_WORD = 4;
 
-/** How many words a person would count; in scripts without spaces an estimate from the characters. */
+/** How many words a person would count; an estimate from the characters in scripts without spaces. */
 export function wordCount(text: string): number {
   if (LATIN_ONLY.test(text)) return text.match(CHUNK)?.length ?? 0;
   const han = text.match(HAN_AND_KANA)?.length ?? 0;
@@ -22,7 +22,7 @@ export function wordCount(text: string): number {
   );
 }
 
-/** A caller who never pauses: of a turn longer than this only the end is kept. About twenty minutes of talk. */
+/** The limit for a caller who never pauses: only the end of a longer turn is kept. About twenty minutes of speech. */
 const TURN_TEXT_CHARACTERS_MAX = 20_000;
 
 /** Two reports of the same word's end may differ by rounding and by the vendor's own alignment. */
@@ -30,24 +30,24 @@ const WORD_END_TOLERANCE_MS = 50;
 
 const NOWHERE_MS = -1;
 
-/** The caller's turn as heard so far. Begin with EMPTY_HEARING; every state is a value. */
+/** The caller's turn so far. Begin with EMPTY_HEARING; every state is a value. */
 export interface TranscriptBuffer {
-  /** The words that will not change any more. */
+  /** The final words. */
   readonly finals: string;
-  /** The newest guess at what follows them. */
+  /** The newest interim words that follow them. */
   readonly interim: string;
-  /** Where the newest final and interim words end on the stream's clock, -1 when there are none. */
+  /** Where the newest final and interim words end on the stream's clock, -1 if there are none. */
   readonly finalEndMs: number;
   readonly interimEndMs: number;
-  /** Up to here guessed words were already given out as a turn: their final version comes too late to be another. */
+  /** Interim words up to here already ended a turn: their final version comes too late to be another. */
   readonly answeredEndMs: number;
 }
 
 export interface TurnStep {
   readonly state: TranscriptBuffer;
-  /** The whole text of the turn, present once when it has ended. */
+  /** The whole text of the turn, present only when the turn has just ended. */
   readonly turnText?: string;
-  /** Words of the turn so far, guesses included; of the ended turn when it has ended. */
+  /** Words of the turn so far, including interim ones; of the ended turn when it has ended. */
   readonly words: number;
 }
 
@@ -59,12 +59,12 @@ export const EMPTY_TRANSCRIPT_BUFFER: TranscriptBuffer = {
   answeredEndMs: NOWHERE_MS,
 };
 
-/** What the caller has said in this turn, guesses included; '' before the first word. */
+/** What the caller has said in this turn, including interim words; '' before the first word. */
 export function pendingText(state: TranscriptBuffer): string {
   return joined(state.finals, state.interim);
 }
 
-/** A result of the speech recognizer. The vendor's silence mark (`speechFinal`) ends the turn when words were heard. */
+/** A result from STT. The vendor's endpointing mark (`speechFinal`) ends the turn if there are words. */
 export function onTranscript(state: TranscriptBuffer, transcript: Transcript): TurnStep {
   const text = transcript.text.trim();
   const endMs = transcript.lastWordEndMs ?? NOWHERE_MS;
@@ -82,18 +82,18 @@ export function onTranscript(state: TranscriptBuffer, transcript: Transcript): T
   return transcript.speechFinal ? endTurn(settled) : stay(settled);
 }
 
-/** The vendor saw no new word for a while. Ignored after a turn that has ended, and while newer words are known. */
+/** The vendor reports no new word for a while. Ignored after the end of a turn, and while newer words are known. */
 export function onUtteranceEnd(state: TranscriptBuffer, lastWordEndMs: number): TurnStep {
   const newestMs = Math.max(state.finalEndMs, state.interimEndMs);
   return lastWordEndMs + WORD_END_TOLERANCE_MS < newestMs ? stay(state) : endTurn(state);
 }
 
-/** The server's own timer: neither of the vendor's signals came in time. */
+/** The server's own timer: neither of the vendor's signals arrived in time. */
 export function onSilenceTimeout(state: TranscriptBuffer): TurnStep {
   return endTurn(state);
 }
 
-/** A new connection counts its time on; a caller who starts anew counts from nothing. */
+/** A new connection continues the stream's time; a caller who starts again counts from zero. */
 function isAnswered(state: TranscriptBuffer, endMs: number): boolean {
   return endMs !== NOWHERE_MS && endMs <= state.answeredEndMs + WORD_END_TOLERANCE_MS;
 }

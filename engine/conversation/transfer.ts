@@ -6,17 +6,17 @@ import type { TransferRefusedEvent } from "./events.js";
 import { startScripted } from "./playout.js";
 import { type ConversationState, type Transfer, turnOf } from "./state.js";
 
-/** The caller waits in silence for the vendor's answer, and takes a longer one for a dead line. */
+/** A caller who waits in silence for longer takes the line for dead. */
 const TRANSFER_MAX_MS = 5_000;
 
-/** How a call without working vendors ends: it is transferred if the agent says so and the line can. */
+/** How a call without working vendors ends: with a transfer if the agent's settings ask for it and the line can. */
 export function providerFailureEnd({ settings }: ConversationState, ending: Ending): Ending {
   if (settings.onProviderFailure === "end") return ending;
   const target = settings.tools.find((tool) => tool.kind === "transfer");
   return target === undefined ? ending : { ...ending, transferTo: target.to };
 }
 
-/** The agent's words are heard: the call ends; one that is to be handed on does when the vendor has taken it. */
+/** The agent's words have been played: the call ends; a transferred call ends when the vendor has accepted. */
 export function endAfterSpeech(
   state: ConversationState,
   turnId: number,
@@ -56,7 +56,7 @@ export function onTransferRefused(
   returnToAgent(state, transfer, atMs, out);
 }
 
-/** No answer in time is none; the vendor may still take the call, and then it ends so. */
+/** No answer in time counts as a refusal; if the vendor still accepts, the call ends with the transfer. */
 export function onTransferDeadline(
   state: ConversationState,
   atMs: number,
@@ -68,7 +68,7 @@ export function onTransferDeadline(
   }
 }
 
-/** The caller's stream has closed. Where a transfer is under way, the call ends as the vendor's answer says: true. */
+/** The caller's stream has closed. During a transfer, the call ends as the vendor's answer says: returns true. */
 export function endInTransfer(state: ConversationState, pendingEnd: Ending): boolean {
   const { transfer } = state;
   if (transfer === undefined || state.phase !== "transferring") return false;
@@ -91,5 +91,5 @@ function returnToAgent(
   } else if (turnOf(state) === undefined) {
     startScripted(state, "transferRefused", [state.settings.cannotTransfer], atMs, out);
   }
-  // Else the agent may be telling by now why the call has to end.
+  // Otherwise the agent may already be saying why the call has to end.
 }

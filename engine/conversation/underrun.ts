@@ -31,15 +31,18 @@ import { speakable } from "./sentences.js";
 import { asSent, type ConversationState, isGrowing, type Sentence, type Turn } from "./state.js";
 import { notePace } from "./voice-pace.js";
 
-/** What the second try of a sentence may take to give its first audio, or longer where the caller has not heard that of the first. */
+/**
+ * The maximum time to first audio of a sentence's second attempt; longer if the caller has not heard the audio of
+ * the first.
+ */
 const SECOND_TRY_MAX_MS = 2_000;
-/** No silence in the middle of a sentence is longer, where no words are ready or the agent's author wants none. */
+/** The maximum silence within a sentence if no filler is ready or the agent has none. */
 const HOLE_WITHOUT_WORDS_MAX_MS = 2_000;
 
-/** Words that end a hole could not be said just now, because the caller speaks: it is looked again after so long. */
+/** A filler could not be played, because the caller speaks: it is checked again after this time. */
 const RECHECK_MS = 250;
 
-/** More of a sentence has come, or its last. */
+/** More audio of a sentence has arrived, or its last. */
 export function onSentenceAudio(
   state: ConversationState,
   turn: Turn,
@@ -53,7 +56,7 @@ export function onSentenceAudio(
   const { slot, text, firstTry } = sentence;
   const hasMore = durationMs > (sentence.durationMs ?? 0);
   if (words.length > 0) {
-    // The times of a second try begin with its own audio, which follows that of the first.
+    // The word times of a second attempt begin with its own audio, which follows that of the first.
     const earlierMs = firstTry?.durationMs ?? 0;
     const timed = words.map((word) => ({ text: word.text, endMs: word.endMs + earlierMs }));
     sentence.marks = markWords(text, sentence.marks, timed);
@@ -65,10 +68,10 @@ export function onSentenceAudio(
   if (isWhole && firstTry === undefined) notePace(state, text, durationMs);
   if (index < turn.sentCount) {
     const playedAtMs = soundAtMs(state, atMs);
-    // That a sentence was the whole of it may be told after it was heard to its end.
+    // The end of a sentence may be reported after it was heard to its end.
     if (hasMore && isGap(playedAtMs - turn.ledger.endsAtMs)) turn.underruns += 1;
     turn.ledger = recordGrowth(turn.ledger, asSent(sentence, state.voiceMsPerChar), playedAtMs);
-    // Growth alone lets nothing begin; only what it is the first or the last of does.
+    // More audio of a sentence starts nothing; only its first or last audio does.
     if (!isWhole) return;
     clearDeadline(state, "underrun");
   }
@@ -88,7 +91,7 @@ export function onSentenceFailed(
   if (index < turn.sentCount) {
     continueAfterFailure(state, turn, mayRetry, atMs, out);
   } else if (mayRetry) {
-    // Nothing of it was played, so that it is said from its first word.
+    // Nothing of it was played, so it is said again from its first word.
     sentence.durationMs = undefined;
     sentence.marks = [];
     retrySynthesis(state, turn, sentence, sentence.text, out);
@@ -99,7 +102,7 @@ export function onSentenceFailed(
   }
 }
 
-/** No more comes of a sentence, and the caller has heard all that has, or soon will have. */
+/** No more audio of a sentence arrives, and the caller has heard all that has, or soon will have. */
 export function onUnderrunDeadline(
   state: ConversationState,
   turn: Turn,
@@ -139,7 +142,7 @@ function isAwaited({ firstTry, durationMs }: Sentence): boolean {
   return firstTry !== undefined && firstTry.durationMs === durationMs;
 }
 
-/** When the try that a sentence waits for has failed. */
+/** When the current attempt at a sentence counts as failed. */
 function dueOf(sentence: Sentence, { ledger }: Turn): number {
   const { firstTry } = sentence;
   const dueMs = growthDueMs(sentence, ledger);
@@ -148,7 +151,7 @@ function dueOf(sentence: Sentence, { ledger }: Turn): number {
   return Math.min(Math.max(dueMs, firstTry.atMs + SECOND_TRY_MAX_MS), gapMaxMs);
 }
 
-/** A voice fails in the middle of what the caller is hearing: another try says the words that have not come yet. */
+/** TTS fails within a sentence that the caller is hearing: another attempt says the words that have not arrived yet. */
 function continueAfterFailure(
   state: ConversationState,
   turn: Turn,
@@ -159,13 +162,13 @@ function continueAfterFailure(
   const sentence = turn.sentences[turn.sentCount - 1];
   const last = turn.ledger.sent.at(-1);
   if (sentence === undefined || last === undefined) return;
-  // Its pace may be known better by now than when the sentence began.
+  // The pace may be known better by now than when the sentence began.
   const { expectedMs } = asSent(sentence, state.voiceMsPerChar);
   const sent = { ...last, expectedMs };
   const received = receivedOf(sent);
   const rest = sentence.text.slice(received.length).trimStart();
   const playedAtMs = soundAtMs(state, atMs);
-  // A voice that is asked for a mark alone says nothing, or something odd.
+  // TTS that gets only a mark returns nothing, or something odd.
   if (speakable(rest) === "") {
     sentence.firstTry = { text: sentence.text, durationMs: sent.durationMs, atMs };
     cutSentence(state, turn, playedAtMs, out);
@@ -182,7 +185,7 @@ function continueAfterFailure(
   }
 }
 
-/** The caller is told why the sentence ends there, in words that are ready, and hears nothing more of the turn. */
+/** A prepared phrase tells the caller why the sentence ends there; nothing more of the turn is played. */
 function apologizeForRest(
   state: ConversationState,
   turn: Turn,
@@ -230,12 +233,12 @@ function bridgeGap(
   return true;
 }
 
-/** The words of a sentence that had not come when its voice failed. */
+/** The words of a sentence that had not arrived when its TTS failed. */
 function restOf({ text, firstTry }: Sentence): string {
   return text.slice(firstTry?.text.length ?? 0).trimStart();
 }
 
-/** The sentence that is being sent ends at `atMs` with what has come of it. */
+/** The sentence that is being sent ends at `atMs` with the audio received so far. */
 export function cutSentence(
   state: ConversationState,
   turn: Turn,

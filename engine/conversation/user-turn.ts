@@ -68,7 +68,7 @@ export function onTranscript(
   const wasReported = isSameWords(detector.pendingText(state.user.hearing), text);
   const isOld = isRepeated(state, event);
   noteWords(state, event, heard.state, isOld);
-  // A repeated interim result does not show that the caller goes on.
+  // A repeated interim result does not show that the caller continues.
   const recheckOf =
     heard.turnText !== undefined || isOld
       ? undefined
@@ -80,7 +80,7 @@ export function onTranscript(
     isRepeated: wasReported,
   };
   handleUserSpeech(state, said, event.atMs, out);
-  // A postponed goodbye whose parts are all over ends the call when it resumes.
+  // A postponed goodbye that has been played in full ends the call when it resumes.
   if (state.phase === "ended") return;
   if (heard.turnText !== undefined) {
     const end = endOfTurn(state.user.endedAtMs, { reason: "endpointing" }, event.atMs);
@@ -134,7 +134,7 @@ export function onCallerTurnEnded(
   state.user.undecidedMaxMs = undefined;
 }
 
-/** Has the end of the turn decided again, if nothing happens until then. */
+/** Schedules the decision about the end of the turn again, if no event arrives before. */
 function recheck(state: ConversationState, decision: EndOfTurnDecision): void {
   if (!decision.isDone) setDeadline(state, "endpointing", decision.recheckAtMs);
 }
@@ -150,7 +150,7 @@ export function endOfTurn(
   return { reason, waitedMs, ...(waitedFor === undefined ? {} : { waitedFor }) };
 }
 
-/** A turn that ended without the recognizer's word may hold guesses, whose final version is still to come. */
+/** A turn that ended without the STT's report may contain interim words, whose final version is still to come. */
 export function turnEnded(
   state: ConversationState,
   heard: detector.TurnStep,
@@ -172,7 +172,7 @@ export function turnEnded(
   );
 }
 
-/** An interruption that no words followed; words that are still on their way get more time. */
+/** No words followed an interruption; words that are still on their way get more time. */
 export function onFalseInterruptionDeadline(
   state: ConversationState,
   atMs: number,
@@ -183,7 +183,7 @@ export function onFalseInterruptionDeadline(
   else onFalseInterruption(state, atMs, out);
 }
 
-/** Written words are whole and the caller's own: they stop the agent at once, and are answered at once. */
+/** Written words are complete and the caller's own: they stop the agent and are answered immediately. */
 export function onWritten(
   state: ConversationState,
   { text, atMs }: WrittenEvent,

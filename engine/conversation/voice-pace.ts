@@ -3,7 +3,7 @@ import { type ConversationState, VOICE_MS_PER_CHAR } from "./state.js";
 /** A shorter text says little about how fast its voice speaks. */
 export const PACE_CHARS_MIN = 10;
 
-/** The voice has said this text whole. The first that is heard of it counts alone, and later ones as much as all before. */
+/** The voice has said this complete text. The first measurement counts alone, and a later one as much as all before. */
 export function notePace(state: ConversationState, text: string, durationMs: number): void {
   if (text.length < PACE_CHARS_MIN) return;
   const heard = durationMs / text.length;

@@ -20,7 +20,7 @@ export class JobMetrics {
   });
   readonly #failures = new Counter({
     name: "parley_job_failures_total",
-    help: "Jobs that were given up",
+    help: "Jobs that failed for good",
     labelNames: ["kind"],
     registers: [this.#registry],
   });

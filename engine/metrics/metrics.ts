@@ -84,7 +84,7 @@ export class Metrics {
   );
   readonly #hedges = this.#counter(
     "parley_hedges_total",
-    "Replies whose LLM was later than usual: another was asked, started first, or was over the budget",
+    "Replies whose LLM was later than usual: another was requested, started first, or was over the budget",
     ["outcome"],
   );
   readonly #hedgeTokens = this.#counter(
@@ -205,7 +205,7 @@ export class Metrics {
     const gaugeOf = (figure: string, collect: () => void) =>
       new Gauge({
         name: `nodejs_eventloop_lag_${figure}_seconds`,
-        help: `How late timers ran: ${figure} of the worst second since this was last asked`,
+        help: `How late timers ran: ${figure} of the worst second since the last scrape`,
         registers: [this.#registry],
         collect,
       });

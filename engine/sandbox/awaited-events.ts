@@ -1,5 +1,5 @@
 const EVENTS_MAX = 10_000;
-/** Only a test that fails waits so long; one on a machine with other work may wait for seconds. */
+/** Only a failing test waits this long; one on a busy machine may wait for seconds. */
 const UNTIL_MS = 60_000;
 const STORY_EVENTS = 12;
 
@@ -10,17 +10,17 @@ interface Waiting<Event> {
   readonly timer: NodeJS.Timeout;
 }
 
-/** What has happened to a caller, and who waits for what is to come. Of more than 10,000 events the oldest are forgotten. */
+/** The events of a caller, and the waits for later ones. Beyond 10,000 events the oldest are dropped. */
 export class AwaitedEvents<Event> {
   readonly #describe: (event: Event) => string;
   readonly #onEvent: ((event: Event) => void) | undefined;
   readonly #waiting: Waiting<Event>[] = [];
   #events: Event[] = [];
-  /** Events before this one have been answered to `until`. */
+  /** Events before this one have been returned by `until`. */
   #seen = 0;
   #isOver = false;
 
-  /** `onEvent` is told of each as it comes. */
+  /** `onEvent` is called for each event as it arrives. */
   constructor(describe: (event: Event) => string, onEvent?: (event: Event) => void) {
     this.#describe = describe;
     this.#onEvent = onEvent;
@@ -45,7 +45,7 @@ export class AwaitedEvents<Event> {
     waiting.resolve(event);
   }
 
-  /** No more events come: pending waits reject. */
+  /** No more events follow: pending waits reject. */
   end(): void {
     this.#isOver = true;
     for (const { timer, reject } of this.#waiting.splice(0)) {
@@ -55,8 +55,8 @@ export class AwaitedEvents<Event> {
   }
 
   /**
-   * The next event that fits, among those that came since the last one answered here and those to come. Rejects when it
-   * does not come in time, or the call ends before.
+   * The next matching event, among those since the last one returned here and later ones. Rejects if it does not
+   * arrive in time, or the call ends before.
    */
   until(predicate: (event: Event) => boolean, timeoutMs = UNTIL_MS): Promise<Event> {
     const index = this.#events.findIndex((event, n) => n >= this.#seen && predicate(event));
@@ -79,7 +79,7 @@ export class AwaitedEvents<Event> {
     });
   }
 
-  /** The last events in a few words, for a test that waited in vain. */
+  /** The last events in a few words, for a test whose wait failed. */
   #story(): string {
     return (
       this.#events.slice(-STORY_EVENTS).map(this.#describe).join(", ") || "nothing has happened"

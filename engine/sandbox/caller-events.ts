@@ -21,7 +21,10 @@ const ServerMessage = v.variant("type", [
   v.object({ type: v.literal("error"), payload: v.object({ message: v.string() }) }),
 ]);
 
-/** All that can happen to a caller: the service's messages, sound (on the web a whole MP3, or a piece of a stream), a text that is none, the end. */
+/**
+ * All events of a caller: the service's messages, sound (on the web a whole MP3, or a piece of a stream), an
+ * invalid text, the end.
+ */
 export type CallerEvent =
   | v.InferOutput<typeof ServerMessage>
   | { readonly type: "audio"; readonly sound: Uint8Array }

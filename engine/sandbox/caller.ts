@@ -10,17 +10,17 @@ import { bytesOf } from "./telephone/telephone-audio.js";
 import { encodeSpeech } from "./telephone/tone-code.js";
 
 export interface CallerOptions {
-  /** Where the server listens: `ws://` or `http://`; with a sub-path such as `/voice` or without. */
+  /** The server's address: `ws://` or `http://`; with or without a sub-path such as `/voice`. */
   readonly url: string;
   readonly apiKey: string;
   readonly agentId?: string;
   /** The `historyKey` of an earlier call. */
   readonly sessionId?: string;
-  /** Has the agent's voice streamed in this encoding, and tells the service what it has played. */
+  /** Has the agent's audio streamed in this encoding, and reports to the service what it has played. */
   readonly stream?: StreamedFormat;
-  /** In the stream mode: how long sound is held back after a silence, against gaps. */
+  /** In stream mode: how long sound is buffered after a silence, against gaps. */
   readonly bufferMs?: number;
-  /** False saves the memory of the received MP3s in load tests: `heard` then tells nothing. */
+  /** False saves the memory of the received MP3s in load tests: `playedReplies` is empty then. */
   readonly keepsAudio?: boolean;
 }
 
@@ -35,9 +35,9 @@ const SAMPLE_RATE_HZ = 16_000;
 const REPORT_FRAMES = 5;
 const FRAME_BYTES = (SAMPLE_RATE_HZ * 2 * FRAME_MS) / 1000;
 const SILENCE = Buffer.alloc(FRAME_BYTES);
-/** A server that does not read loses audio, as a real call does, and this process keeps its memory. */
+/** A server that does not read loses audio, as a real call does, and this process's memory stays bounded. */
 const UNSENT_BYTES_MAX = 1024 * 1024;
-/** Callers of a load test say the same few things: some ten minutes of speech. */
+/** Callers of a load test repeat a few texts: some ten minutes of speech. */
 const SPEECH_BYTES_MAX = 16 * 1024 * 1024;
 
 const speechCache = new LRUCache<string, Buffer>({
@@ -67,7 +67,7 @@ export class Caller {
   #frameCount = 0;
   #reported = "";
 
-  /** Connects and waits until the service says `connected`; rejects with its close code and reason otherwise. */
+  /** Connects and waits until the service sends `connected`; rejects with its close code and reason otherwise. */
   static async connect(options: CallerOptions): Promise<Caller> {
     const caller = Caller.dial(options);
     const event = await caller.until(({ type }) => type === "connected" || type === "closed");
@@ -75,7 +75,7 @@ export class Caller {
     return caller;
   }
 
-  /** Connects without waiting for anything: for calls that are to be refused. */
+  /** Connects without waiting: for calls that are to be refused. */
   static dial(options: CallerOptions): Caller {
     return new Caller(options);
   }
@@ -100,7 +100,7 @@ export class Caller {
       generateMask: (mask) => mask.fill(0),
     });
     this.#socket.on("message", (data: Buffer, isBinary) => this.#receive(data, isBinary));
-    // The close that follows tells it.
+    // The close that follows reports it.
     this.#socket.on("error", () => undefined);
     this.#socket.on("close", (code, reason) => this.#closed(code, reason.toString("utf8")));
   }
@@ -114,17 +114,17 @@ export class Caller {
     return this.#historyKey;
   }
 
-  /** When all that was received will have been played, on the clock of the events. */
+  /** When all received audio will have been played, on the clock of the events. */
   get playbackEndsNs(): bigint | undefined {
     return this.#loudspeaker.endsNs;
   }
 
-  /** Speaks in real time after what it is saying; resolves when the last frame is sent. */
+  /** Speaks in real time after the current utterance; resolves when the last frame is sent. */
   say(text: string): Promise<Utterance> {
     return this.play(text, speechOf(text));
   }
 
-  /** Speaks now, instead of what it was saying: those are rejected. */
+  /** Speaks now, instead of the current utterances, which are rejected. */
   interrupt(text: string): Promise<Utterance> {
     this.#stopTalking("interrupted by the caller's own words");
     return this.say(text);
@@ -143,12 +143,12 @@ export class Caller {
     this.#isMuted = isMuted;
   }
 
-  /** Leaves what the server sends in the network, as a client that hangs does. */
+  /** Stops reading from the server, as a client that hangs does. */
   stopReading(): void {
     this.#socket.pause();
   }
 
-  /** A frame as it stands, past the microphone. */
+  /** Sends a raw frame, bypassing the microphone. */
   send(data: string | Uint8Array): void {
     this.#socket.send(data);
   }
@@ -158,7 +158,10 @@ export class Caller {
     return this.#events.until(predicate, timeoutMs);
   }
 
-  /** What every received MP3, or every streamed turn, says, and what of it was played until now, oldest first. */
+  /**
+   * The text of every received MP3, or every streamed turn, and the part of it that was played until now, oldest
+   * first.
+   */
   playedReplies(): Promise<readonly PlayedReply[]> {
     return this.#loudspeaker.playedReplies(process.hrtime.bigint());
   }
@@ -174,7 +177,7 @@ export class Caller {
     await closed;
   }
 
-  /** Breaks the connection without a word. */
+  /** Breaks the connection without a close. */
   drop(): void {
     this.#socket.terminate();
   }
@@ -199,7 +202,7 @@ export class Caller {
     this.#events.add({ ...message, atNs });
   }
 
-  /** In the stream mode, from time to time: how much of the newest turn was played. */
+  /** In stream mode, periodically: how much of the newest turn was played. */
   #reportPlayed(): void {
     this.#frameCount += 1;
     if (!(this.#loudspeaker instanceof StreamLoudspeaker) || !this.#keepsAudio) return;

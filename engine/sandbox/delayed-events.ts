@@ -1,10 +1,10 @@
-/** Does things after the vendor's settable latency, in their order: none overtakes one that was decided before it. */
+/** Runs actions after the vendor's configured latency, in order: none overtakes one that was decided before it. */
 export class DelayedEvents {
   readonly #latencyMs: () => number;
   #dueMs = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** `latencyMs` is asked each time: tests change it while a call is in progress. */
+  /** `latencyMs` is called each time: tests change it while a call is in progress. */
   constructor(latencyMs: () => number) {
     this.#latencyMs = latencyMs;
   }

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Vendors take large conversations; this is far above any that fits a voice call. */
+/** Vendors accept large conversations; this is far above any that fits a voice call. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The client has left: there is no one to answer. */
+/** The client has left: no response can be sent. */
 export class ExchangeAbortedError extends Error {
   override readonly name = "ExchangeAbortedError";
 }
 
-/** One HTTP request to a simulator, and its answer. */
+/** One HTTP request to a simulator, and its response. */
 export class Exchange {
   readonly request: IncomingMessage;
-  /** What stands behind the prefix of the vendor, with the query. */
+  /** The path after the vendor's prefix, with the query. */
   readonly url: URL;
   readonly #response: ServerResponse;
   readonly #aborted = new AbortController();
@@ -31,7 +31,7 @@ export class Exchange {
     return this.#aborted.signal.aborted;
   }
 
-  /** Tells once when the other side goes away before the whole answer is out. */
+  /** Called once if the other side disconnects before the whole response is sent. */
   whenAborted(action: () => void): void {
     this.#aborted.signal.addEventListener("abort", action, { once: true });
   }
@@ -49,7 +49,7 @@ export class Exchange {
     return /^Bearer +(\S+)$/i.exec(this.header("authorization") ?? "")?.[1];
   }
 
-  /** The parsed body, or undefined when it is not JSON or too large. */
+  /** The parsed body, or undefined if it is not JSON or too large. */
   async readJson(): Promise<unknown> {
     try {
       return JSON.parse((await this.readText()) ?? "");
@@ -59,12 +59,12 @@ export class Exchange {
     }
   }
 
-  /** Undefined when it is too large. */
+  /** Undefined if it is too large. */
   async readText(): Promise<string | undefined> {
     return (await this.readBytes(BODY_BYTES_MAX))?.toString("utf8");
   }
 
-  /** Undefined when the body is longer than `sizeBytesMax`. */
+  /** Undefined if the body is longer than `sizeBytesMax`. */
   async readBytes(sizeBytesMax: number): Promise<Buffer | undefined> {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -80,12 +80,12 @@ export class Exchange {
     return bytes > sizeBytesMax ? undefined : Buffer.concat(chunks);
   }
 
-  /** The fields and files of a multipart body, or undefined when it is none or longer than `sizeBytesMax`. */
+  /** The fields and files of a multipart body, or undefined if it is not one or longer than `sizeBytesMax`. */
   async readForm(sizeBytesMax: number): Promise<FormData | undefined> {
     const body = await this.readBytes(sizeBytesMax);
     if (body === undefined) return undefined;
     const headers = { "content-type": this.header("content-type") ?? "" };
-    // What cannot be parsed as a form is no form.
+    // A body that cannot be parsed is not a form.
     return new Response(Uint8Array.from(body), { headers }).formData().catch(() => undefined);
   }
 
@@ -104,7 +104,7 @@ export class Exchange {
     this.#response.flushHeaders();
   }
 
-  /** Waits for the reader when it is slow. Throws ExchangeAbortedError when it has gone. */
+  /** Waits for a slow reader. Throws ExchangeAbortedError if it has gone. */
   async write(chunk: string | Uint8Array): Promise<void> {
     if (this.isAborted) throw new ExchangeAbortedError();
     if (this.#response.write(chunk)) return;
@@ -119,7 +119,7 @@ export class Exchange {
     this.#response.end();
   }
 
-  /** Breaks the connection as a crashing vendor would; what was written before still arrives. */
+  /** Breaks the connection as a crashing vendor would; written data still arrives. */
   disconnect(): void {
     if (this.hasStarted) this.#response.socket?.destroySoon();
     else this.#response.destroy();
@@ -132,7 +132,7 @@ export class Exchange {
     });
   }
 
-  /** Says nothing more until the other side gives up. */
+  /** Sends nothing more until the other side gives up. */
   async stall(): Promise<never> {
     await this.#orAborted(new Promise<never>(() => undefined));
     throw new ExchangeAbortedError();

@@ -21,7 +21,7 @@ export const DEEPGRAM_FAULTS = [
   "stallHandshake",
   "silent",
   "slow",
-  // The next utterance is taken for noise: no word of it is returned, and an empty result at its end.
+  // The next utterance counts as noise: none of its words is returned, and an empty result at its end.
   "dropUtterance",
   "neverSpeechFinal",
   "utteranceEndOnly",
@@ -39,12 +39,12 @@ export const DEEPGRAM_FAULTS = [
   "noAnswerToClose",
 ] as const;
 
-/** AssemblyAI tells of a limit that passes in an open connection, in words that begin like those about a key. */
+/** AssemblyAI reports a temporary limit in an open connection, with a text that begins like those about a key. */
 export const ASSEMBLYAI_FAULTS = [...DEEPGRAM_FAULTS, "tooManySessions", "tooFast"] as const;
 
 export const CHAT_FAULTS = [
   "unauthorized",
-  // A vendor that moderates what is said refuses one request by it, and means no key.
+  // A vendor that moderates content refuses one request with it, and does not mean the key.
   "forbidden",
   "badRequest",
   "notFound",
@@ -63,11 +63,11 @@ export const CHAT_FAULTS = [
   "errorMidStream",
   "endWithoutDone",
   "fragmented",
-  // Asks for the first tool that is offered, again and again.
+  // Calls the first offered tool again and again.
   "toolLoop",
-  // Not of Ollama, whose arguments are objects.
+  // Not for Ollama, whose arguments are objects.
   "brokenArguments",
-  // Not of Ollama, which is told not to think.
+  // Not for Ollama, which is asked not to reason.
   "thinksAloud",
 ] as const;
 
@@ -84,11 +84,11 @@ export const SPEECH_FAULTS = [
   "slow",
   "garbage",
   "emptyAudio",
-  // As long as the sentence, without a sound; or its first half, as if that were all of it.
+  // As long as the sentence, without a sound; or only its first half.
   "silentAudio",
   "halfAudio",
-  // Only over sockets: all audio arrives, and its end is never reported, or reported with its first piece and again at
-  // the end, or twice.
+  // Only over sockets: all audio arrives, and its end is never reported, or reported with its first
+  // piece and again at the end, or twice.
   "neverDone",
   "doneEarly",
   "doneTwice",
@@ -123,7 +123,7 @@ export const TWILIO_REFUSALS = [
   "serverError",
 ] as const;
 
-/** What becomes of a call whose number does not say something else. */
+/** The outcome of a call whose number does not determine another. */
 export const TWILIO_OUTCOMES = ["busy", "noAnswer", "failed", "machine", "rings"] as const;
 
 const DeepgramSettings = v.strictObject({
@@ -135,7 +135,7 @@ const DeepgramSettings = v.strictObject({
   interimIntervalMs: v.exactOptional(delay),
   /** The audio after which a segment is closed although the caller still speaks. */
   segmentMs: v.exactOptional(delay),
-  /** Every so many words one is heard as another. */
+  /** One in this many words is transcribed as another. */
   misheardEvery: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(2), v.maxValue(1_000))),
   /** The time without any message after which the stream fails with NET-0001. */
   idleTimeoutMs: v.exactOptional(delay),
@@ -159,11 +159,11 @@ const ChatSettings = v.strictObject({
 
 const speechDelays = {
   firstByteMs: v.exactOptional(delay),
-  /** How many times faster than it is spoken the audio comes: 4 unless set. Zero is all of it at once. */
+  /** How many times faster than real time the audio arrives: 4 by default. Zero sends all of it at once. */
   realTimeFactor: v.exactOptional(v.pipe(v.number(), v.minValue(0), v.maxValue(1_000))),
-  /** The audio of one chunk: 100 ms unless set. */
+  /** The audio of one chunk: 100 ms by default. */
   chunkMs: v.exactOptional(v.pipe(v.number(), v.minValue(1), v.maxValue(60_000))),
-  /** Each chunk comes up to so much later than it would, unevenly. */
+  /** Each chunk arrives up to this much later than it would, unevenly. */
   jitterMs: v.exactOptional(delay),
 };
 
@@ -177,20 +177,20 @@ const EdgeSettings = v.strictObject({
   ...faultCount,
   ...speechDelays,
   fault: v.exactOptional(v.picklist(EDGE_FAULTS)),
-  /** How far the vendor's clock is ahead of this machine's: tokens are checked, and `Date` is told, by it. */
+  /** How far the vendor's clock is ahead of this machine's, for its tokens and its `Date` header. */
   skewMs: v.exactOptional(v.pipe(v.number(), v.minValue(-86_400_000), v.maxValue(86_400_000))),
 });
 
 const TwilioSettings = v.strictObject({
   ...faultCount,
   fault: v.exactOptional(v.picklist([...TWILIO_REFUSALS, ...TWILIO_OUTCOMES])),
-  /** Until an answer arrives, or the absence of one is reported. */
+  /** The time until the call is answered, or reported as not answered. */
   ringMs: v.exactOptional(delay),
-  /** For so long two people talk, when a call was handed on. */
+  /** How long two people talk after a transfer. */
   talkMs: v.exactOptional(delay),
 });
 
-/** The body of PUT /sandbox/faults: a vendor that is named gets exactly these settings, the others keep theirs. */
+/** The body of PUT /sandbox/faults: a named vendor gets exactly these settings, the others keep theirs. */
 export const FaultsPatch = v.strictObject({
   deepgram: v.exactOptional(DeepgramSettings),
   openai: v.exactOptional(ChatSettings),
@@ -220,7 +220,10 @@ export type EdgeFault = (typeof EDGE_FAULTS)[number];
 export type TwilioRefusal = (typeof TWILIO_REFUSALS)[number];
 export type TwilioOutcome = (typeof TWILIO_OUTCOMES)[number];
 
-/** Assigning to a vendor takes effect at once, also on what is in progress. An empty object is a healthy vendor without delays. */
+/**
+ * Assigning to a vendor takes effect immediately, also for requests in progress. An empty object is a healthy
+ * vendor without delays.
+ */
 export interface SandboxFaults {
   deepgram: DeepgramSettings;
   openai: ChatSettings;
@@ -254,7 +257,7 @@ export function noFaults(): SandboxFaults {
   };
 }
 
-/** Delays of a good day on the internet, for trying the product by hand. */
+/** Typical delays of the internet, for manual tests of the product. */
 export function lifelikeDelays(): SandboxFaults {
   const chat = { firstTokenMs: 250, tokenIntervalMs: 12 };
   const speech = { firstByteMs: 150 };
@@ -276,8 +279,8 @@ export function lifelikeDelays(): SandboxFaults {
 type FaultOf<Vendor extends SandboxVendor> = NonNullable<SandboxFaults[Vendor]["fault"]>;
 
 /**
- * The fault that spoils this request, counted; undefined when it goes well. `among` names the faults that can apply at
- * this point: others are neither counted nor told.
+ * The fault of this request, counted; undefined if it succeeds. `among` names the faults that can apply at this
+ * point: others are neither counted nor returned.
  */
 export function takeFault<Vendor extends SandboxVendor>(
   faults: SandboxFaults,

@@ -3,7 +3,7 @@ import type { SandboxVendor } from "./faults.js";
 export type JournalKind =
   | "request"
   | "firstByte"
-  /** A language model is about to send the token that ends its first sentence. */
+  /** An LLM is about to send the token that ends its first sentence. */
   | "firstSentence"
   | "lastByte"
   | "aborted"
@@ -15,20 +15,23 @@ export type JournalKind =
 
 export interface JournalEntry {
   readonly vendor: SandboxVendor;
-  /** `aborted`: the client went away, or was disconnected by a fault, before the whole answer was out. */
+  /** `aborted`: the client disconnected, or a fault disconnected it, before the whole response was sent. */
   readonly kind: JournalKind;
   /** Nanoseconds of the machine's monotonic clock (process.hrtime.bigint) as decimals: the same clock in every process. */
   readonly atNs: string;
   /** Entries of one request, or of one Deepgram stream, have the same number. */
   readonly request: number;
-  /** What was asked: the caller's words, the text to speak, the type and transcript of an event; of a voice's last byte its pace. */
+  /**
+   * The content of the request: the caller's words, the text to speak, the type and transcript of an event; for
+   * the last byte of TTS its pace.
+   */
   readonly text?: string;
 }
 
-/** The journal of a few minutes of several hundred calls; older entries make room. */
+/** The journal of a few minutes of several hundred calls; older entries are dropped. */
 const ENTRIES_MAX = 200_000;
 
-/** What the simulated vendors did and when, so that a benchmark can take their delays off. */
+/** The actions of the simulated vendors with their times, so that a benchmark can subtract their delays. */
 export class Journal {
   readonly #isOn: boolean;
   readonly #onEntry: () => void;

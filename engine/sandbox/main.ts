@@ -4,11 +4,11 @@ import { FaultsPatch, lifelikeDelays } from "./faults.js";
 import { startSandbox } from "./sandbox.js";
 
 /**
- * The sandbox as a process of its own: `node main.js [port]`, or PORT. Prints one line of JSON, `{"urls":…,"port":…}`,
- * when it listens; ends on SIGTERM or SIGINT. SANDBOX_JOURNAL=1 keeps the journal, SANDBOX_LIFELIKE=1 sets the delays of
- * an ordinary day, SANDBOX_FAULTS is the JSON of PUT /sandbox/faults, and SANDBOX_VOICE=speech
- * speaks words instead of tones. SANDBOX_TLS=ca.pem serves the vendors with TLS on the
- * port after it, and writes the certificate to trust into that file.
+ * The sandbox as a process of its own: `node main.js [port]`, or PORT. Prints one line of JSON,
+ * `{"urls":…,"port":…}`, when it listens; ends on SIGTERM or SIGINT. SANDBOX_JOURNAL=1 keeps the journal,
+ * SANDBOX_LIFELIKE=1 sets typical delays, SANDBOX_FAULTS is the JSON of PUT /sandbox/faults, and
+ * SANDBOX_VOICE=speech speaks words instead of tones. SANDBOX_TLS=ca.pem serves the vendors with TLS on the port
+ * after it, and writes the certificate to trust into that file.
  */
 const { env, argv } = process;
 const PORT_EXPECTED = "expected a whole number from 0 to 65535";
@@ -40,7 +40,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
-/** What a person typed: a wrong value is told in a line, without a stack. */
+/** Input of a person: an invalid value is reported in one line, without a stack. */
 function read<Schema extends v.GenericSchema>(
   name: string,
   schema: Schema,

@@ -5,14 +5,14 @@ import * as v from "valibot";
 const NOTE_FILE = "sandbox.json";
 
 const SandboxNote = v.object({
-  /** Where the server listens that the sandbox belongs to. */
+  /** The address of the server that the sandbox belongs to. */
   serverUrl: v.string(),
-  /** Where the simulated Twilio answers its REST API. */
+  /** The address of the simulated Twilio's REST API. */
   twilioUrl: v.string(),
-  /** Where the sandbox's faults and journal are. */
+  /** The address of the sandbox's faults and journal. */
   deskUrl: v.string(),
 });
-/** Where the sandbox of a running server is, for other processes on its machine; kept in the data folder. */
+/** The addresses of a running server's sandbox, for other processes on its machine; stored in the data folder. */
 export type SandboxNote = Readonly<v.InferOutput<typeof SandboxNote>>;
 
 export async function writeSandboxNote(dataDir: string, note: SandboxNote): Promise<void> {
@@ -23,7 +23,7 @@ export async function removeSandboxNote(dataDir: string): Promise<void> {
   await rm(join(dataDir, NOTE_FILE), { force: true });
 }
 
-/** Undefined where no server with a sandbox runs on this data folder; a server that was killed leaves its note behind. */
+/** Undefined if no server with a sandbox runs on this data folder; a killed server leaves its note behind. */
 export async function readSandboxNote(dataDir: string): Promise<SandboxNote | undefined> {
   try {
     return v.parse(SandboxNote, JSON.parse(await readFile(join(dataDir, NOTE_FILE), "utf8")));

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type SandboxAddresses, type SandboxOptions, startSandbox } from "./sandbox.js";
 
-/** The thread's side of `startSandboxThread`: tells the addresses once, closes on any message. */
+/** The thread's side of `startSandboxThread`: sends the addresses once, closes on any message. */
 const port = parentPort;
 if (port === null) throw new Error("sandbox-thread is run by startSandboxThread");
 

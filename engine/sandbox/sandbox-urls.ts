@@ -1,4 +1,4 @@
-/** What stands for each vendor's base address in the settings of the server. */
+/** The replacement for each vendor's base address in the server's settings. */
 export interface SandboxUrls {
   readonly deepgram: string;
   readonly openai: string;
@@ -8,7 +8,7 @@ export interface SandboxUrls {
   readonly edge: string;
   readonly cartesia: string;
   readonly assemblyai: string;
-  /** Servers that speak OpenAI's protocol: one of them stands for all, and asks for no key. */
+  /** Servers with OpenAI's protocol: one stands for all, without a key. */
   readonly anthropic: string;
   readonly gemini: string;
   readonly mistral: string;
@@ -23,13 +23,13 @@ export interface SandboxUrls {
   readonly jambonz: string;
   /** The address of Asterisk's REST interface. */
   readonly asterisk: string;
-  /** Where telephones of other processes are plugged in; without TLS, as the desk, since no vendor is reached by it. */
+  /** Where telephones of other processes connect; without TLS, like the control pages, since no vendor uses it. */
   readonly telephones: string;
-  /** Where the sandbox's own pages are: its faults and its journal. */
+  /** The sandbox's own pages: its faults and its journal. */
   readonly desk: string;
 }
 
-/** `tlsAuthority`, where there is one, is what the vendors' own addresses name. */
+/** `tlsAuthority`, if there is one, is the host of the vendors' own addresses. */
 export function urlsAt(authority: string, tlsAuthority?: string): SandboxUrls {
   const [s, at] = tlsAuthority === undefined ? ["", authority] : ["s", tlsAuthority];
   const compatible = `http${s}://${at}/compatible/v1`;

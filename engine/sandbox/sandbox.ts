@@ -104,7 +104,7 @@ export class ControlServer implements Simulator {
 const KEY_BITS = 2048;
 const SERIAL_BYTES = 15;
 const DAY_MS = 24 * 3_600_000;
-/** Long enough for any run, and too short for anybody to rely on. */
+/** Long enough for any run, and too short to be relied on. */
 const VALID_DAYS = 30;
 
 /** PEM texts of a server's key and of its certificate. */
@@ -118,9 +118,9 @@ interface KeyPair {
   readonly privateKey: string;
 }
 
-/** Signs certificates for servers on this machine. Made anew for each sandbox; its key is kept nowhere. */
+/** Signs certificates for servers on this machine. Created for each sandbox; its key is not stored. */
 export class CertificateAuthority {
-  /** PEM; what a client is handed to trust every certificate of this authority, and no other. */
+  /** PEM; with it a client trusts every certificate of this authority, and no other. */
   readonly certificate: string;
   readonly #key: forge.pki.rsa.PrivateKey;
   readonly #nowMs: number;
@@ -133,8 +133,8 @@ export class CertificateAuthority {
   private constructor(keys: KeyPair, nowMs: number) {
     this.#nowMs = nowMs;
     this.#key = forge.pki.privateKeyFromPem(keys.privateKey);
-    // Two authorities with one name would be confused, and the error would be a wrong signature instead of an unknown
-    // issuer.
+    // Two authorities with one name would be confused, and the error would be a wrong signature
+    // instead of an unknown issuer.
     this.#name = nameOf(`Parley sandbox ${randomBytes(4).toString("hex")}`);
     this.certificate = this.#sign(keys.publicKey, this.#name, [
       { name: "basicConstraints", cA: true, critical: true },
@@ -143,7 +143,7 @@ export class CertificateAuthority {
     ]);
   }
 
-  /** `hosts` are the names and IP addresses that the certificate is good for. */
+  /** `hosts`: the names and IP addresses that the certificate is valid for. */
   async identityFor(hosts: readonly string[]): Promise<ServerIdentity> {
     const { publicKey, privateKey } = await newKeyPair();
     const cert = this.#sign(publicKey, nameOf("Parley sandbox's vendors"), [
@@ -158,7 +158,7 @@ export class CertificateAuthority {
   #sign(publicKey: string, subject: forge.pki.CertificateField[], extensions: object[]): string {
     const certificate = forge.pki.createCertificate();
     certificate.publicKey = forge.pki.publicKeyFromPem(publicKey);
-    // A first bit of zero keeps the number positive, as X.509 wants it.
+    // A leading zero bit keeps the number positive, as X.509 requires.
     certificate.serialNumber = `01${randomBytes(SERIAL_BYTES).toString("hex")}`;
     certificate.validity.notBefore = new Date(this.#nowMs - DAY_MS);
     certificate.validity.notAfter = new Date(this.#nowMs + VALID_DAYS * DAY_MS);
@@ -191,16 +191,16 @@ export type SandboxVoice = "tones" | "speech";
 
 export interface SandboxOptions {
   readonly host?: string;
-  /** Zero, the default, takes any that is free. */
+  /** Zero, the default, chooses a free one. */
   readonly port?: number;
   readonly faults?: Partial<SandboxFaults>;
-  /** The one key that the vendors with keys take; without it any key that is not empty is good. */
+  /** The one key that vendors with keys accept; without it any non-empty key is accepted. */
   readonly apiKey?: string;
   /** Keeps a journal of requests and events. */
   readonly journal?: boolean;
-  /** Serves the vendors with TLS too, on a port of its own: `port + 1`, or any that is free. */
+  /** Serves the vendors with TLS too, on a separate port: `port + 1`, or a free one. */
   readonly tls?: boolean;
-  /** `speech`: all simulated TTS speaks English, where the optional package is installed; else in tones. */
+  /** `speech`: all simulated TTS speaks English, if the optional package is installed; otherwise in tones. */
   readonly voice?: SandboxVoice;
   /** Called after each entry of the journal, and when a connection has been opened or closed. */
   readonly onChange?: () => void;
@@ -208,7 +208,7 @@ export interface SandboxOptions {
 
 export interface Sandbox {
   readonly port: number;
-  /** With `tls` the vendors' addresses are those with TLS. */
+  /** With `tls` the vendors' addresses use TLS. */
   readonly urls: SandboxUrls;
   /** PEM of the authority that signed the vendors' certificate; with `tls` only. */
   readonly caCertificate: string | undefined;
@@ -218,7 +218,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** What a thread of the sandbox tells once, when it listens. */
+/** The message of a sandbox's thread when it listens. */
 export type SandboxAddresses = Pick<Sandbox, "urls" | "caCertificate">;
 
 const SERVER_OPTIONS = { keepAliveTimeout: 60_000 };
@@ -287,7 +287,7 @@ const PLACED_TALK_MS = 10_000;
 
 type Routes = [prefix: string, simulator: Simulator][];
 
-/** The first prefix that fits wins: speech stands before the rest of OpenAI. */
+/** The first matching prefix wins: speech comes before the rest of OpenAI. */
 function routesOf(context: SandboxContext, people: PhonePeople): Routes {
   const talk: PhonePeople["talk"] = (caller, number) => people.talk(caller, number);
   return [
@@ -336,7 +336,7 @@ function serve(routes: Routes, request: IncomingMessage, response: ServerRespons
 
 function upgrade(routes: Routes, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const [simulator, url] = find(routes, request.url ?? "/") ?? [];
-  // The other side may reset the connection at any time; there is nobody to tell.
+  // The other side may reset the connection at any time; no report is needed.
   socket.on("error", () => undefined);
   if (simulator?.handleUpgrade === undefined || url === undefined) {
     refuseUpgrade({ request, socket, head, url: new URL("http://sandbox/") }, 404, "");

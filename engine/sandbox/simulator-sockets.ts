@@ -20,7 +20,7 @@ export class SimulatorSockets {
     });
   }
 
-  /** `header` is one more line of the answer. */
+  /** `header` is an additional line of the response. */
   accept(
     { request, socket, head }: Upgrade,
     onOpen: (socket: WebSocket) => void,

@@ -5,13 +5,13 @@ import type { Exchange } from "./exchange.js";
 import type { SandboxFaults } from "./faults.js";
 import type { Journal } from "./journal.js";
 
-/** What all simulators of one sandbox share. */
+/** The shared state of all simulators of one sandbox. */
 export interface SandboxContext {
   readonly faults: SandboxFaults;
   readonly journal: Journal;
-  /** The one key that is good, or any when it is undefined. */
+  /** The one valid key, or any if it is undefined. */
   readonly apiKey: string | undefined;
-  /** A server at home: it asks for no key. */
+  /** A self-hosted server without a key. */
   readonly isOpen?: true;
 }
 
@@ -19,11 +19,11 @@ export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** What stands behind the prefix of the vendor, with the query. */
+  /** The path after the vendor's prefix, with the query. */
   readonly url: URL;
 }
 
-/** One vendor, reached under its own path. It owns the sockets that it accepts until `close`. */
+/** One vendor under its own path. It owns the sockets that it accepts until `close`. */
 export interface Simulator {
   handleRequest?(exchange: Exchange): Promise<void>;
   handleUpgrade?(upgrade: Upgrade): void;
@@ -36,7 +36,7 @@ export function isGoodKey(context: SandboxContext, key: string | undefined): boo
   return context.apiKey === undefined || context.apiKey === key;
 }
 
-/** Answers an upgrade with an ordinary HTTP answer. */
+/** Responds to an upgrade with an ordinary HTTP response. */
 export function refuseUpgrade(
   { socket }: Upgrade,
   status: number,

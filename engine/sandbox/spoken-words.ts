@@ -6,7 +6,7 @@ export interface TimedCharacter {
   readonly endMs: number;
 }
 
-/** Every character sounds for an equal part of the text's duration. */
+/** Every character takes an equal part of the text's duration. */
 export function timedCharacters(text: string, speed = 1): readonly TimedCharacter[] {
   const characters = Array.from(text);
   const durationMs = speechSec(text, speed) * 1000;

@@ -7,7 +7,7 @@ export interface SandboxThread extends SandboxAddresses {
   close(): Promise<void>;
 }
 
-/** Runs the sandbox in a thread of this process, with the delays of real vendors unless others are given. */
+/** Runs the sandbox in a thread of this process, with the delays of real vendors by default. */
 export async function startSandboxThread(options: SandboxOptions = {}): Promise<SandboxThread> {
   const worker = new Worker(new URL("./sandbox-thread.js", import.meta.url), {
     workerData: { faults: lifelikeDelays(), ...options },

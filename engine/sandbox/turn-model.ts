@@ -1,27 +1,28 @@
 import { type DecodedWord, humanWord, ToneDecoder } from "./telephone/tone-code.js";
 
-/** The silence that each kind of ending needs before the model is as sure as it gets; see `confidenceOf`. */
+/** The silence after which the model is as confident as it gets, for each kind of ending; see `confidenceOf`. */
 const SURE_AFTER_MS = 200;
 const LIKELY_AFTER_MS = 600;
 const UPDATE_MS = 250;
 
-/** Words that nobody ends a turn with. */
+/** Words that do not end a turn. */
 const UNFINISHED =
   /(?:^|\s)(?:uhm|uh|um|and|or|but|so|the|a|an|my|is|are|to|of|for|in|at|because|äh|ähm|und|oder|aber|mein|meine|ist)$/i;
 
 export interface TurnModelListener {
   onStart(): void;
-  /** More was heard; the turn's state has not changed. */
+  /** More words arrived; the turn's state has not changed. */
   onUpdate(): void;
-  /** Told every 10 ms of silence in a turn. */
+  /** Called every 10 ms of silence in a turn. */
   onQuiet(confidence: number, quietMs: number): void;
   /** The caller speaks again, in a turn that has not ended. */
   onResumed(): void;
 }
 
 /**
- * What a recognizer that decides turns hears. Its real model is not known; this one is sure of an end behind a full stop, takes
- * it for likely behind other words after a longer silence, and waits behind a comma or a word that wants another.
+ * A simulated STT with turn detection. The real model is unknown; this one is confident of an end after a full
+ * stop, takes it for likely after other words and a longer silence, and waits after a comma or a word that needs
+ * another.
  */
 export class TurnModel {
   readonly #listener: TurnModelListener;
@@ -45,12 +46,12 @@ export class TurnModel {
     return this.#decoder.positionMs;
   }
 
-  /** Those of the open turn; empty when none is open. */
+  /** The words of the open turn; empty if none is open. */
   get words(): readonly DecodedWord[] {
     return this.#words;
   }
 
-  /** Whether the audio written last held any sound. */
+  /** Whether the last written audio contained any sound. */
   write(pcm: Int16Array): boolean {
     this.#isLoud = false;
     this.#decoder.write(pcm);
@@ -63,7 +64,7 @@ export class TurnModel {
     this.#hasNewWords = false;
   }
 
-  /** No more audio comes: what is not complete yet is told. */
+  /** No more audio follows: incomplete words are reported. */
   end(): void {
     this.#decoder.end();
   }

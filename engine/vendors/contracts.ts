@@ -3,8 +3,8 @@ import type { JsonObject } from "../../storage/records.js";
 import type { InputFormat, Mp3Format, RawFormat } from "../audio/audio-format.js";
 
 /**
- * Every client keeps these promises: its signal aborts it at once and for good, and it calls nothing back after that.
- * It fails only with a VendorError, and holds no more memory than its named limits.
+ * Every client keeps these promises: its signal aborts it immediately and for good, and it makes no callback after
+ * that. It fails only with a VendorError, and uses no more memory than its named limits.
  */
 
 /** `retryable` faults may pass by themselves; the others need the operator. */
@@ -40,8 +40,8 @@ export interface VendorErrorOptions extends ErrorOptions {
 }
 
 /**
- * The message is for the operator's log: never the vendor's text, which may repeat the prompt, the caller's words or a telephone
- * number, but what `reasonOf` makes of it.
+ * The message is for the operator's log: not the vendor's text, which may repeat the prompt, the caller's words or
+ * a telephone number, but the result of `reasonOf`.
  */
 export class VendorError extends ParleyError {
   override readonly name = "VendorError";
@@ -69,7 +69,10 @@ export class VendorError extends ParleyError {
     this.#vendorText = options.vendorText;
   }
 
-  /** Only for the owner of the vendor's account, and only of a request that holds no caller's words: a provider's test. Never logged. */
+  /**
+   * Only for the owner of the vendor's account, and only for a request without a caller's words: a provider's
+   * test. Never logged.
+   */
   get vendorText(): string | undefined {
     return this.#vendorText;
   }
@@ -79,29 +82,29 @@ export class VendorError extends ParleyError {
   }
 }
 
-/** Something that the model may ask to have done. `parameters` is a JSON schema of an object. */
+/** A tool that the LLM may call. `parameters` is a JSON schema of an object. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   readonly parameters: JsonObject;
 }
 
-/** What the model asks for; the arguments are its words, and may be no JSON at all. */
+/** A call of the LLM; the arguments are its output, and may not be JSON. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly argumentsJson: string;
-  /** What the vendor sent with the call beside it, and may want back with it. */
+  /** Data that the vendor sent with the call, and may require back. */
   readonly opaque?: OpaqueToolData;
 }
 
-/** Fields that only their vendor reads, such as the signature of the thoughts that led to a call. */
+/** Fields that only their vendor reads, such as the signature of the reasoning that led to a call. */
 export interface OpaqueToolData {
   /** The address and the model that they came from: others refuse them, and do not get them. */
   readonly origin: string;
   readonly ofCall: JsonObject;
   readonly ofFunction: JsonObject;
-  /** The fields of the message that the call stands in; its first call has them. */
+  /** The fields of the message that contains the call; only its first call has them. */
   readonly ofMessage: JsonObject;
 }
 
@@ -118,26 +121,26 @@ export type ChatMessage =
 export interface CompletionRequest {
   readonly modelId: string;
   readonly messages: readonly ChatMessage[];
-  /** null: the vendor's own. */
+  /** null: the vendor's default. */
   readonly temperature: number | null;
   readonly maxTokens: number;
   readonly tools?: readonly ToolDefinition[];
   /** Called for each tool-call fragment. There may be no text until the call is complete. */
   readonly onToolUse?: () => void;
-  /** Nobody waits for the first word. */
+  /** No caller waits for the first token. */
   readonly isBackground?: true;
 }
 
 export interface Completion {
   readonly finishReason: "stop" | "length" | "other";
-  /** Absent or empty: the reply is all there is. */
+  /** Absent or empty: the reply has no tool calls. */
   readonly toolCalls?: readonly ToolCall[];
   readonly promptTokens: number;
   readonly completionTokens: number;
 }
 
 export interface LanguageModel {
-  /** Calls `onToken` with every non-empty piece of text, in order; resolves when the vendor says it is done. */
+  /** Calls `onToken` with every non-empty piece of text, in order; resolves when the vendor reports the end. */
   complete(
     request: CompletionRequest,
     onToken: (text: string) => void,
@@ -147,23 +150,26 @@ export interface LanguageModel {
   warm(): void;
 }
 
-/** A client is asked for what it lists: MP3, and often MULAW_8K and PCM_24K. */
+/** A request uses one of the client's listed formats: MP3, and often MULAW_8K and PCM_24K. */
 export type SpeechFormat = Mp3Format | RawFormat<"mulaw" | "pcm16">;
 
 export interface SpeechRequest {
   readonly text: string;
   readonly modelId: string;
-  /** 1 = the voice's own speed. */
+  /** 1 = the voice's default speed. */
   readonly speed: number;
   /** BCP-47, for example `en-US`. */
   readonly language: string;
   readonly format: SpeechFormat;
   /**
-   * Called before the first audio where that is in another format than was asked for. True: the audio is taken so. False, or left
-   * out: TTS has failed.
+   * Called before the first audio if that is in another format than requested. True: the audio is accepted in this
+   * format. False, or omitted: TTS has failed.
    */
   readonly onFormat?: (given: SpeechFormat) => boolean;
-  /** Compares the length of the sound with the text; left out, only what no voice can have said is refused. */
+  /**
+   * Compares the length of the audio with the text; if omitted, only audio that is too short for any voice is
+   * refused.
+   */
   readonly measure?: SpeechMeasure;
   /**
    * Called with word times as they arrive, never before their audio, by vendors that report them; otherwise never
@@ -172,11 +178,11 @@ export interface SpeechRequest {
   readonly onWords?: (words: readonly SpokenWord[]) => void;
 }
 
-/** What is known of how long a voice takes for a text. */
+/** How long a voice usually takes for a text. */
 export interface SpeechMeasure {
-  /** A shorter sound is not all of the text; undefined while too little is known of the voice. */
+  /** Shorter audio is not the whole text; undefined while too little is known about the voice. */
   readonly leastMs: number | undefined;
-  /** Called with the length of the whole sound, before that is judged. */
+  /** Called with the length of the complete audio, before it is checked. */
   readonly measured: (soundMs: number) => void;
 }
 
@@ -189,7 +195,7 @@ export interface SpokenWord {
 
 export interface TextToSpeech {
   readonly formats: readonly SpeechFormat[];
-  /** Calls `onChunk` with audio bytes as they come (the callee may keep them); resolves after the last. */
+  /** Calls `onChunk` with audio bytes as they arrive (the callee may keep them); resolves after the last. */
   synthesize(
     request: SpeechRequest,
     onChunk: (audio: Uint8Array) => void,
@@ -203,27 +209,27 @@ export interface ListenOptions {
   readonly modelId: string;
   readonly format: InputFormat;
   readonly endpointingMs: number;
-  /** Where the recognizer decides turns: whether it is to say that one seems to be ending. */
+  /** For an STT with turn detection: whether it reports that a turn seems to be ending. */
   readonly eagerTurns?: boolean;
 }
 
 export interface Transcript {
   readonly text: string;
-  /** These words will not change any more. */
+  /** These words are final. */
   readonly isFinal: boolean;
   /** The vendor heard `endpointingMs` of silence after them. Implies isFinal. */
   readonly speechFinal: boolean;
   /** Where the last word ends, in ms of audio since the stream was opened, reconnects included; undefined without words. */
   readonly lastWordEndMs: number | undefined;
-  /** Who heard these words tells by `onTurn` when the caller's turn ends: a pause after them means nothing. */
+  /** The STT reports the end of the caller's turn by `onTurn`: a pause after the words means nothing. */
   readonly hasTurnDetection?: true;
-  /** After so much silence it ends a turn in any case; left out where that is not known. */
+  /** After this much silence it ends a turn in any case; omitted if unknown. */
   readonly turnSilenceMaxMs?: number | undefined;
 }
 
 /**
- * A turn of the caller, as a recognizer sees it that decides turns by itself: it starts, may seem to end (`eagerEndOfTurn`,
- * after which it is resumed or ends in the same words), and ends.
+ * A turn of the caller, as an STT with turn detection reports it: it starts, may seem to end (`eagerEndOfTurn`,
+ * after which it is resumed or ends with the same words), and ends.
  */
 export type TurnMark = "startOfTurn" | "eagerEndOfTurn" | "turnResumed" | "endOfTurn";
 
@@ -237,31 +243,31 @@ export interface SpeechListener {
   onSpeechStarted(): void;
   onTranscript(transcript: Transcript): void;
   onUtteranceEnd(lastWordEndMs: number): void;
-  /** Only from recognizers that decide turns. The words of a turn are told by `onTranscript` before its end is. */
+  /** Only from STTs with turn detection. `onTranscript` reports the words of a turn before its end. */
   onTurn(turn: TurnEvent): void;
   /**
    * A voice gave no words. "doubtful" is reported once until there are words, long before the STT counts as dead;
-   * "deaf" when even a slow one would have answered. Late words are still reported.
+   * "deaf" when even a slow STT would have answered. Late words are still reported.
    */
   onSttStall?(how: "doubtful" | "deaf"): void;
-  /** The connection broke; audio is kept (the newest twelve seconds at most) and will be replayed. */
+  /** The connection broke; the newest audio (at most twelve seconds) is kept and will be replayed. */
   onLost(error: VendorError): void;
   onRecovered(sttOutageMs: number): void;
-  /** The connection will not come back; nothing follows. */
+  /** The connection will not be restored; no event follows. */
   onFailed(error: VendorError): void;
 }
 
 export interface SpeechStream {
   /** Copies what it keeps: the caller may reuse the bytes. Never throws. */
   write(audio: Uint8Array): void;
-  /** Tells the vendor that no more audio comes, waits (bounded) for its last results, then closes. */
+  /** Tells the vendor that the audio has ended, waits (bounded) for its last results, then closes. */
   finish(): Promise<void>;
-  /** Closes at once. */
+  /** Closes immediately. */
   close(): void;
 }
 
 export interface SpeechToText {
-  /** Resolves when the vendor takes audio; rejects with a VendorError. */
+  /** Resolves when the vendor accepts audio; rejects with a VendorError. */
   open(
     options: ListenOptions,
     listener: SpeechListener,

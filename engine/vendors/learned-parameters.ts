@@ -1,12 +1,12 @@
 import { sparseCache } from "../sparse-cache.js";
 import type { ParameterCorrection } from "./chat-completions/chat-parameters.js";
 
-/** Models of which something was learned; the least recently used one is dropped. */
+/** The number of models kept; the least recently used one is dropped. */
 const MODELS_MAX = 1_000;
-/** Corrections of one model: more parameters than this do not differ between models. */
+/** The maximum number of corrections per model: models do not differ in more parameters than this. */
 const CORRECTIONS_OF_MODEL_MAX = 8;
 
-/** Whose model it is: a provider as it was last changed, since what it is set to then may suit the model. */
+/** A provider as of its last change, since its new settings may suit the model. */
 export interface ProviderVersion {
   readonly id: string;
   readonly version: number;
@@ -14,16 +14,16 @@ export interface ProviderVersion {
 
 export interface LearnedCorrection extends ParameterCorrection {
   readonly modelId: string;
-  /** Epoch milliseconds at which the model answered without it. */
+  /** Epoch milliseconds at which the model answered with the correction. */
   readonly atMs: number;
 }
 
-/** Is told once of each correction. */
+/** Called once for each correction. */
 export type OnLearned = (provider: ProviderVersion, learned: LearnedCorrection) => void;
 
 /**
- * What models have refused of the parameters that they were sent, by provider and model. Kept by the process that met it; another
- * one, and a restarted one, pays one more refusal for it.
+ * Parameters that models have refused, by provider and model. Each process learns them for itself: another one, or
+ * a restarted one, pays one more refusal.
  */
 export class LearnedParameters {
   readonly #models = sparseCache<string, readonly LearnedCorrection[]>(MODELS_MAX);
@@ -37,7 +37,7 @@ export class LearnedParameters {
     return this.#models.get(keyOf(provider, modelId)) ?? [];
   }
 
-  /** Those of all models of the provider, in the order in which they were learned. */
+  /** The corrections of all models of the provider, in the order in which they were learned. */
   ofProvider(provider: ProviderVersion): readonly LearnedCorrection[] {
     const prefix = keyOf(provider, "");
     const found: LearnedCorrection[] = [];

@@ -4,7 +4,7 @@ import type { Category } from "../../storage/records.js";
 export const PLAN_TIERS = ["free", "starter", "pro", "enterprise"] as const;
 export type PlanTier = (typeof PLAN_TIERS)[number];
 
-/** How long a model thinks before it answers, least first. */
+/** How long a model reasons before it answers, shortest first. */
 export const REASONING_EFFORTS = [
   "none",
   "minimal",
@@ -16,28 +16,28 @@ export const REASONING_EFFORTS = [
 ] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
-/** What a language model takes of the parameters in which models differ. */
+/** The parameters of an LLM that differ between models. */
 export interface LanguageAbilities {
   /** The name of the limit on a reply's tokens. */
   readonly limit: "max_tokens" | "max_completion_tokens";
   readonly temperature: "always" | "never" | "withoutReasoning";
-  /** Undefined: the model takes no effort. */
+  /** Undefined: the model has no effort parameter. */
   readonly reasoning?: {
     readonly efforts: readonly ReasoningEffort[];
-    /** What a voice agent asks for, unless its provider says otherwise. */
+    /** The default for a voice agent, unless its provider sets another. */
     readonly usual: ReasoningEffort;
-    /** The only effort with which the model takes tools. */
+    /** The only effort with which the model accepts tools. */
     readonly withTools?: ReasoningEffort;
   };
-  /** The model thinks although it takes no effort: its thoughts count against the limit. */
+  /** The model reasons although it has no effort parameter: its reasoning counts against the limit. */
   readonly thinks?: true;
-  /** Parameters that only some models take, as they are sent. */
+  /** Parameters that only some models accept, as they are sent. */
   readonly fixed?: Readonly<Record<string, unknown>>;
-  /** The model refuses its own tool calls when they come back without the signature that it gave with them. */
+  /** The model refuses its own tool calls if they come back without their signature. */
   readonly signsToolCalls?: true;
 }
 
-/** What a voice model takes of the parameters in which models differ. */
+/** The parameters of a TTS model that differ between models. */
 export interface SpeechAbilities {
   readonly language?: boolean;
   readonly instructions?: boolean;
@@ -54,13 +54,13 @@ export interface CatalogRow {
   readonly description?: string;
   /** Undefined: known to the server, but not offered to new agents. */
   readonly plan?: PlanTier;
-  /** The recognizer itself says when the caller's turn begins and ends; see `SpeechListener.onTurn`. */
+  /** STT with turn detection; see `SpeechListener.onTurn`. */
   readonly hasTurnDetection?: true;
   /** The first day on which the vendor no longer serves the model, UTC. */
   readonly retiresOn?: string;
-  /** The vendor advises against it without having named a day. */
+  /** The vendor advises against it without having named a date. */
   readonly isDeprecated?: true;
-  /** What to use instead, of the same vendor. */
+  /** The recommended replacement, of the same vendor. */
   readonly successor?: string;
   readonly language?: LanguageAbilities;
   readonly speech?: SpeechAbilities;
@@ -100,7 +100,7 @@ const CHECKED_ON = "2026-11-26";
 const checkedAt = (source: string) => ({ checkedOn: CHECKED_ON, source });
 
 const SPEAKS_ONLY: LanguageAbilities = { limit: "max_completion_tokens", temperature: "always" };
-/** gpt-5 and the o series: they think always, and take no temperature. */
+/** gpt-5 and the o series: they always reason, and accept no temperature. */
 const THINKS_ALWAYS: LanguageAbilities = {
   limit: "max_completion_tokens",
   temperature: "never",
@@ -111,13 +111,13 @@ const O_SERIES: LanguageAbilities = {
   temperature: "never",
   reasoning: { efforts: ["low", "medium", "high"], usual: "low" },
 };
-/** From gpt-5.1 on thinking can be switched off, and only then is a temperature taken. */
+/** From gpt-5.1 on reasoning can be switched off, and only then is a temperature accepted. */
 const MAY_NOT_THINK: LanguageAbilities = {
   limit: "max_completion_tokens",
   temperature: "withoutReasoning",
   reasoning: { efforts: ["none", "low", "medium", "high"], usual: "none" },
 };
-/** From gpt-5.2 on tools are taken in Chat Completions only by a model that does not think. */
+/** From gpt-5.2 on Chat Completions accepts tools only if the model does not reason. */
 const NO_TOOLS_WHILE_THINKING: LanguageAbilities = {
   ...MAY_NOT_THINK,
   reasoning: {
@@ -185,7 +185,7 @@ const GPT_OSS: LanguageAbilities = {
   temperature: "always",
   reasoning: { efforts: ["low", "medium", "high"], usual: "low" },
 };
-/** Their thoughts would otherwise stand in the reply and be spoken. */
+/** Otherwise their reasoning would be part of the reply and be spoken. */
 const THINKS_ALOUD: LanguageAbilities = {
   limit: "max_completion_tokens",
   temperature: "always",
@@ -225,7 +225,10 @@ const GEMINI_2_5_PRO: LanguageAbilities = {
   temperature: "always",
   reasoning: { efforts: ["low", "medium", "high"], usual: "low" },
 };
-/** They think always, sign their tool calls, and were made for a temperature of 1; from 3.6 on it is ignored, later refused. */
+/**
+ * They always reason, sign their tool calls, and were made for a temperature of 1; from 3.6 on it is ignored,
+ * later refused.
+ */
 const GEMINI_3: LanguageAbilities = {
   limit: "max_tokens",
   temperature: "never",
@@ -316,7 +319,7 @@ const OPENROUTER_CHAT = rowsOf(
     [
       "google/gemini-3.6-flash",
       "Gemini 3.6 Flash",
-      // OpenRouter signs in a field of its own, which goes back as it came.
+      // OpenRouter signs in a field of its own, which is returned unchanged.
       { plan: "starter", language: withoutSignatures(GEMINI_3_QUICK) },
     ],
     ["anthropic/claude-haiku-4.5", "Claude Haiku 4.5", { plan: "pro" }],
@@ -340,7 +343,7 @@ const OLLAMA_CHAT = rowsOf("ollama", "llm", checkedAt("https://ollama.com/search
   ["qwen2.5", "Qwen 2.5 7B", { plan: "free" }],
 ]);
 
-/** No model of `/v1/audio/speech` follows them: whoever speaks with one needs another voice by then. */
+/** No model of `/v1/audio/speech` follows them: an agent that uses one needs another voice by then. */
 const OPENAI_SPEECH_END = { retiresOn: "2027-01-06" };
 const NO_DIRECTIONS: SpeechAbilities = { instructions: false };
 
@@ -390,7 +393,7 @@ const CARTESIA_SPEECH = rowsOf(
   checkedAt("https://docs.cartesia.ai/build-with-cartesia/tts-models/latest"),
   [
     ["sonic-3.6", "Sonic 3.6", { description: "Lowest delay", plan: "starter" }],
-    // Speed and volume are switched off by the vendor for now.
+    // The vendor has switched off speed and volume for now.
     ["sonic-3.5", "Sonic 3.5", { plan: "starter", speech: { speed: false, volume: false } }],
     ["sonic-3", "Sonic 3", { plan: "starter" }],
   ],
@@ -464,8 +467,9 @@ const EDGE_SPEECH = rowsOf(
 );
 
 /**
- * Every model that the server knows, in the order in which it is offered. What a model takes, when it ends and what follows it is
- * said here and nowhere else; a model that is not here gets its vendor's `UNKNOWN`, and what its vendor refuses is learned.
+ * Every model that the server knows, in the order in which it is offered. This is the only place for a model's
+ * parameters, end date and successor. A model that is not listed gets its vendor's `UNKNOWN`, and its refusals are
+ * learned.
  */
 export const MODEL_CATALOG: readonly CatalogRow[] = [
   ...OPENAI_CHAT,
@@ -486,16 +490,16 @@ export const MODEL_CATALOG: readonly CatalogRow[] = [
   ...WHISPER_STT,
 ];
 
-/** What a vendor's newest models have in common, for one that the catalog does not have. */
+/** What a vendor's newest models have in common, for a model that is not in the catalog. */
 const UNKNOWN: Readonly<Record<string, LanguageAbilities>> = {
-  // No temperature, and no thinking: of these two each model of today takes the second or names it when it refuses.
+  // No temperature and no reasoning: every current model accepts the second or names it when it refuses.
   openai: { ...GPT_6, temperature: "never" },
   groq: SPEAKS_ONLY,
   gemini: GEMINI_3,
   anthropic: CLAUDE_5,
 };
 
-/** Vendors behind which any other vendor's models may stand, under the names that those gave them. */
+/** Vendors that may serve any other vendor's models under their original names. */
 const GATEWAYS: ReadonlySet<string> = new Set(["openai-compatible"]);
 
 const rowsByName: ReadonlyMap<string, CatalogRow> = new Map(
@@ -505,7 +509,7 @@ const languageRowsById: ReadonlyMap<string, CatalogRow> = new Map(
   [...OPENAI_CHAT, ...ANTHROPIC_CHAT, ...GEMINI_CHAT].map((row) => [row.modelId, row]),
 );
 
-/** The model's row; a dated snapshot of a model and a model that is tuned from it have the model's. */
+/** The model's row; a dated snapshot or a fine-tuned model has the row of its base model. */
 export function catalogRow(
   vendor: string,
   category: Category,
@@ -519,7 +523,7 @@ export function catalogRow(
 }
 
 export interface KnownAbilities extends LanguageAbilities {
-  /** False: the vendor's usual ones, which may be wrong. */
+  /** False: the vendor's defaults, which may be wrong. */
   readonly isKnown: boolean;
 }
 
@@ -535,7 +539,7 @@ export function speechAbilities(vendor: string, modelId: string): SpeechAbilitie
   return catalogRow(vendor, "tts", modelId)?.speech ?? {};
 }
 
-/** The models that people are offered, in the order of the catalog. */
+/** The offered models, in the order of the catalog. */
 export function offeredModels(vendor: string, category: Category) {
   return MODEL_CATALOG.flatMap((row) => {
     const { modelId, label, description, plan, hasTurnDetection } = row;
@@ -552,7 +556,7 @@ export function offeredModels(vendor: string, category: Category) {
   });
 }
 
-/** Warned of so long before: time for a pilot with the successor. */
+/** The notice starts this long before: time for a pilot with the successor. */
 const NOTICE_DAYS = 90;
 const DAY_MS = 86_400_000;
 
@@ -560,12 +564,12 @@ export type ModelStage = "current" | "deprecated" | "retiresSoon" | "retired";
 
 export interface ModelNotice {
   readonly stage: Exclude<ModelStage, "current">;
-  /** `YYYY-MM-DD`; null when the vendor has named no day. */
+  /** `YYYY-MM-DD`; null if the vendor has named no date. */
   readonly retiresOn: string | null;
   readonly successor: string | null;
 }
 
-/** What people should know before they rely on the model; undefined when there is nothing. */
+/** What users should know before they rely on the model; undefined if there is nothing. */
 export function modelNotice(
   vendor: string,
   category: Category,
@@ -586,7 +590,7 @@ function stageOf({ retiresOn, isDeprecated }: CatalogRow, nowMs: number): ModelS
   return isDeprecated === true ? "deprecated" : "current";
 }
 
-/** How long ago a row was compared with its vendor's documents: the newest counts. */
+/** How long ago the newest row was compared with its vendor's documents. */
 export function catalogAgeDays(nowMs: number): number {
   const newestMs = Math.max(...MODEL_CATALOG.map(({ checkedOn }) => Date.parse(checkedOn)));
   return Math.floor((nowMs - newestMs) / DAY_MS);
@@ -599,7 +603,7 @@ export function byModelStage(one: ModelNotice | undefined, other: ModelNotice | 
 
 const STAGES: readonly ModelStage[] = ["current", "deprecated", "retiresSoon", "retired"];
 
-/** How a vendor marks one day's state of a model: `-2026-03-05`, `-20260305`, `-preview-09-2025`, `-001`. */
+/** Suffixes that mark a dated snapshot of a model: `-2026-03-05`, `-20260305`, `-preview-09-2025`, `-001`. */
 const SNAPSHOT = /-(?:\d{4}-\d\d-\d\d|\d{8}|preview-\d\d-\d{4}|\d{3})$/;
 /** Google's long form of a name. */
 const LONG_FORM = /^models\//;

@@ -12,7 +12,7 @@ import type { Offer, VoiceList } from "./vendor.js";
 import type { VendorContext, VendorSettings } from "./vendor-settings.js";
 import { vendorOf } from "./vendors.js";
 
-/** @throws VendorError `refused` for a vendor that there is not or settings that do not fit, `unauthorized` without a key. */
+/** @throws VendorError `refused` for an unknown vendor or invalid settings, `unauthorized` without a key. */
 export function languageModel(
   providerKey: string,
   given: VendorSettings,
@@ -39,7 +39,7 @@ export function speechToText(
   return offered("stt", providerKey, vendorOf(providerKey)?.stt).client(given, context);
 }
 
-/** What the vendor says of its voices; undefined where a model is a voice. Rejects with a VendorError. */
+/** The vendor's list of voices; undefined if a model is a voice. Rejects with a VendorError. */
 export function vendorVoices(
   providerKey: string,
   given: VendorSettings,
@@ -49,7 +49,7 @@ export function vendorVoices(
   return vendorOf(providerKey)?.tts?.voices?.list(given, context, signal);
 }
 
-/** The settings of a provider of speech with another voice; as they are where a model is a voice. */
+/** The settings of a TTS provider with another voice; unchanged if a model is a voice. */
 export function settingsWithVoice(
   providerKey: string,
   settings: JsonObject,
@@ -59,7 +59,7 @@ export function settingsWithVoice(
   return field === undefined || voice === null ? settings : { ...settings, [field]: voice };
 }
 
-/** The settings that the vendor's client would refuse, each with what is expected. Those that it does not know are left alone. */
+/** Invalid settings, each with the expected value. Unknown settings are ignored. */
 export function vendorSettingFaults(
   category: Category,
   providerKey: string,
@@ -74,7 +74,7 @@ export function vendorSettingFaults(
   return issues.map((issue) => ({ path: v.getDotPath(issue) ?? "", message: issue.message }));
 }
 
-/** The values that a setting of the vendor takes; none where it takes others than a few words. */
+/** The values that a setting of the vendor accepts; empty if it is not limited to a few. */
 export function vendorSettingOptions(
   category: Category,
   providerKey: string,

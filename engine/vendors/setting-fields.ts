@@ -7,7 +7,7 @@ export const WEB_SOCKET_PROTOCOLS = ["ws:", "wss:"] as const;
 
 /** Longer than the name of any voice. */
 const NAME_CHARACTERS_MAX = 200;
-/** What a header can carry. */
+/** The characters that a header can contain. */
 const HEADER_TEXT = /^[\x20-\x7e]+$/;
 
 export function numberFrom(min: number, max: number) {

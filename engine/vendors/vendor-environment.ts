@@ -3,11 +3,11 @@ import { httpUrl, webSocketUrl } from "../settings.js";
 import { HTTP_PROTOCOLS } from "./setting-fields.js";
 import { VENDORS } from "./vendors.js";
 
-/** By vendor key: the platform's own keys, and where its own providers are reached. */
+/** By vendor key: the platform's own keys, and the addresses of its own providers. */
 export type VendorKeys = Readonly<Record<string, string | undefined>>;
 export type VendorUrls = Readonly<Record<string, string | undefined>>;
 
-/** The environment's variables for the vendors. */
+/** The environment variables of the vendors. */
 export const VENDOR_VARIABLES: v.ObjectEntries = Object.fromEntries(
   VENDORS.flatMap(({ apiKey, address }) => {
     const url = address.protocols === HTTP_PROTOCOLS ? httpUrl : webSocketUrl;
@@ -20,7 +20,7 @@ export const VENDOR_VARIABLES: v.ObjectEntries = Object.fromEntries(
   }),
 );
 
-/** Takes the variables as `VENDOR_VARIABLES` has read them. */
+/** Takes the variables as parsed by `VENDOR_VARIABLES`. */
 export function vendorSettings(read: Readonly<Record<string, unknown>>): {
   readonly vendorKeys: VendorKeys;
   readonly vendorUrls: VendorUrls;

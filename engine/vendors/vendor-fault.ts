@@ -6,10 +6,10 @@ import { PrivateAddressError } from "./transport/private-addresses.js";
 /** Enough for a vendor's sentence, too little for a page. */
 const MESSAGE_MAX_CHARS = 300;
 
-/** A vendor that asks for a longer pause is, for a call, down. */
+/** For a call, a vendor that requests a longer pause is down. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
-/** The names that OpenSSL and Node give to certificates and handshakes that fail. */
+/** OpenSSL's and Node's codes for certificate and handshake errors. */
 const TLS_CODE = /CERT|TLS|SSL|SIGNED|VERIFY_LEAF|HOSTNAME_MISMATCH/;
 
 /** One word; anything else is text. */
@@ -17,24 +17,27 @@ const REQUEST_ID = /^[\w.:/=+-]+$/;
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a vendor's error body says, as it was sent: `reasonOf` makes of it what may be logged. */
+/** The content of a vendor's error body, as received: `reasonOf` extracts what may be logged. */
 export interface RefusalDetail {
-  /** The vendor's own short word, for example `insufficient_quota`. */
+  /** The vendor's own short code, for example `insufficient_quota`. */
   readonly code: string | undefined;
-  /** The parameter that it names as such. */
+  /** The parameter that it names in its own field. */
   readonly param?: string | undefined;
-  /** Text, which may repeat what was sent. */
+  /** Text, which may repeat the request. */
   readonly message: string | undefined;
 }
 
-/** A code is made of words with underscores (`model_not_found`), of capitals and a number (`NET-0001`), or is a number. */
+/**
+ * A code consists of words with underscores (`model_not_found`), of capitals and a number (`NET-0001`), or is a
+ * number.
+ */
 const CODE = /^(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+|[A-Z]{2,12}-\d{1,4}|\d{3,5})$/;
-/** Deepgram's, at the beginning of the reason of a close. */
+/** Deepgram's code, at the beginning of a close reason. */
 const CODE_FIRST = /^[A-Z]{3,4}-\d{4}(?!\d)/;
 const CODE_MAX_CHARS = 64;
-/** A longer row of digits in a code or a name may be a telephone number or an account. */
+/** A longer run of digits in a code or a name may be a telephone number or an account. */
 const LONG_NUMBER = /\d{6}/;
-/** Codes of a single word; any other single word may be one that was said. */
+/** Codes of a single word; any other single word may be a caller's. */
 const PLAIN_CODES: ReadonlySet<string> = new Set([
   "missing",
   "overloaded",
@@ -46,7 +49,7 @@ const PLAIN_CODES: ReadonlySet<string> = new Set([
 ]);
 /** `temperature`, `messages[0].content`, `body.reasoning_effort`. */
 const PARAMETER = /^[a-z][a-z0-9_]*(?:\[\d{1,3}\]|\.[a-z0-9_]+)*$/;
-/** The names of a request's fields; any other name may be a word that was said. */
+/** The names of a request's fields; any other name may be a caller's word. */
 const FIELDS: ReadonlySet<string> = new Set([
   "audio",
   "body",
@@ -96,7 +99,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "voice_settings",
 ]);
 
-/** What a vendor's text is about, in sentences of our own: the first that fits is logged in its place. */
+/** Topics of vendors' texts, in sentences of our own: the first match is logged in place of the text. */
 const SUBJECTS: readonly (readonly [RegExp, string])[] = [
   [/api[ _-]?key|credential|invalid[ _]token|authenti|unauthori[sz]ed/i, "the credentials"],
   [/quota|credits?\b|billing|balance|payment/i, "the account's quota or credit"],
@@ -114,7 +117,7 @@ const SUBJECTS: readonly (readonly [RegExp, string])[] = [
   [/time[ds]?[ -]?out|idle|inactiv|no audio/i, "a time that was exceeded"],
 ];
 
-/** A 403 is of one request or one model, which says nothing of the key; vendors that mean the key have words for it. */
+/** A 403 concerns one request or one model and shows nothing about the key; vendors have specific codes for the key. */
 export function faultOfStatus(status: number): VendorFault {
   if (status === 401) return "unauthorized";
   if (status === 402) return "quotaExceeded";
@@ -126,7 +129,7 @@ export function faultOfStatus(status: number): VendorFault {
   return "refused";
 }
 
-/** As `faultOfStatus`, of a vendor whose 403 is about the credential. */
+/** As `faultOfStatus`, for a vendor whose 403 is about the credential. */
 export function keyFaultOfStatus(status: number): VendorFault {
   return status === 403 ? "unauthorized" : faultOfStatus(status);
 }
@@ -146,13 +149,13 @@ export function reasonOf({ code, param, message }: RefusalDetail): string {
   return parts.join(", ");
 }
 
-/** True for a vendor's code that cannot be anything else: not a word, a number or a key that was sent. */
+/** True for a vendor's code that cannot be a word, a number or a key from the request. */
 export function isCode(given: string | undefined): given is string {
   if (given === undefined || given.length > CODE_MAX_CHARS || LONG_NUMBER.test(given)) return false;
   return CODE.test(given) || PLAIN_CODES.has(given);
 }
 
-/** The first name of a field in a text that is a name and no word: with an underscore. */
+/** The first name in a text that can only be a field's: one with an underscore. */
 function parameterIn(text: string): string | undefined {
   return text.match(/\b[a-z]+(?:_[a-z]+)+\b|\btemperature\b/g)?.find((name) => FIELDS.has(name));
 }
@@ -183,8 +186,8 @@ export function refusal(
 }
 
 /**
- * An error of the connection (undici, node:net, TLS, DNS) as a VendorError; a VendorError stays as it is. `wasOpen` says that the
- * handshake was over: what TLS complains of then has nothing to do with settings.
+ * An error of the connection (undici, node:net, TLS, DNS) as a VendorError; a VendorError is returned unchanged.
+ * `wasOpen`: the handshake was done, so a TLS error has nothing to do with settings.
  */
 export function connectionFault(vendor: string, cause: unknown, wasOpen = false): VendorError {
   if (cause instanceof VendorError) return cause;
@@ -196,12 +199,12 @@ export function connectionFault(vendor: string, cause: unknown, wasOpen = false)
   const failed = isTls && !wasOpen ? "no TLS connection that can be trusted" : "connection failed";
   const words = code === undefined ? failed : `${failed}: ${code}`;
   const fault = isTls && wasOpen ? "disconnected" : faultOfCode(code);
-  // The parser's error contains what was received, which may repeat what was sent.
+  // The parser's error contains the received data, which may repeat the request.
   const kept = isQuoting(cause) ? {} : { cause };
   return new VendorError(vendor, fault, `${vendor}: ${words}`, kept);
 }
 
-/** True of an error that carries what was received, as the parsers of undici and Node give it, however deep it lies. */
+/** True for an error that contains received data, as the parsers of undici and Node create it, at any depth. */
 function isQuoting(error: unknown): boolean {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
     if ("data" in at || "rawPacket" in at) return true;
@@ -253,7 +256,7 @@ function requestIdOf(headers: AnswerHeaders): string | undefined {
 function faultOfCode(code: string | undefined): VendorFault {
   switch (code) {
     case "private_address":
-    // For example a key that cannot stand in a header.
+    // For example a key that is invalid in a header.
     case "UND_ERR_INVALID_ARG":
       return "refused";
     case "UND_ERR_CONNECT_TIMEOUT":
@@ -271,12 +274,15 @@ function faultOfCode(code: string | undefined): VendorFault {
       return "disconnected";
     default:
       if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") return "badAnswer";
-      // A certificate that does not fit is a setting to correct, not a fault that passes.
+      // An invalid certificate is a setting to correct, not a temporary fault.
       return TLS_CODE.test(code) ? "refused" : "disconnected";
   }
 }
 
-/** The system's own code of an error, or `private_address`: walks down the causes, and into the attempts of a connection to several addresses. */
+/**
+ * The system's own code of an error, or `private_address`: follows the causes, and the attempts of a connection to
+ * several addresses.
+ */
 export function codeOf(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
     const isOurs = at instanceof ParleyError && !(at instanceof PrivateAddressError);

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { VendorError } from "./contracts.js";
 
-/** Reads a vendor's JSON; what does not parse or does not fit is a `badAnswer`. */
+/** Parses a vendor's JSON; invalid JSON or a wrong shape is a `badAnswer`. */
 export function parseAnswer<Schema extends v.GenericSchema>(
   vendor: string,
   schema: Schema,
@@ -12,7 +12,7 @@ export function parseAnswer<Schema extends v.GenericSchema>(
   return parsed.value;
 }
 
-/** Reads a vendor's JSON; undefined for what does not parse or does not fit, where a message may be skipped. */
+/** Parses a vendor's JSON; undefined for invalid JSON or a wrong shape, where a message may be skipped. */
 export function tryParse<Schema extends v.GenericSchema>(
   schema: Schema,
   text: string,
@@ -27,7 +27,7 @@ export function tryParse<Schema extends v.GenericSchema>(
   return parsed.success ? { value: parsed.output } : undefined;
 }
 
-/** Carries no cause: it would quote what was said in the call. */
+/** Has no cause: that would quote words of the call. */
 export function unreadable(vendor: string): VendorError {
   return new VendorError(vendor, "badAnswer", `${vendor}: unreadable answer`);
 }

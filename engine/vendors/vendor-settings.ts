@@ -6,38 +6,41 @@ import type { LearnedParameters, ProviderVersion } from "./learned-parameters.js
 import { HTTP_PROTOCOLS } from "./setting-fields.js";
 import type { Connections } from "./transport/connections.js";
 
-/** What a stored provider says about one vendor, with its credentials opened. */
+/** A stored provider's settings for one vendor, with its credentials decrypted. */
 export interface VendorSettings {
-  /** Wins over `settings.baseUrl`; without both the vendor's public address is used. */
+  /** Overrides `settings.baseUrl`; without both the vendor's public address is used. */
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
   readonly settings: JsonObject;
-  /** Owned by an organization, not by the platform: it may not reach private addresses. */
+  /** Owned by an organization, not by the platform: it may not use private addresses. */
   readonly clientOwned: boolean;
-  /** The organization for whose call it is asked; its share of connections is used. */
+  /** The organization of the call; its share of connections is used. */
   readonly orgId?: string;
-  /** The stored provider; undefined where there is none, as in a trial of a client. */
+  /** The stored provider; undefined if there is none, as in a client's test. */
   readonly provider?: ProviderVersion;
 }
 
-/** What all clients of the process share. */
+/** Shared by all clients of the process. */
 export interface VendorContext {
   readonly clock: Clock;
   readonly connections: Connections;
-  /** What the process has learned of models; a client without it learns for itself. */
+  /** The corrections that the process has learned; a client without it learns for itself. */
   readonly learned?: LearnedParameters;
 }
 
-/** Where a vendor listens, split the way requests need it. */
+/** A vendor's address, split as requests need it. */
 export interface Endpoint {
   readonly origin: string;
-  /** Without a slash at its end; empty for the root. */
+  /** Without a trailing slash; empty for the root. */
   readonly path: string;
 }
 
 const baseUrlField = { baseUrl: v.optional(v.string()) };
 
-/** Reads the fields that a client knows and ignores the rest; a wrong one is a `refused` VendorError that names it. */
+/**
+ * Reads the fields that a client knows and ignores the rest; an invalid one is a `refused` VendorError that names
+ * it.
+ */
 export function parseSettings<Entries extends v.ObjectEntries>(
   vendor: string,
   entries: Entries,
@@ -50,7 +53,7 @@ export function parseSettings<Entries extends v.ObjectEntries>(
   throw new VendorError(vendor, "refused", `${vendor}: setting ${field}: ${issue.message}`);
 }
 
-/** @throws VendorError `refused` when the address is not one of the given protocols. */
+/** @throws VendorError `refused` if the address does not use one of the given protocols. */
 export function endpointOf(
   vendor: string,
   given: VendorSettings,
@@ -69,7 +72,7 @@ export function endpointOf(
   return { origin: url.origin, path: path.slice(0, end) };
 }
 
-/** @throws VendorError `unauthorized` when there is no key: the vendor would only say the same later. */
+/** @throws VendorError `unauthorized` without a key, since the vendor would only refuse the request later. */
 export function requireApiKey(vendor: string, given: VendorSettings): string {
   if (given.apiKey === undefined || given.apiKey === "") {
     throw new VendorError(vendor, "unauthorized", `${vendor}: no API key is configured`);
@@ -77,7 +80,7 @@ export function requireApiKey(vendor: string, given: VendorSettings): string {
   return given.apiKey;
 }
 
-/** The header that carries a key; none for a server that takes none. */
+/** The header with the key; empty for a server without one. */
 export function bearer(apiKey: string | undefined): Readonly<Record<string, string>> {
   return apiKey === undefined || apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
 }

@@ -6,43 +6,43 @@ import type { VendorContext, VendorSettings } from "./vendor-settings.js";
 
 export interface VendorModel extends ProviderModel {
   readonly plan: PlanTier;
-  /** The recognizer itself says when the caller's turn begins and ends; see `SpeechListener.onTurn`. */
+  /** STT with turn detection; see `SpeechListener.onTurn`. */
   readonly hasTurnDetection?: true;
 }
 
-/** What a vendor has of one category, and the client for it. */
+/** A vendor's models of one category, and the client for them. */
 export interface Offer<Client> {
   readonly displayName: string;
-  /** The default model is first. Empty: the provider's owner names the models. */
+  /** The default model is first. Empty: the provider's settings name the models. */
   readonly models: readonly VendorModel[];
-  /** What the client reads of a provider's settings. */
+  /** The provider settings that the client reads. */
   readonly fields: v.ObjectEntries;
-  /** Those of the fields that people are offered. */
+  /** The offered subset of the fields. */
   readonly settings: readonly RegistrySetting[];
   readonly client: (given: VendorSettings, context: VendorContext) => Client;
-  /** Only a TTS whose models are no voices has it. */
+  /** Only for TTS whose models are not voices. */
   readonly voices?: VoiceOffer;
 }
 
 export interface VendorVoice {
   readonly voiceId: string;
   readonly name: string;
-  /** A language tag, as far as the vendor names one. */
+  /** A language tag, if the vendor reports one. */
   readonly language: string | null;
   readonly description: string | null;
 }
 
 export interface VoiceList {
   readonly voices: readonly VendorVoice[];
-  /** The account has more voices than are read. */
+  /** The account has more voices than were read. */
   readonly hasMore: boolean;
 }
 
-/** How a voice is chosen beside the model. */
+/** How a voice is chosen in addition to the model. */
 export interface VoiceOffer {
-  /** The field of the settings that holds the voice's id. */
+  /** The setting that contains the voice's id. */
   readonly setting: string;
-  /** Empty where the vendor has no list. */
+  /** Returns an empty list if the vendor has none. */
   readonly list: (
     given: VendorSettings,
     context: VendorContext,
@@ -51,21 +51,21 @@ export interface VoiceOffer {
 }
 
 /**
- * All that the rest of Parley knows of a vendor. Its folder holds one, and `vendors.ts` lists it: registry, catalog, seeding,
- * plans and configuration read it there.
+ * All that the rest of Parley knows about a vendor. Its folder exports one, and `vendors.ts` lists it: registry,
+ * catalog, seeding, plans and configuration read it there.
  */
 export interface Vendor {
-  /** What providers and plans name it by. */
+  /** The name that providers and plans use. */
   readonly key: string;
   readonly apiKey: {
     readonly isRequired: boolean;
-    /** Where the operator puts the platform's own key. */
+    /** The environment variable with the platform's own key. */
     readonly variable?: string;
   };
   readonly address: {
-    /** Where the operator puts another address; without it the platform has no provider of this vendor. */
+    /** The environment variable with another address; without it the platform has no provider of this vendor. */
     readonly variable?: string;
-    /** Without it nothing works until somebody gives one. */
+    /** Without it the provider's settings must contain an address. */
     readonly publicUrl?: string;
     readonly protocols: readonly string[];
   };

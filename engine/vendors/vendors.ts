@@ -9,7 +9,7 @@ import { OPENAI } from "./openai/openai.js";
 import { HOSTED_COMPATIBLE, OTHER_COMPATIBLE } from "./openai-compatible/openai-compatible.js";
 import type { Vendor } from "./vendor.js";
 
-/** Every vendor that Parley can talk to. Where nobody has said which to take, an earlier one is taken before a later one. */
+/** Every vendor that Parley supports. By default an earlier one is preferred to a later one. */
 export const VENDORS: readonly Vendor[] = [
   OPENAI,
   GROQ,

@@ -11,7 +11,7 @@ import { jobInsertWhereAnalyzed } from "./call-analyses.js";
 import { rowOf } from "./call-rows.js";
 import { addUsage } from "./usage-store.js";
 
-/** Closed at a time, so that a crash with many calls does not become one long request. */
+/** Calls closed at a time, so that a crash with many calls does not become one long request. */
 const CALLS_PER_STEP = 100;
 
 const SERVER_STOPPED = "server stopped during the call";
@@ -20,7 +20,7 @@ const NODE_DIED = "the server that had the call was lost";
 const END_UNKNOWN = "the end of the call was lost";
 const DIED_WHILE_RINGING = "the server stopped before the placed call reached its agent";
 
-/** Says whether a call's stored `endReason` is one of those that it got here. */
+/** Whether a call's stored `endReason` is one of those that this file sets. */
 export function isAbandoned(endReason: string): boolean {
   return [SERVER_STOPPED, PROCESS_ENDED, NODE_DIED, END_UNKNOWN, DIED_WHILE_RINGING].includes(
     endReason,
@@ -50,9 +50,9 @@ interface ClosingStore {
 }
 
 /**
- * Closes the calls that other runs of the server have left `active`, and says how many. Each ends at its last sign of
- * life: its start, its last saved turn or the last heartbeat of its run, by the run's own clock, which was never set.
- * Then the other runs are forgotten.
+ * Closes the calls that other runs of the server have left `active`, and returns their number. Each ends at its
+ * last sign of life: its start, its last saved turn or the last heartbeat of its run, by the run's own monotonic
+ * clock. Then the other runs are deleted.
  */
 export function closeAbandonedCalls(
   store: ClosingStore,
@@ -62,7 +62,7 @@ export function closeAbandonedCalls(
   return closeRuns(store, { comparison: "!=", runId, endReason: SERVER_STOPPED }, nowMs);
 }
 
-/** As `closeAbandonedCalls`, of one run that has died while its server lives. */
+/** As `closeAbandonedCalls`, for one run that has died while its server is alive. */
 export function closeCallsOfRun(
   store: ClosingStore,
   runId: string,
@@ -71,7 +71,7 @@ export function closeCallsOfRun(
   return closeRuns(store, { comparison: "=", runId, endReason: PROCESS_ENDED }, nowMs);
 }
 
-/** As `closeCallsOfRun`, of a run of another server of this database. */
+/** As `closeCallsOfRun`, for a run of another server of this database. */
 export function closeCallsOfLostNode(
   store: ClosingStore,
   runId: string,
@@ -98,12 +98,12 @@ async function closeRuns(
     closed += await closeAll(store, calls, endReason, nowMs);
   }
   await failPlacedCallsOfLostNode(store.db, { comparison, runId }, nowMs);
-  // A run is only remembered for the calls that it has left.
+  // A run is only kept for the calls that it has left.
   await store.db.deleteFrom("runs").where("id", comparison, runId).execute();
   return closed;
 }
 
-/** The calls that these runs have placed, and that have no record, are recorded as failed by their jobs at once. */
+/** Calls that these runs have placed, and that have no record, are recorded as failed by their jobs immediately. */
 async function failPlacedCallsOfLostNode(
   db: Kysely<Tables>,
   { comparison, runId }: Pick<DeadRuns, "comparison" | "runId">,
@@ -118,7 +118,7 @@ async function failPlacedCallsOfLostNode(
   await jobsDueNow(db, queues, nowMs).execute();
 }
 
-/** A placed call that has no record gets one that says that it has failed; false where it has one. */
+/** Records a placed call without a record as failed; false if it already has one. */
 export function closePlacedCall(
   { db, atomic, outbox }: ClosingStore,
   call: CallRecord,
@@ -150,7 +150,7 @@ export function closePlacedCall(
   ]);
 }
 
-/** Closes these calls, of a run that lives: each ends at its last saved turn. Says how many had not ended meanwhile. */
+/** Closes these calls of a live run: each ends at its last saved turn. Returns how many had not ended meanwhile. */
 export async function closeLostCalls(
   store: ClosingStore,
   callIds: readonly string[],
@@ -187,7 +187,7 @@ function activeCalls(db: Kysely<Tables>) {
         "runs.heartbeatAtMs",
         "runs.uptimeMs",
       ])
-      // Written out, not as a parameter: only then does SQLite see that the index of calls in progress serves.
+      // A literal, not a parameter: only then does SQLite use the index of calls in progress.
       .where("calls.status", "=", sql.lit("active" as const))
       .limit(CALLS_PER_STEP)
   );
@@ -203,7 +203,7 @@ async function closeAll(
   return (await Promise.all(closings)).filter((closed) => closed).length;
 }
 
-/** False when the call has ended in the meantime. */
+/** False if the call has ended in the meantime. */
 function close(
   { db, atomic, outbox }: ClosingStore,
   call: AbandonedCall,
@@ -229,7 +229,7 @@ function close(
     minutes: durationSec / 60,
     ttsChars: call.ttsChars,
     llmTokens: call.totalTokens,
-    // The caller's audio goes to the vendor for as long as the call lasts.
+    // STT receives audio for the whole call.
     sttSeconds: durationSec,
   });
   const event = failedEvent({ ...call, endedAtMs, durationSec, endReason });
@@ -281,7 +281,8 @@ function endOf(call: AbandonedCall, nowMs: number): number {
   if (beganUptimeMs !== null && uptimeMs !== null) {
     return Math.max(startedAtMs, startedAtMs + (uptimeMs - beganUptimeMs), lastSavedAtMs);
   }
-  // Only the machine's clock is known: set back in between, it must not give an end in the future, or before the start.
+  // Only the machine's clock is known: if it was set back in between, the end must not be in the
+  // future, or before the start.
   const lastSignMs = Math.max(lastSavedAtMs, heartbeatAtMs ?? 0);
   return Math.max(startedAtMs, Math.min(lastSignMs, nowMs));
 }

@@ -9,17 +9,17 @@ import type { EventOutbox } from "../webhooks/event-outbox.js";
 import type { NewEvent } from "../webhooks/event-record.js";
 import { analysisColumns } from "./call-rows.js";
 
-/** Calls of a run whose jobs are stored at a time. */
+/** The number of a run's calls whose jobs are stored at a time. */
 const CALLS_PER_STEP = 200;
 
 export interface NewAnalysisRun {
   readonly id: string;
   readonly orgId: string;
   readonly agentId: string;
-  /** Calls that began from then to then. */
+  /** The range of the calls' start times. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** The newest of them. */
+  /** The maximum number of calls, newest first. */
   readonly callsMax: number;
   readonly createdAtMs: number;
 }
@@ -34,17 +34,17 @@ export interface AnalysisRun extends NewAnalysisRun {
   readonly skipped: number;
 }
 
-/** What became of an analysis, to be stored with the end of its job. */
+/** The outcome of an analysis, stored with the end of its job. */
 export interface AnalysisOutcome {
   readonly callId: string;
-  /** Undefined where the call was left out. */
+  /** Undefined if the call was skipped. */
   readonly analysis: CallAnalysis | undefined;
   readonly event: NewEvent | undefined;
-  /** Undefined: of no run. */
+  /** Undefined: not part of a run. */
   readonly runId: string | undefined;
 }
 
-/** Stores the job only where the agent has its calls analyzed. */
+/** Stores the job only if the agent's calls are analyzed. */
 export function jobInsertWhereAnalyzed(
   db: Kysely<Tables>,
   { id, orgId, kind, queue, payload, runAfterMs, createdAtMs }: NewJob,
@@ -62,7 +62,7 @@ export function jobInsertWhereAnalyzed(
   return { compile: () => insert.compile(db) };
 }
 
-/** Analyses of calls, and the runs that make them for past calls. */
+/** Analyses of calls, and the runs that analyze past calls. */
 export class AnalysisStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -76,12 +76,12 @@ export class AnalysisStore {
     this.#added = added;
   }
 
-  /** Ends the job and stores what it found out, both or nothing: false where the job is another process's by now. */
+  /** Ends the job and stores its result, both or nothing: false if another process has the job by now. */
   async finish(job: ClaimedJob, outcome: AnalysisOutcome): Promise<boolean> {
     return this.#end(jobDone(this.#db, job), outcome);
   }
 
-  /** As `finish`, of a job that is given up and kept. */
+  /** As `finish`, for a job that has failed for good and is kept. */
   async fail(
     job: ClaimedJob,
     outcome: AnalysisOutcome,
@@ -116,7 +116,7 @@ export class AnalysisStore {
       .where(sql<boolean>`completed + failed + skipped < calls`);
   }
 
-  /** With the job that lists its calls. False where the agent has a run that is not over. */
+  /** Stored with the job that lists its calls. False if the agent has a run in progress. */
   async addRun(run: NewAnalysisRun): Promise<boolean> {
     const values = [run.id, run.orgId, run.agentId, run.fromMs, run.toMs, run.callsMax];
     const names = ["id", "orgId", "agentId", "fromMs", "toMs", "callsMax", "createdAtMs"];
@@ -150,7 +150,7 @@ export class AnalysisStore {
     return rows.map(runOf);
   }
 
-  /** Stores the jobs of the next calls of a run; false when there are no more, or no such run. */
+  /** Stores the jobs of the next calls of a run; false if there are no more, or no such run. */
   async listCalls(orgId: string, runId: string, nowMs: number): Promise<boolean> {
     const run = await this.#db
       .selectFrom("analysisRuns")

@@ -10,39 +10,39 @@ export interface CallFilter {
   readonly status?: CallStatus;
 }
 
-/** What no index gives: it is looked for among an organization's latest calls, so that no question takes long. */
+/** Filters without an index: they apply to an organization's latest calls, so that no query takes long. */
 export interface CallRowFilter {
-  /** The calling number; an index gives the latest calls of it. */
+  /** The calling number; an index gives its latest calls. */
   readonly from?: string;
   /** As `from`: the called number. */
   readonly to?: string;
   readonly direction?: "inbound" | "outbound" | "web";
-  /** Begun at this moment or later; the index of the list has these in order. */
+  /** Began at this time or later; the index of the list has these in order. */
   readonly startedFromMs?: number;
-  /** Begun earlier. */
+  /** Began earlier. */
   readonly startedBeforeMs?: number;
   readonly channel?: CallChannel;
   /** In seconds. */
   readonly longerThanSec?: number;
   /** In milliseconds; the mean wait of the call. */
   readonly waitedMoreThanMs?: number;
-  /** Said by either side, whatever the case of the letters. */
+  /** Said by either side, case-insensitive. */
   readonly words?: string;
   readonly attention?: AttentionSigns;
   readonly analysisStatus?: "completed" | "failed";
   readonly analysisSuccess?: boolean;
-  /** A plain field at the top of the analysis' data, and its value as text. */
+  /** A plain top-level field of the analysis's data, and its value as text. */
   readonly analysisField?: { readonly name: string; readonly value: string };
 }
 
-/** A call needs attention when it failed, or shows one of these. */
+/** A call needs attention if it failed, or shows one of these. */
 export interface AttentionSigns {
   readonly interruptionsMin: number;
   /** In milliseconds; the mean wait of the call. */
   readonly waitMinMs: number;
-  /** Fields that only the metadata of such calls have. */
+  /** Fields that only the metadata of such calls contains. */
   readonly fields: readonly string[];
-  /** A value that only the metadata of such calls have. */
+  /** A value that only the metadata of such calls contains. */
   readonly value: string;
 }
 
@@ -56,7 +56,7 @@ export interface CallStats {
   readonly totalCalls: number;
   readonly activeCalls: number;
   readonly totalMinutes: number;
-  /** Mean over the calls that have ended; 0 when none has. */
+  /** Mean over the calls that have ended; 0 if none has. */
   readonly avgDurationSec: number;
 }
 
@@ -72,7 +72,7 @@ function callPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
     .offset(page.skip);
 }
 
-/** The latest calls of the time that the sieve names, and of one number where it names one. */
+/** The latest calls within the filter's time, and of its number if it has one. */
 function latestCalls(
   db: Kysely<Tables>,
   orgId: string,
@@ -88,16 +88,16 @@ function latestCalls(
   return to === undefined ? query : query.where("toNumber", "=", to);
 }
 
-/** As `callPage`, and in each row how many records all pages hold together: one statement is one way to a database. */
+/** As `callPage`, with the total number of records in each row: one statement is one round trip. */
 export function countedPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
   return callPage(db, orgId, page).select(callCount(db, orgId, page).as("total"));
 }
 
-/** So many of the latest calls are looked through with a sieve. */
+/** The number of latest calls that a filter searches. */
 export const FILTERED_CALLS_MAX = 10_000;
-/** Fewer when words are looked for: all that was said in them is read. */
+/** Fewer for words: all their transcripts are read. */
 export const SEARCHED_CALLS_MAX = 2_000;
-/** At a time, in between of which others are served; measured: 10 ms for calls of 40 messages. */
+/** At a time, between which other requests are served; measured: 10 ms for calls of 40 messages. */
 export const CALLS_PER_SEARCH = 250;
 
 /** Newest first, among the latest calls up to a limit. */
@@ -112,7 +112,7 @@ export function filteredCalls(
   let query = db.selectFrom(latestCalls(db, orgId, page, sieve).as("latest"));
   if (from !== undefined && to !== undefined) query = query.where("toNumber", "=", to);
   if (from !== undefined || to !== undefined) {
-    // No index has a number together with agent or status, so both narrow the calls of the number.
+    // No index combines a number with agent or status, so both filter the calls of the number.
     if (page.agentId !== undefined) query = query.where("agentId", "=", page.agentId);
     if (page.status !== undefined) query = query.where("status", "=", page.status);
   }
@@ -128,7 +128,7 @@ export function filteredCalls(
   }
   if (analysisField !== undefined) {
     const line = `\n${analysisFieldLine(analysisField.name, analysisField.value)}\n`;
-    // Unlike a pattern it minds the case, in both databases.
+    // Unlike a pattern it is case-sensitive, in both databases.
     query = query.where(sql<boolean>`replace(${sql.ref("analysisFields")}, ${line}, '') <>
       ${sql.ref("analysisFields")}`);
   }
@@ -140,7 +140,7 @@ export function filteredCalls(
         its("avgLatencyMs", ">=", attention.waitMinMs),
         ...attention.fields.flatMap((field) => [
           its("metadata", "like", `%"${field}":%`),
-          // As PostgreSQL writes what it has merged.
+          // The format in which PostgreSQL writes merged JSON.
           its("metadata", "like", `%"${field}" :%`),
         ]),
         its("metadata", "like", `%"${attention.value}"%`),
@@ -150,7 +150,7 @@ export function filteredCalls(
   return query;
 }
 
-/** The ids of those in which the words were said. */
+/** The ids of the calls in which the words were said. */
 export function searchedCalls(
   db: Kysely<Tables>,
   orgId: string,
@@ -176,8 +176,8 @@ export function searchedCalls(
 }
 
 /**
- * The turns of the latest calls since then, up to a limit, each with the moment at which its call began; a call without turns is one row,
- * too. What tools were given and answered stays where it is: it is far more than all else that is known of a turn.
+ * The turns of the latest calls since then, up to a limit, each with its call's start; a call without turns is one
+ * row, too. Arguments and results of tools are not read: they are far larger than the rest of a turn.
  */
 export function turnsSince(
   db: Kysely<Tables>,
@@ -205,7 +205,7 @@ export function turnsSince(
 const withoutTools = sql<string | null>`case when ${sql.ref("callTurns.turn")} like '%"tools":[%'
   then json_patch(${sql.ref("callTurns.turn")}, '{"tools":null}') else ${sql.ref("callTurns.turn")} end`;
 
-/** The sum of a few kept totals (see the first migration), however many calls there are. */
+/** The sum of a few stored totals (see the first migration), however many calls there are. */
 export function callCount(db: Kysely<Tables>, orgId: string, filter: CallFilter) {
   let query = db
     .selectFrom("callTotals")
@@ -241,7 +241,7 @@ export async function callStats(db: Kysely<Tables>, orgId: string): Promise<Call
 
 export interface CallList {
   readonly items: CallRecord[];
-  /** How many records all pages hold together. */
+  /** The number of records on all pages. */
   readonly total: number;
 }
 
@@ -257,7 +257,7 @@ export async function listCalls(
   if (sieve !== undefined) return filtered(db, atomic, orgId, page, sieve);
   const rows = await countedPage(db, orgId, page).execute();
   const [first] = rows;
-  // No row tells it: there is no call, or none on this page.
+  // No row contains it: there is no call, or none on this page.
   const total = first?.total ?? (await callCount(db, orgId, page).executeTakeFirst())?.count ?? 0;
   return { items: rows.map(recordOf), total };
 }
@@ -283,7 +283,7 @@ async function filtered(
   return { items: calls.rows.map(recordOf), total: Number(totals.rows[0]?.count ?? 0) };
 }
 
-/** Piece by piece: what is stored meanwhile does not wait for all that was ever said to be read. */
+/** In pieces: a write does not wait until all transcripts are read. */
 async function searched(
   db: Kysely<Tables>,
   orgId: string,

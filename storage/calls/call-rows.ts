@@ -10,7 +10,7 @@ import type {
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 
-/** SQLite takes 32,766 values a statement; a message has four. */
+/** SQLite accepts 32,766 values a statement; a message has four. */
 const MESSAGES_PER_STATEMENT = 5000;
 
 export function rowOf(
@@ -43,7 +43,7 @@ export function rowOf(
   };
 }
 
-/** What the lists look for stands in columns, too. */
+/** Fields that lists search for have columns, too. */
 function textIn(metadata: JsonObject, name: string): string | null {
   const value = metadata[name];
   return typeof value === "string" ? value : null;
@@ -62,7 +62,7 @@ const callAnalysis = v.object({
   analyzedAtMs: v.number(),
 });
 
-/** Fields and characters of an analysis that lists can look for. */
+/** The maximum number of fields and characters of an analysis that lists can search. */
 const LISTED_FIELDS_MAX = 64;
 const LISTED_VALUE_CHARACTERS_MAX = 200;
 
@@ -81,12 +81,12 @@ export function analysisColumns(analysis: CallAnalysis) {
   };
 }
 
-/** JSON writes no line break, so that a line cannot be part of another one's text. */
+/** JSON contains no line break, so that a line cannot be part of another one's text. */
 export function analysisFieldLine(name: string, value: string): string {
   return JSON.stringify([name, value.slice(0, LISTED_VALUE_CHARACTERS_MAX)]);
 }
 
-/** Without transcript and turns, which stand in tables of their own. */
+/** Without transcript and turns, which are in other tables. */
 export function recordOf(row: Selectable<Tables["calls"]>): CallRecord {
   return {
     id: row.id,

@@ -2,14 +2,14 @@ import { type Kysely, sql } from "kysely";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import type { Tables } from "../tables.js";
 
-/** A call's place among those that its organization may have at the same time. */
+/** A call's slot among its organization's concurrent calls. */
 export interface SlotRequest {
   readonly orgId: string;
   readonly callId: string;
   readonly callsMax: number;
-  /** The node that is to have the call. */
+  /** The node that gets the call. */
   readonly startId: string;
-  /** The call that this one goes on with, whose place it takes. */
+  /** The call that this one continues, whose slot it takes. */
   readonly replaces?: string | undefined;
 }
 
@@ -24,8 +24,8 @@ export class CallSlotStore {
   }
 
   /**
-   * False when the organization has `callsMax` calls: those who ask for one organization are served one after the other. Throws
-   * `ForeignKeyViolationError` when the node is gone.
+   * False if the organization has `callsMax` calls: requests of one organization are served one after the other.
+   * Throws `ForeignKeyViolationError` if the node is gone.
    */
   async take({ orgId, callId, callsMax, startId, replaces }: SlotRequest): Promise<boolean> {
     const turn = this.#db
@@ -49,7 +49,7 @@ export class CallSlotStore {
     return results.at(-1)?.changes === 1;
   }
 
-  /** Nothing when another node has the call. */
+  /** Does nothing if another node has the call. */
   async free(startId: string, callIds: readonly string[]): Promise<void> {
     if (callIds.length === 0) return;
     await this.#db
@@ -78,7 +78,7 @@ export class CallSlotStore {
     return row?.startId;
   }
 
-  /** The call is another node's from now on; false when it was not the one's. */
+  /** Moves the call to another node; false if it was not the first node's. */
   async move(callId: string, from: string, to: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable("callSlots")

@@ -50,7 +50,7 @@ export interface SavedTurn {
   readonly metrics: CallMetrics;
   readonly turn: JsonObject | undefined;
   readonly atMs: number;
-  /** Stored with it, where an endpoint wants them. */
+  /** Stored with it, if an endpoint wants them. */
   readonly events?: readonly NewEvent[];
 }
 
@@ -59,25 +59,25 @@ export interface CallEnd {
   readonly endedAtMs: number;
   readonly durationSec: number;
   readonly metrics: CallMetrics;
-  /** Merged into what is stored, nested objects field by field; a null removes its field. */
+  /** Merged into the stored metadata, nested objects field by field; a null removes its field. */
   readonly metadata: JsonObject;
   /** Appended to the transcript. */
   readonly messages: readonly TranscriptMessage[];
   readonly turn?: JsonObject;
   /** Added to its day. */
   readonly usage: UsageRecord;
-  /** What is to be done about the call, stored with its end. */
+  /** Jobs about the call, stored with its end. */
   readonly jobs?: readonly NewJob[];
-  /** Stored with it, where an endpoint wants them. */
+  /** Stored with it, if an endpoint wants them. */
   readonly events?: readonly NewEvent[];
 }
 
-/** A turn that is long over. */
+/** A turn of a past call. */
 export interface PastTurn {
   readonly callId: string;
   /** When its call began. */
   readonly startedAtMs: number;
-  /** As the call keeps it. */
+  /** As stored with the call. */
   readonly turn: JsonObject;
 }
 
@@ -108,8 +108,8 @@ export class CallStore {
   }
 
   /**
-   * `uptimeMs` is what the run's monotonic clock shows now, as in `heartbeat`. Throws `UniqueViolationError` (calls, sessionId)
-   * when there is a call of this session.
+   * `uptimeMs` is the current time of the run's monotonic clock, as in `heartbeat`. Throws `UniqueViolationError`
+   * (calls, sessionId) if this session already has a call.
    */
   async start(
     call: CallRecord,
@@ -118,19 +118,20 @@ export class CallStore {
     events: readonly NewEvent[] = [],
   ): Promise<void> {
     const begin = this.#db.insertInto("calls").values(rowOf(call, runId, uptimeMs));
-    // Guarded, and so never a statement of its own: whether that had happened would not be known.
+    // Guarded, and so never a single statement: its outcome would be unknown after a lost connection.
     const messages = appendMessages(this.#db, call.id, call.transcript);
-    // A placed call is named by its own session. Before its events, which come after that of its ringing.
+    // A placed call has its own id as its session. This comes before its events, which follow that
+    // of its ringing.
     const placed = call.sessionId === call.id ? [this.#clearPlaced(call.id)] : [];
     await this.#withEvents(begin, [...placed, ...messages], events);
   }
 
-  /** A vendor is asked to place this call, whose end has a record whatever happens to this process. */
+  /** A vendor was asked to place this call, whose end is recorded whatever happens to this process. */
   async place(job: NewJob): Promise<void> {
     await this.#atomic.run([jobInsert(this.#db, job)]);
   }
 
-  /** No call was placed under this id. */
+  /** The call with this id was not placed. */
   async failPlaced(callId: string): Promise<void> {
     await this.#atomic.run([this.#clearPlaced(callId)]);
   }
@@ -139,20 +140,20 @@ export class CallStore {
     return jobRemoval(this.#db, placedCallJobId(callId));
   }
 
-  /** A placed call rings; nothing where it has its record already. */
+  /** A placed call is ringing; does nothing if it already has its record. */
   async ring(event: NewEvent & { readonly callId: string }): Promise<void> {
     const waits = jobHold(this.#db, placedCallJobId(event.callId));
     await this.#withEvents(waits, [], [event]);
   }
 
-  /** Records a placed call as failed whose process has died; false where it has its record already. */
+  /** Records a placed call whose process has died as failed; false if it already has its record. */
   async closePlaced(call: CallRecord, runId: string): Promise<boolean> {
     const isClosed = await closePlacedCall(this.#closing, call, runId);
     if (isClosed) this.#jobsAdded.notify();
     return isClosed;
   }
 
-  /** A call that has no record was turned away. Nothing where it has one, whose end tells of itself. */
+  /** A call without a record was refused. Does nothing if it has a record, whose end has its own event. */
   async refuse(event: NewEvent): Promise<void> {
     const record = this.#db
       .selectFrom("calls")
@@ -163,7 +164,7 @@ export class CallStore {
     this.#jobsAdded.notify();
   }
 
-  /** As `changesIf`; the changes are those of the queries, without those of events and jobs. */
+  /** As `changesIf`; the result contains the changes of the queries only, not those of events and jobs. */
   async #withEvents(
     guard: Compilable,
     queries: readonly Compilable[],
@@ -178,8 +179,8 @@ export class CallStore {
   }
 
   /**
-   * All of it or nothing. Throws when the call is not active. What the turn adds to its conversation may come with it, which
-   * spares a transaction: false when the turn is saved, but another call has saved the conversation meanwhile.
+   * All of it or nothing. Throws if the call is not active. The turn's change of its conversation may be included,
+   * which saves a transaction: false if the turn is saved, but another call has saved the conversation meanwhile.
    */
   async saveTurn(callId: string, saved: SavedTurn, history?: HistoryChange): Promise<boolean> {
     const { messages, metrics, turn, atMs, events = [] } = saved;
@@ -200,7 +201,7 @@ export class CallStore {
     return history === undefined || changes.at(-1) === 1;
   }
 
-  /** All of it or nothing: false, with no usage added, when the call was not active any more. */
+  /** All of it or nothing: false, with no usage added, if the call was no longer active. */
   finish(callId: string, callEnd: CallEnd): Promise<boolean> {
     const { messages, turn, usage, endedAtMs, events = [], jobs = [] } = callEnd;
     const addition = writeJson(withoutTurns(callEnd.metadata));
@@ -227,7 +228,7 @@ export class CallStore {
     return this.#usageChanges.after(finished);
   }
 
-  /** Merges into the call's metadata, whether it has ended or not; nothing when there is no such call. */
+  /** Merges into the call's metadata, whether it has ended or not; does nothing if there is no such call. */
   async annotate(callId: string, metadata: JsonObject): Promise<void> {
     const addition = writeJson(withoutTurns(metadata));
     await this.#db
@@ -237,7 +238,7 @@ export class CallStore {
       .execute();
   }
 
-  /** Sets what is given and leaves the rest. Throws when there is no such call. */
+  /** Sets the given fields and leaves the rest. Throws if there is no such call. */
   async saveSummary(callId: string, { summary, sentiment }: CallSummary): Promise<void> {
     if (summary === undefined && sentiment === undefined) return;
     const result = await this.#db
@@ -278,7 +279,7 @@ export class CallStore {
     return this.findLastOf(orgId, [sessionId]);
   }
 
-  /** The last that began of the calls of these sessions, as `findBySession` finds it. */
+  /** The latest of the calls of these sessions, as `findBySession` finds it. */
   async findLastOf(orgId: string, sessionIds: readonly string[]): Promise<CallRecord | undefined> {
     const rows = await this.#db
       .selectFrom("calls")
@@ -286,7 +287,7 @@ export class CallStore {
       .where("sessionId", "in", sessionIds)
       .where("orgId", "=", orgId)
       .execute();
-    // Sorted here: SQLite asked for the last of them might walk the calls from their end.
+    // Sorted here: asked for the last of them, SQLite might scan the calls from their end.
     const [last] = rows.toSorted((one, other) => other.sequence - one.sequence);
     return last && recordOf(last);
   }
@@ -297,8 +298,8 @@ export class CallStore {
   }
 
   /**
-   * The stages of the turns of at most `page.calls` calls since then, the newest ones after `page.skipCalls`. A call without
-   * turns is in it with an empty one, so that nothing means that there are no more calls.
+   * The stages of the turns of at most `page.calls` calls since then, the newest ones after `page.skipCalls`. A
+   * call without turns has an empty one, so that an empty result means that there are no more calls.
    */
   async turnsSince(
     orgId: string,
@@ -321,7 +322,7 @@ export class CallStore {
     return callStats(this.#db, orgId);
   }
 
-  /** Says that this run of the server is alive. */
+  /** Stores that this run of the server is alive. */
   async heartbeat(runId: string, atMs: number, uptimeMs: number | null = null): Promise<void> {
     const beat = { heartbeatAtMs: atMs, uptimeMs };
     await this.#db
@@ -331,26 +332,26 @@ export class CallStore {
       .execute();
   }
 
-  /** The other runs that are known, each with its last heartbeat. */
+  /** The other known runs, each with its last heartbeat. */
   async otherRuns(runId: string): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#db.selectFrom("runs").selectAll().where("id", "!=", runId).execute();
     return new Map(rows.map(({ id, heartbeatAtMs }) => [id, heartbeatAtMs]));
   }
 
   /**
-   * Closes as failed every active call of another run, and says how many: to be called at the start, by the one server
+   * Marks every active call of another run as failed, and returns their number: for the start of the only server
    * of this database.
    */
   closeAbandoned(runId: string, nowMs: number): Promise<number> {
     return this.#closed(closeAbandonedCalls(this.#closing, runId, nowMs));
   }
 
-  /** Closes as failed every active call of a run that has died while its server lives, and says how many. */
+  /** Marks every active call of a run that has died while its server is alive as failed, and returns their number. */
   closeRun(runId: string, nowMs: number): Promise<number> {
     return this.#closed(closeCallsOfRun(this.#closing, runId, nowMs));
   }
 
-  /** As `closeRun`, of a run of another server of this database. */
+  /** As `closeRun`, for a run of another server of this database. */
   closeRunOfLostNode(runId: string, nowMs: number): Promise<number> {
     return this.#closed(closeCallsOfLostNode(this.#closing, runId, nowMs));
   }
@@ -360,14 +361,17 @@ export class CallStore {
     const rows = await this.#db
       .selectFrom("calls")
       .select("id")
-      // Written out, not as a parameter: only then does SQLite see that the index of calls in progress serves.
+      // A literal, not a parameter: only then does SQLite use the index of calls in progress.
       .where("status", "=", sql.lit("active" as const))
       .where("runId", "=", runId)
       .execute();
     return rows.map(({ id }) => id);
   }
 
-  /** Closes these calls of this run as failed, where they are still active, and returns how many: their end is unknown. */
+  /**
+   * Marks those of this run's calls that are still active as failed, and returns their number: their end is
+   * unknown.
+   */
   closeLost(callIds: readonly string[], nowMs: number): Promise<number> {
     return this.#closed(closeLostCalls(this.#closing, callIds, nowMs));
   }
@@ -376,7 +380,7 @@ export class CallStore {
     return { db: this.#db, atomic: this.#atomic, outbox: this.#outbox };
   }
 
-  /** Their ends may have been wanted by endpoints, and placed calls of their run are to be closed by jobs. */
+  /** Endpoints may want their ends, and jobs have to close the placed calls of their run. */
   async #closed(closing: Promise<number>): Promise<number> {
     const count = await closing;
     this.#jobsAdded.notify();

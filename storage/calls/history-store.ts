@@ -9,7 +9,7 @@ const messages = v.array(
   v.object({ role: v.picklist(["user", "assistant"]), content: v.string() }),
 );
 
-/** What is remembered of a conversation under its key; how much and for how long is for the caller to say. */
+/** The history of a conversation under its key; the caller decides how much is kept and for how long. */
 export class HistoryStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -19,7 +19,7 @@ export class HistoryStore {
     this.#atomic = atomic;
   }
 
-  /** Undefined when this organization has no such key, or when it was saved last before `notBeforeMs`. */
+  /** Undefined if this organization has no such key, or it was last saved before `notBeforeMs`. */
   async load(
     orgId: string,
     key: string,
@@ -36,8 +36,9 @@ export class HistoryStore {
   }
 
   /**
-   * Replaces the stored history of the key if it is still `known` (empty: none was stored). Returns false, and changes
-   * nothing, if another call has saved meanwhile. A rejected request has changed nothing and may be retried.
+   * Replaces the stored history of the key if it is still `known` (empty: none was stored). Returns false, and
+   * changes nothing, if another call has saved meanwhile. A rejected request has changed nothing and may be
+   * retried.
    */
   replace(
     id: HistoryKey,
@@ -46,11 +47,12 @@ export class HistoryStore {
     savedAtMs: number,
   ): Promise<boolean> {
     const change = replacementOf(this.#db, { id, known, kept, savedAtMs });
-    // Not as a statement of its own: whether that had happened would not be known, and words would stand there twice.
+    // Not a single statement: its outcome would be unknown after a lost connection, and a retry
+    // could store words twice.
     return this.#atomic.runIf(change, []);
   }
 
-  /** What an earlier call knew of the messages that are no longer kept; undefined where there was nothing. */
+  /** An earlier call's summary of the messages that are no longer stored; undefined if there is none. */
   async loadSummary({ orgId, key }: HistoryKey, notBeforeMs: number): Promise<string | undefined> {
     const row = await this.#db
       .selectFrom("sessionHistory")
@@ -62,7 +64,7 @@ export class HistoryStore {
     return row?.summary ?? undefined;
   }
 
-  /** A conversation without messages gets no summary; of two calls at the same time the later summary stays. */
+  /** A conversation without messages gets no summary; of two concurrent calls the later summary is kept. */
   async saveSummary({ orgId, key }: HistoryKey, summary: string): Promise<void> {
     await this.#db
       .updateTable("sessionHistory")
@@ -72,7 +74,7 @@ export class HistoryStore {
       .execute();
   }
 
-  /** Removes what was saved last before this time; says how many. */
+  /** Removes what was last saved before this time; returns the number. */
   async purge(beforeMs: number): Promise<number> {
     const result = await this.#db
       .deleteFrom("sessionHistory")
@@ -88,7 +90,7 @@ export interface HistoryKey {
   readonly key: string;
 }
 
-/** The arguments of `HistoryStore.replace`, for a caller that stores something else with it. */
+/** The arguments of `HistoryStore.replace`, for a caller that stores it together with other changes. */
 export interface HistoryChange {
   readonly id: HistoryKey;
   readonly known: readonly HistoryMessage[];
@@ -96,7 +98,7 @@ export interface HistoryChange {
   readonly savedAtMs: number;
 }
 
-/** Changes one row, or none when somebody else has saved meanwhile. */
+/** Changes one row, or none if another call has saved meanwhile. */
 export function replacementOf(
   db: Kysely<Tables>,
   { id: { orgId, key }, known, kept, savedAtMs }: HistoryChange,

@@ -7,13 +7,13 @@ import type { Tables } from "../tables.js";
 import type { EventOutbox } from "../webhooks/event-outbox.js";
 import { callEventId, newEvent } from "../webhooks/event-record.js";
 
-/** The call whose recording is meant. */
+/** Identifies a call's recording. */
 export interface RecordingKey {
   readonly callId: string;
   readonly orgId: string;
 }
 
-/** The state of recording files; a call's metadata also has what can be played. */
+/** The state of recording files; a call's metadata also contains what can be played. */
 export class RecordingStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -32,7 +32,7 @@ export class RecordingStore {
     this.#jobsAdded = jobsAdded;
   }
 
-  /** To be called before there is a file. */
+  /** Call it before the file exists. */
   async start({ callId, orgId }: RecordingKey, expiresAtMs: number): Promise<void> {
     await this.#db
       .insertInto("recordings")
@@ -40,7 +40,7 @@ export class RecordingStore {
       .execute();
   }
 
-  /** The file can be heard; `facts` become the call's `metadata.recording`. */
+  /** The file can be played; `facts` become the call's `metadata.recording`. */
   async finish({ callId, orgId }: RecordingKey, facts: JsonObject, atMs: number): Promise<void> {
     const event = newEvent({
       id: callEventId(callId, "recording"),
@@ -62,7 +62,7 @@ export class RecordingStore {
     this.#jobsAdded.notify();
   }
 
-  /** To be called when there is no file any more. */
+  /** Call it after the file was deleted. */
   async remove({ callId, orgId }: RecordingKey): Promise<void> {
     await this.#atomic.run([
       this.#db.deleteFrom("recordings").where("callId", "=", callId).where("orgId", "=", orgId),
@@ -74,17 +74,17 @@ export class RecordingStore {
     return (await this.#find(key))?.isFinished === 1;
   }
 
-  /** From `begin` until `remove`. */
+  /** Whether the recording exists, from `start` until `remove`. */
   async isKnown(key: RecordingKey): Promise<boolean> {
     return (await this.#find(key)) !== undefined;
   }
 
-  /** In the order of their ids, those after `afterCallId` of calls that are not in progress. */
+  /** Ordered by id, after `afterCallId`, of calls that are not in progress. */
   listUnfinished(afterCallId: string, limit: number): Promise<readonly RecordingKey[]> {
     const inProgress = this.#db
       .selectFrom("calls")
       .select("id")
-      // Written out, not as a parameter: only then does SQLite see that the index of calls in progress serves.
+      // A literal, not a parameter: only then does SQLite use the index of calls in progress.
       .where("status", "=", sql.lit("active" as const));
     return this.#db
       .selectFrom("recordings")
@@ -97,7 +97,7 @@ export class RecordingStore {
       .execute();
   }
 
-  /** The oldest first; what never became a whole file is among them. */
+  /** Oldest first; includes files that were never completed. */
   listExpired(nowMs: number, limit: number): Promise<readonly RecordingKey[]> {
     return this.#db
       .selectFrom("recordings")

@@ -12,7 +12,7 @@ const FIELDS = [
   "sttSeconds",
 ] as const;
 
-/** One record for each organization and day; both ends of a range of dates belong to it. */
+/** One record per organization and day; ranges of dates include both ends. */
 export class UsageStore {
   readonly #db: Kysely<Tables>;
 
@@ -32,7 +32,7 @@ export class UsageStore {
       .execute();
   }
 
-  /** What LLMs have read and written about calls that are over. */
+  /** Tokens that LLMs have used for calls that are over. */
   async addTokens(orgId: string, date: string, llmTokens: number): Promise<void> {
     const none = { calls: 0, minutes: 0, ttsChars: 0, sttSeconds: 0 };
     await this.#db.executeQuery(addUsage(this.#db, { orgId, date, llmTokens, ...none }));
@@ -50,7 +50,7 @@ export class UsageStore {
   }
 }
 
-/** Adds to the day's record: the statement alone, for a batch with the end of the call. */
+/** Adds to the day's record: only the statement, for a batch with the end of the call. */
 export function addUsage(db: Kysely<Tables>, usage: UsageRecord): Compilable {
   return db
     .insertInto("dailyUsage")

@@ -18,7 +18,7 @@ export interface DocumentRecord {
   readonly source: "upload" | "url";
   readonly url: string | null;
   readonly status: "processing" | "ready" | "failed";
-  /** Why it could not be read, or not be read again. */
+  /** Why it could not be read, or not be refreshed. */
   readonly error: string | null;
   readonly sizeBytes: number;
   readonly characters: number;
@@ -35,13 +35,13 @@ export interface DocumentForCall {
   readonly id: string;
   readonly name: string;
   readonly characters: number;
-  /** The whole text of a small document; null of a larger one. */
+  /** The whole text of a small document; null for a larger one. */
   readonly text: string | null;
 }
 
 export interface NewPassage {
   readonly text: string;
-  /** Hashed, in lower-case letters and digits. */
+  /** Hashed, as lower-case letters and digits. */
   readonly terms: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export interface PassageQuery {
   readonly limit: number;
 }
 
-/** What was read of a document. */
+/** The content read from a document. */
 export interface DocumentContent {
   readonly sizeBytes: number;
   readonly characters: number;
@@ -83,7 +83,7 @@ const COLUMNS = [
   "updatedAtMs",
 ] as const;
 
-/** Documents of organizations and their passages, which both databases search by the same terms. */
+/** Documents of organizations and their passages; both databases search them by the same terms. */
 export class KnowledgeStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -102,7 +102,7 @@ export class KnowledgeStore {
     this.#writers = writers;
   }
 
-  /** False, and nothing is inserted, where the organization has `max` documents already. */
+  /** False, and nothing is inserted, if the organization already has `max` documents. */
   async insertWithin(
     document: DocumentRecord,
     max: number,
@@ -140,7 +140,7 @@ export class KnowledgeStore {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Those that have been read, in the order of their creation. */
+  /** Documents that have been read, in the order of their creation. */
   forCall(orgId: string, ids: readonly string[]): Promise<DocumentForCall[]> {
     return this.#db
       .selectFrom("knowledgeDocuments")
@@ -152,7 +152,7 @@ export class KnowledgeStore {
       .execute();
   }
 
-  /** Characters of all documents of the organization. */
+  /** The total characters of the organization's documents. */
   async characters(orgId: string): Promise<number> {
     const { total } = await this.#db
       .selectFrom("knowledgeDocuments")
@@ -164,7 +164,7 @@ export class KnowledgeStore {
     return Number(total);
   }
 
-  /** Replaces what the document holds, at once for those who search it. False where it was removed meanwhile. */
+  /** Replaces the document's content atomically for searches. False if it was removed meanwhile. */
   async finish(
     { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
     content: DocumentContent,
@@ -203,7 +203,7 @@ export class KnowledgeStore {
     return isFinished;
   }
 
-  /** What it held before, if anything, can still be searched. False where it was removed meanwhile. */
+  /** Its earlier content, if any, can still be searched. False if it was removed meanwhile. */
   fail(
     { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
     error: string,
@@ -213,7 +213,7 @@ export class KnowledgeStore {
     return this.#update({ orgId, id }, next, { status: "failed", error, updatedAtMs: atMs });
   }
 
-  /** Fetches a document again. False where there is none. */
+  /** Fetches a document again. False if there is none. */
   refresh(
     { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
     job: NewJob,
@@ -222,7 +222,7 @@ export class KnowledgeStore {
     return this.#update({ orgId, id }, job, { status: "processing", updatedAtMs: atMs });
   }
 
-  /** Uploads whose process ended before they were read: their bytes are lost. Says how many. */
+  /** Marks uploads whose process ended before they were read as failed: their bytes are lost. Returns their number. */
   async failAbandoned(beforeMs: number, error: string): Promise<number> {
     const { numUpdatedRows } = await this.#db
       .updateTable("knowledgeDocuments")
@@ -234,7 +234,7 @@ export class KnowledgeStore {
     return Number(numUpdatedRows);
   }
 
-  /** False where the organization has no such document. */
+  /** False if the organization has no such document. */
   async remove(orgId: string, id: string, entry: AuditRecord): Promise<boolean> {
     await this.#removePassages(id, Number.MAX_SAFE_INTEGER, orgId);
     const [{ changes }] = await this.#atomic.change([
@@ -244,7 +244,7 @@ export class KnowledgeStore {
     return changes > 0;
   }
 
-  /** The passages of the organization's documents that share most with the terms, the best first. */
+  /** The passages of the organization's documents that share most with the terms, best first. */
   async search(orgId: string, query: PassageQuery): Promise<FoundPassage[]> {
     if (query.terms.length === 0 || query.documentIds.length === 0) return [];
     if (this.#writers === "one") {
@@ -274,7 +274,8 @@ export class KnowledgeStore {
       const [updated] = await this.#atomic.run([update]);
       return updated.changes > 0;
     }
-    // A document has one queued job at most: with those of earlier refreshes it would be fetched more and more often.
+    // A document has at most one queued job: otherwise earlier refreshes would make it be fetched
+    // more and more often.
     const queued = this.#db
       .deleteFrom("jobs")
       .where("state", "=", sql.lit("queued" as const))
@@ -312,7 +313,7 @@ export class KnowledgeStore {
   }
 }
 
-/** A passage is of what its document holds now, not of an earlier or a later reading. */
+/** A passage belongs to the document's current content, not to an earlier or a later one. */
 const IS_CURRENT = sql`p.${sql.ref("position")} >= d.${sql.ref("firstPosition")}
   and p.${sql.ref("position")} < d.${sql.ref("firstPosition")} + d.${sql.ref("passages")}`;
 
@@ -333,12 +334,12 @@ function searchSqlite(orgId: string, { documentIds, terms, limit }: PassageQuery
     order by bm25(knowledgeIndex), p.sequence limit ${limit}`;
 }
 
-/** By index, whatever the planner makes of a small table: splitting the terms of each passage takes far longer. */
+/** By index, whatever the planner prefers for a small table: splitting the terms of each passage takes far longer. */
 const WITH_INDEX = sql`select set_config('enable_seqscan', 'off', true)`;
 
 /**
- * As bm25, of terms that a passage has or has not: PostgreSQL's own ranks know nothing of how rare a term is. Each term is
- * looked up by itself, and nothing else of a passage is read for it.
+ * Like bm25, with terms that a passage either has or lacks: PostgreSQL's own ranking ignores how rare a term is.
+ * Each term is looked up by itself, and nothing else of a passage is read for it.
  */
 function searchPostgres(orgId: string, { documentIds, terms, limit }: PassageQuery) {
   return sql<FoundPassage>`with hits as materialized (

@@ -1,22 +1,25 @@
 /** What the listeners of a channel receive. */
 export interface BusListener {
   readonly onMessages: (channel: string, text: string) => void;
-  /** The way has broken: nothing more comes this way, and what is said from now on is lost. */
+  /** The connection has broken: no more messages arrive, and messages sent from now on are lost. */
   readonly onLost: () => void;
 }
 
-/** Short messages between the servers of one database, to those that listen at that moment. */
+/** Short messages between the servers of one database, to the current listeners. */
 export interface BusMessages {
-  /** Rejects with a RangeError for a text of more than `MAIL_BYTES_MAX`, and as any request where the database is away. */
+  /**
+   * Rejects with a RangeError for a text of more than `MESSAGE_BYTES_MAX`, and like any request if the database is
+   * unreachable.
+   */
   post(channel: string, text: string): Promise<void>;
   /** As `post`, by one request. */
   postToAll(channels: readonly string[], text: string): Promise<void>;
-  /** Resolves when the channels are listened to; what it gives ends that. */
+  /** Resolves when listening has started, with a function that stops it. */
   listen(channels: readonly string[], listener: BusListener): Promise<() => Promise<void>>;
 }
 
-/** Where a server that has changed what others keep in memory names itself. */
+/** The channel on which a server announces that it has changed records that others may cache. */
 export const RECORDS_CHANGED = "parley records";
 
-/** PostgreSQL takes 7,999. */
+/** PostgreSQL accepts 7,999. */
 export const MESSAGE_BYTES_MAX = 7_900;

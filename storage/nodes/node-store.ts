@@ -4,7 +4,7 @@ import type { Tables } from "../tables.js";
 import type { AuditRecord } from "../tenancy/audit-record.js";
 import { auditOf } from "../tenancy/audit-store.js";
 
-/** What a server says of itself when it starts. */
+/** A server's data when it starts. */
 export interface NodeStart {
   readonly startId: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface NodeStart {
   readonly capacity: number;
 }
 
-/** What it says again and again. */
+/** A server's state in each heartbeat. */
 export interface NodeState {
   readonly calls: number;
   readonly load: number;
@@ -21,7 +21,7 @@ export interface NodeState {
 }
 
 export type NodeRecord = Readonly<Selectable<Tables["nodes"]>> & {
-  /** Since its last heartbeat, by the database's clock. */
+  /** The time since its last heartbeat, by the database's clock. */
   readonly silentMs: number;
 };
 
@@ -35,7 +35,7 @@ export class NodeStore {
     this.#atomic = atomic;
   }
 
-  /** Throws `UniqueViolationError` (nodes, name) when there is one of this name. */
+  /** Throws `UniqueViolationError` (nodes, name) if the name is in use. */
   async register(node: NodeStart): Promise<void> {
     await this.#db
       .insertInto("nodes")
@@ -52,7 +52,7 @@ export class NodeStore {
       .execute();
   }
 
-  /** Says that the node lives, and gives all nodes; undefined when others have taken it for dead meanwhile. */
+  /** Stores a heartbeat and returns all nodes; undefined if others have declared this node dead meanwhile. */
   async beat(startId: string, state: NodeState): Promise<readonly NodeRecord[] | undefined> {
     const { calls, load, isTaking } = state;
     const [beat, all] = await this.#atomic.run([
@@ -71,7 +71,7 @@ export class NodeStore {
     return this.#all().execute();
   }
 
-  /** Nobody but who has seen this last heartbeat may take the node for dead: false when it has lived on. */
+  /** Declares the node dead if its last heartbeat is still this one: false if it is alive after all. */
   async lose({ startId, heartbeatAtMs }: NodeRecord): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable("nodes")
@@ -82,12 +82,12 @@ export class NodeStore {
     return numUpdatedRows > 0n;
   }
 
-  /** The node, its slots and the names of its runs. */
+  /** Removes the node, its slots and its runs. */
   async remove(startId: string): Promise<void> {
     await this.#db.deleteFrom("nodes").where("startId", "=", startId).execute();
   }
 
-  /** False when there is no such node. */
+  /** False if there is no such node. */
   async drain(name: string, entry?: AuditRecord): Promise<boolean> {
     const [{ changes }] = await this.#atomic.run([
       this.#db.updateTable("nodes").set({ isDraining: 1, isTaking: 0 }).where("name", "=", name),
@@ -96,7 +96,10 @@ export class NodeStore {
     return changes > 0;
   }
 
-  /** Calls that are opened under this run are the node's. Throws `ForeignKeyViolationError` when the node is gone. */
+  /**
+   * Assigns calls that are opened under this run to the node. Throws `ForeignKeyViolationError` if the node is
+   * gone.
+   */
   async addRun(startId: string, runId: string): Promise<void> {
     await this.#db.insertInto("nodeRuns").values({ runId, startId }).execute();
   }
@@ -110,7 +113,7 @@ export class NodeStore {
     return rows.map(({ runId }) => runId);
   }
 
-  /** Runs that have calls in progress and are no node's: what a node that is gone has opened as it went. */
+  /** Runs that have calls in progress but no node: a node opened them while it was going away. */
   async orphanRuns(): Promise<readonly string[]> {
     const rows = await this.#db
       .selectFrom("calls")
@@ -131,5 +134,5 @@ export class NodeStore {
   }
 }
 
-/** The time as PostgreSQL shows it: servers whose own clocks differ agree on it. */
+/** The time by PostgreSQL's clock: servers whose own clocks differ agree on it. */
 export const databaseNowMs: RawBuilder<number> = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;

@@ -6,7 +6,7 @@ import { databaseNowMs } from "./node-store.js";
 /** Rows deleted at a time. */
 const PURGE_ROWS = 10_000;
 
-/** What may be used once on all servers of one PostgreSQL database, by its key, with what is remembered of the use. */
+/** Single-use keys shared by all servers of one PostgreSQL database, with a stored value for each use. */
 export class OnceTokenStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -16,7 +16,7 @@ export class OnceTokenStore {
     this.#atomic = atomic;
   }
 
-  /** Gives what is remembered under the key, after `value` where nothing was; it is forgotten after `keptMs`. */
+  /** Returns the value stored under the key, after storing `value` if there was none; it expires after `keptMs`. */
   async take(
     key: string,
     value: string | null,
@@ -38,7 +38,7 @@ export class OnceTokenStore {
     return { isFirst: first.changes > 0, value: known.rows[0]?.value ?? null };
   }
 
-  /** False when the owner has so many already that were not taken out. */
+  /** False if the owner already has the maximum number that were not taken out. */
   async put(
     key: string,
     { owner, value }: { readonly owner: string; readonly value: string },
@@ -53,7 +53,7 @@ export class OnceTokenStore {
     return numAffectedRows > 0n;
   }
 
-  /** The value, which nobody gets again; undefined for a key that was never put, is too old, or was taken out. */
+  /** Returns and removes the value; undefined for a key that was never put, is too old, or was taken out. */
   async takeOut(key: string): Promise<string | undefined> {
     const row = await this.#db
       .deleteFrom("onceTokens")
@@ -64,7 +64,7 @@ export class OnceTokenStore {
     return row?.value ?? undefined;
   }
 
-  /** The value, which stays; undefined for a key that was never put, or is too old. */
+  /** Returns the value without removing it; undefined for a key that was never put, or is too old. */
   async valueOf(key: string): Promise<string | undefined> {
     const row = await this.#db
       .selectFrom("onceTokens")
@@ -79,7 +79,7 @@ export class OnceTokenStore {
     await this.#db.updateTable("onceTokens").set({ value }).where("key", "=", key).execute();
   }
 
-  /** As if it had not been taken, unless something is remembered of it. */
+  /** Frees the key again, unless a value is stored for it. */
   async release(key: string): Promise<void> {
     await this.#db
       .deleteFrom("onceTokens")
@@ -88,7 +88,7 @@ export class OnceTokenStore {
       .execute();
   }
 
-  /** Forgets what is too old. */
+  /** Removes expired keys. */
   async purge(): Promise<void> {
     const old = this.#db
       .selectFrom("onceTokens")

@@ -3,16 +3,19 @@ import * as v from "valibot";
 import { faultCodeOf } from "../statements/fault.js";
 import { StorageStoppedError } from "../statements/storage-error.js";
 
-/** A row that a transaction leaves behind when it is committed, and only then. */
+/** A row that exists only if its transaction was committed. */
 export interface CommitMark {
   readonly id: string;
-  /** When its transaction began, as the database's clock shows it. */
+  /** When its transaction began, by the database's clock. */
   readonly atMs: number;
 }
 
 type CommitOutcome = "committed" | "undone" | "underWay" | "forgotten";
 
-/** Far longer than a server looks a mark up: only one that was suspended meanwhile finds its mark gone. */
+/**
+ * Far longer than the time until a server looks a mark up: only a server that was suspended meanwhile finds its
+ * mark gone.
+ */
 const KEPT_MS = 600_000;
 /** Well before the mark may be gone. */
 const ANSWERED_MAX_MS = KEPT_MS / 2;
@@ -21,15 +24,15 @@ export const PURGED_ROWS_MAX = 10_000;
 /** The wait for a transaction that is still open; no other request uses this connection meanwhile. */
 const LOCK_MAX = "100ms";
 
-/** PostgreSQL's code for a lock that was waited for in vain. */
+/** PostgreSQL's code for a lock timeout. */
 const LOCKED = "55P03";
 
 /** Begins a transaction in one message; its second result is the mark. */
 const BEGIN_MARKED = `begin; insert into "commitMarks" default values returning "id", "atMs"`;
 
 /**
- * Leaves a mark that says "undone" where there is none, so that a second lookup after a lost answer gives the same.
- * While the transaction is open, its own mark is in the way.
+ * Inserts a mark that says "undone" if there is none, so that a second lookup after a lost response gives the same
+ * result. While the transaction is open, its own mark blocks this.
  */
 const CLAIM = `insert into "commitMarks" as mark ("id", "isUndone") values ($1, true)
   on conflict ("id") do update set "isUndone" = mark."isUndone"
@@ -51,7 +54,7 @@ export async function beginMarked(client: Pick<PoolClient, "query">): Promise<Co
   return v.parse(Begun, results)[1].rows[0];
 }
 
-/** Rejects when the database cannot be reached. "forgotten": the mark is so old that it may have been purged. */
+/** Rejects if the database is unreachable. "forgotten": the mark is so old that it may have been purged. */
 export async function outcomeOf(pool: Pool, { id, atMs }: CommitMark): Promise<CommitOutcome> {
   const client = await pool.connect();
   try {
@@ -62,19 +65,19 @@ export async function outcomeOf(pool: Pool, { id, atMs }: CommitMark): Promise<C
     if (!isUndone) return "committed";
     return nowMs - atMs > ANSWERED_MAX_MS ? "forgotten" : "undone";
   } catch (error) {
-    // With its connection ends what it has begun.
+    // Closing the connection rolls back what it has begun.
     client.release(true);
     if (faultCodeOf(error).code === LOCKED) return "underWay";
     throw error;
   }
 }
 
-/** Deletes the oldest marks, which no server looks up any more; returns how many. */
+/** Deletes the oldest marks, which no server looks up any more; returns their number. */
 export async function purgeMarks(pool: Pick<Pool, "query">): Promise<number | null> {
   return (await pool.query(PURGE)).rowCount;
 }
 
-/** Lookups of one mark: a server makes one every two seconds. */
+/** Lookups per mark: a server makes one every two seconds. */
 const LOOKUPS_MAX = 60;
 
 interface UncertainCommit {
@@ -86,8 +89,8 @@ interface UncertainCommit {
 }
 
 /**
- * Transactions whose connection broke during the commit. Their outcome is unknown until the database can be reached and shows
- * their marks. Storing such a turn again without a lookup could store it twice.
+ * Transactions whose connection broke during the commit. Their outcome is unknown until the database is reachable
+ * and shows their marks. Storing such a turn again without a lookup could store it twice.
  */
 export class UncertainCommits {
   readonly #pool: Pool;
@@ -101,8 +104,8 @@ export class UncertainCommits {
   }
 
   /**
-   * Resolves when it turns out that the transaction was committed; rejects with `cause` when it was not, and with
-   * `StorageStoppedError` when the outcome stays unknown.
+   * Resolves if the transaction was committed; rejects with `cause` if it was not, and with `StorageStoppedError`
+   * if the outcome stays unknown.
    */
   wasCommitted(mark: CommitMark, cause: unknown): Promise<void> {
     if (!this.#isResolvable || this.#isClosed) return Promise.reject(unknownOutcome(cause));
@@ -111,7 +114,7 @@ export class UncertainCommits {
     });
   }
 
-  /** Rejects when the database cannot be reached; what it can tell by then is settled. */
+  /** Rejects if the database is unreachable; lookups that succeeded by then are settled. */
   async settle(): Promise<void> {
     for (const commit of this.#uncertain) commit.lookupCount += 1;
     for (const commit of this.#uncertain.slice()) await this.#findMark(commit);

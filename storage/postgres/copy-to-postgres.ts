@@ -12,12 +12,12 @@ import { connectionSettings, newPool } from "./postgres-pool.js";
 import { updatePostgresSchema } from "./postgres-schema.js";
 import { escapeText } from "./postgres-values.js";
 
-/** Sent at a time, whichever is reached first. */
+/** Rows per request, whichever limit is reached first. */
 const BATCH_ROWS_MAX = 1_000;
 const BATCH_CHARS_MAX = 1_000_000;
-/** Sums of the same numbers in another order. */
+/** The same numbers may be added in another order. */
 const SUM_TOLERANCE = 1e-9;
-/** Their triggers keep totals, which are copied as they are. */
+/** Their triggers maintain totals, which are copied as they are. */
 const TABLES_WITH_TRIGGERS = ["calls", "auditEntries"];
 
 export interface CopiedTable {
@@ -29,9 +29,9 @@ const Ids = v.array(v.object({ id: v.string() }));
 const ColumnNames = v.array(v.object({ name: v.string() }));
 
 /**
- * Copies all that a file holds to a PostgreSQL database, in place of what an earlier copy has put there: as one transaction,
- * which is committed when rows and sums of every table are the same on both sides. No server may be at work on either. Rejects
- * with `StorageUnavailableError` where it must not be done.
+ * Copies all data of a file to a PostgreSQL database, replacing an earlier copy: as one transaction, which is
+ * committed if rows and sums of every table are the same on both sides. No server may be using either. Rejects
+ * with `StorageUnavailableError` if it must not be done.
  */
 export async function copyToPostgres(
   filePath: string,
@@ -93,7 +93,7 @@ async function prepare(url: string, address: string): Promise<void> {
   }
 }
 
-/** What is there is only replaced where it all came from this file. */
+/** Existing data is replaced only if all of it came from this file. */
 async function refuseOthersWork(file: SqliteFile, target: Client, address: string): Promise<void> {
   for (const [table, what] of [
     ["organizations", "organizations that the file does not have"],
@@ -108,7 +108,7 @@ async function refuseOthersWork(file: SqliteFile, target: Client, address: strin
   }
 }
 
-/** A column that one side lacks would be lost without a word. */
+/** A column that one side lacks would be lost silently. */
 async function requireColumns(target: Client, { name, columns }: SourceTable): Promise<void> {
   const sql = `select column_name as name from information_schema.columns
     where table_schema = current_schema() and table_name = $1`;
@@ -178,14 +178,14 @@ function isClose(one: number, other: number): boolean {
   return Math.abs(one - other) <= SUM_TOLERANCE * Math.max(1, Math.abs(one));
 }
 
-/** One table of a file, with the columns that it has there. */
+/** One table of a file, with its columns in the file. */
 export interface SourceTable {
   readonly name: string;
   readonly columns: readonly string[];
   readonly numbers: readonly string[];
 }
 
-/** How much a table holds: its rows, and the sum of each column of numbers. */
+/** The size of a table: its rows, and the sum of each numeric column. */
 export interface TableMeasure {
   readonly rows: number;
   readonly sums: readonly number[];
@@ -194,7 +194,7 @@ export interface TableMeasure {
 const Names = v.array(v.string());
 const Columns = v.array(v.object({ name: v.string(), type: v.string() }));
 
-/** Those that refer to others come after them. */
+/** Tables that refer to others come after them. */
 export function tablesOf(file: SqliteFile): readonly SourceTable[] {
   const sql = `select name from pragma_table_list where schema = 'main' and type = 'table'
     and name not like 'sqlite_%' and name not like 'kysely_%' order by name`;
@@ -217,7 +217,7 @@ export function measureSource(file: SqliteFile, table: SourceTable): TableMeasur
   return measureOf(file.prepare(measureSql(table)).get());
 }
 
-/** The same question for both kinds of database. */
+/** The same query for both kinds of database. */
 export function measureSql({ name, numbers }: SourceTable): string {
   const sums = numbers.map((column, index) => `, coalesce(sum("${column}"), 0) as "sum${index}"`);
   return `select count(*) as "rows"${sums.join("")} from "${name}"`;

@@ -1,4 +1,4 @@
-/** Where the database is, without user and password: `host:5432/name`. */
+/** The database without user and password: `host:5432/name`. */
 export function addressOf(url: string): string {
   if (!isEscaped(url)) return "the address in DATABASE_URL";
   const { hostname, port, pathname, searchParams } = new URL(withHost(url));
@@ -19,7 +19,7 @@ export function isEscaped(url: string): boolean {
   return [username, password, pathname].every(isDecodable);
 }
 
-/** A user and no host are no URL elsewhere: `postgres://parley@/name?host=/var/run/postgresql`. */
+/** `URL` does not accept a user without a host: `postgres://parley@/name?host=/var/run/postgresql`. */
 function withHost(url: string): string {
   return URL.canParse(url) ? url : url.replace("@/", "@localhost/");
 }

@@ -8,7 +8,7 @@ import { hasTables } from "./postgres-schema.js";
 
 export interface PostgresReport {
   readonly sizeBytes: number;
-  /** What is wrong; empty when the totals are right. Pages and references are the database's own business. */
+  /** Problems; empty if the totals are right. PostgreSQL itself takes care of pages and references. */
   readonly findings: readonly string[];
   readonly counts: readonly { readonly table: string; readonly rows: number }[];
 }
@@ -18,13 +18,16 @@ const Numbers = v.tuple([v.object({ one: v.number(), other: v.number() })]);
 
 const TABLES = `select table_name as name from information_schema.tables
   where table_schema = current_schema() and table_type = 'BASE TABLE' order by table_name`;
-/** Kept by triggers; each with what they count. */
+/** Maintained by triggers; each with what it counts. */
 const TOTALS = [
   ["callTotals", "calls", `select count(*) from "calls"`],
   ["auditTotals", "entries", `select count(*) from "auditEntries" where "orgId" is not null`],
 ] as const;
 
-/** Counts all rows at one moment, beside a running server. Rejects with `StorageUnavailableError` when it cannot be read. */
+/**
+ * Counts all rows in one snapshot, while a server may run. Rejects with `StorageUnavailableError` if the database
+ * cannot be read.
+ */
 export async function checkPostgres(url: string): Promise<PostgresReport> {
   const address = addressOf(url);
   const withoutTimeouts = { statement_timeout: 0, query_timeout: 0 };

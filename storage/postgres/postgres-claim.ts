@@ -3,33 +3,39 @@ import * as v from "valibot";
 import { StorageUnavailableError } from "../statements/storage-error.js";
 import { connectionSettings } from "./postgres-pool.js";
 
-/** Among the locks that applications give themselves, these are ours; installations in other schemas have their own. */
+/** Our number among the applications' advisory locks; installations in other schemas have their own. */
 const LOCK = 1_345_673_305;
 const NODE_LOCK = 1_345_673_306;
-/** After a restart of the database its locks are free, though the server that had one may be at work and about to come back. */
+/**
+ * After a restart of the database its locks are free, though the server that had one may be alive and about to
+ * reconnect.
+ */
 const FRESH_SEC = 30;
 
-/** Should this machine be lost, the database notices within some ten seconds instead of two hours. */
+/** If this machine is lost, the database notices within some ten seconds instead of two hours. */
 const KEEP_ALIVE =
   "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3";
 const PERMANENT = `now() - pg_postmaster_start_time() > interval '${FRESH_SEC} s' as lasting`;
-/** Keeps out every server, those of releases that had the database for themselves among them. */
+/** Excludes every server, including releases that had the database for themselves. */
 const TAKE_ALL = `select pg_try_advisory_lock(${LOCK}, hashtext(current_schema())) as taken, true as shared, ${PERMANENT}`;
 const TAKE_NAME = `select pg_try_advisory_lock_shared(${LOCK}, hashtext(current_schema())) as shared,
   pg_try_advisory_lock(${NODE_LOCK}, hashtext(current_schema() || '/' || $1)) as taken, ${PERMANENT}`;
-/** Within a transaction a pooler keeps a connection of the database for its client; outside, one in transaction mode does not. */
+/**
+ * Within a transaction a pooler keeps one connection for its client; outside, a pooler in transaction mode does
+ * not.
+ */
 const WHICH_BACKEND = "select pg_backend_pid() as pid";
 const Backend = v.tuple([v.object({ pid: v.number() })]);
-/** A pooler may hand its connections out by turns. */
+/** A pooler may rotate its connections. */
 const POOLER_CHECKS = 3;
 
 const Taken = v.tuple([
   v.object({ taken: v.boolean(), shared: v.boolean(), lasting: v.boolean() }),
 ]);
 
-/** Claims a database, or a node's name in it, for one process, as long as a connection of its own lives. */
+/** Claims a database, or a node's name in it, for one process, as long as its own connection is alive. */
 export class PostgresClaim {
-  /** False: the lock may have been lost by a server that lives. */
+  /** False: a live server may have lost the lock. */
   readonly lockWasThere: boolean;
   readonly #url: string;
   readonly #address: string;
@@ -39,8 +45,8 @@ export class PostgresClaim {
   #renewing: Promise<void> | undefined;
 
   /**
-   * The whole database where no node is named. Rejects with `StorageUnavailableError` when another process has what is claimed, or
-   * the whole database.
+   * Claims the whole database without a node name. Rejects with `StorageUnavailableError` if another process holds
+   * the same claim, or the whole database.
    */
   static async take(url: string, address: string, node?: string): Promise<PostgresClaim> {
     const { connection, lasting } = await connect(url, address, node);
@@ -56,9 +62,12 @@ export class PostgresClaim {
     this.#watch();
   }
 
-  /** Takes the lock again where its connection was lost. Rejects with `StorageUnavailableError` when another server has it by now. */
+  /**
+   * Takes the lock again if its connection was lost. Rejects with `StorageUnavailableError` if another server has
+   * it by now.
+   */
   renew(): Promise<void> {
-    // Each process of a server asks for itself: two connections would be in each other's way.
+    // Each process of a server calls this: two connections would conflict.
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = undefined;
     });
@@ -113,9 +122,9 @@ async function connect(url: string, address: string, node: string | undefined) {
 }
 
 /**
- * Rejects with `StorageUnavailableError` where another client may get a connection's session between two statements, as of PgBouncer in
- * transaction mode. Comes before the lock: one that is taken over such a pooler stays with a connection of the pooler's, and keeps
- * out the next start.
+ * Rejects with `StorageUnavailableError` if another client may get a connection's session between two statements,
+ * as with PgBouncer in transaction mode. Runs before the lock: a lock taken through such a pooler stays with one
+ * of its connections, and blocks the next start.
  */
 export async function refuseSharedSessions(url: string, address: string): Promise<void> {
   const connections = [new Client(connectionSettings(url)), new Client(connectionSettings(url))];

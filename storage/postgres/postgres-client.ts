@@ -21,26 +21,29 @@ import {
 import { faultOfPostgres, isCollision, isLostConnection } from "./postgres-fault.js";
 import { parametersOf } from "./postgres-values.js";
 
-/** Some seconds of work for ten connections: a longer queue is refused rather than promised. */
+/** Some seconds of work for ten connections: requests beyond this are refused. */
 export const POSTGRES_REQUESTS_WAITING_MAX = 10_000;
-/** How often a transaction is begun that others were in the way of. */
+/** Attempts of a transaction that collides with others. */
 const TRIES_MAX = 5;
-/** The looks between two deletions of old marks, fewer while more are left; a server looks every two seconds. */
+/** The health checks between two purges of old marks, fewer while more are left; a server checks every two seconds. */
 const CHECKS_PER_PURGE = 15;
 
 const BEGIN_READING = "begin isolation level repeatable read read only";
 const READING = /^select\b(?![^]*\bfor no key update$)/;
 
 export interface PostgresClientOptions {
-  /** A commit whose answer was lost is looked up later, which needs a caller of `look` every few seconds, as a server is. */
+  /**
+   * A commit whose response was lost is looked up later, which requires a health check every few seconds, as a
+   * server makes.
+   */
   readonly resolvesUncertainCommits: boolean;
   readonly requestsWaitingMax?: number;
 }
 
 /**
- * Runs requests on a pool of connections, each in its own transaction. A request that was rejected because the database
- * is unreachable has changed nothing and may be retried. Only a request of a single statement may have taken effect;
- * those that the stores retry are idempotent.
+ * Runs requests on a pool of connections, each in its own transaction. A request that was rejected because the
+ * database is unreachable has changed nothing and may be retried. Only a request of a single statement may have
+ * taken effect; those that the stores retry are idempotent.
  */
 export class PostgresClient {
   readonly #pool: Pool;
@@ -67,12 +70,12 @@ export class PostgresClient {
     };
   }
 
-  /** Why the last request that was to write could not, where the database is to blame. */
+  /** Why the last write failed, if the database is to blame. */
   get writeFault(): Fault | undefined {
     return this.#writeFault;
   }
 
-  /** As `StatementPort` says. */
+  /** As defined by `StatementPort`. */
   async send(statements: readonly Statement[], guarded: boolean): Promise<Results> {
     if (this.#closing !== undefined) throw new StorageStoppedError("storage is closed");
     if (this.#waitingCount >= this.#requestsWaitingMax) {
@@ -97,8 +100,8 @@ export class PostgresClient {
   }
 
   /**
-   * Asks what came of commits whose answer was lost, and now and then deletes marks that nobody asks for any more; rejects
-   * when the database cannot be reached.
+   * Looks up the outcome of commits whose response was lost, and now and then deletes marks that are no longer
+   * needed; rejects if the database is unreachable.
    */
   async settleUncertainCommits(): Promise<void> {
     await this.#uncertainCommits.settle();
@@ -108,7 +111,7 @@ export class PostgresClient {
     if ((await purgeMarks(this.#pool)) === PURGED_ROWS_MAX) this.#checksUntilPurge = 1;
   }
 
-  /** Refuses new requests, waits for those that were made, then closes the connections. */
+  /** Refuses new requests, waits for those in progress, then closes the connections. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -179,7 +182,7 @@ export class PostgresClient {
     }
   }
 
-  /** One that has failed is given back empty, or closed. */
+  /** A failed connection is rolled back before its return, or closed. */
   async #onConnection<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     try {
@@ -202,9 +205,9 @@ export class PostgresClient {
 const CHANGES: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE"]);
 
 /**
- * Sends the statements of a transaction without waiting for each response, as `StatementPort` says; it waits only where
- * the result before decides whether the next statement is sent. Undefined when a guard has touched no row: everything
- * after it is rolled back, and its failures do not matter.
+ * Sends the statements of a transaction without waiting for each response, as defined by `StatementPort`; it waits
+ * only if the previous result decides whether the next statement is sent. Undefined if a guard has touched no row:
+ * everything after it is rolled back, and its failures do not matter.
  */
 export async function runStatements(
   client: Pick<PoolClient, "query">,
@@ -239,7 +242,10 @@ export async function runStatements(
   return (await answer()) ? results : undefined;
 }
 
-/** Waits for all statements of one connection; rejects with the first error, which is why the later ones were refused. */
+/**
+ * Waits for all statements of one connection; rejects with the first error, which is why the later ones were
+ * refused.
+ */
 export async function inOrder<Promises extends readonly Promise<unknown>[]>(
   ...promises: Promises
 ): Promise<{ -readonly [Index in keyof Promises]: Awaited<Promises[Index]> }> {

@@ -2,20 +2,20 @@ import { DatabaseError } from "pg";
 import { type Fault, faultCodeOf } from "../statements/fault.js";
 import type { StoreFault } from "../statements/statement-port.js";
 
-/** The server cannot be reached, or was lost before it had answered. */
+/** The server is unreachable, or the connection was lost before its response. */
 export const UNREACHABLE = "PG_UNREACHABLE";
 
-/** There is no trust in the certificate that the server has shown. */
+/** The server's certificate is not trusted. */
 export const UNTRUSTED = "PG_UNTRUSTED";
 const CERTIFICATE_CODE = /CERT|^UNABLE_TO_(?:GET_ISSUER|VERIFY)/;
 
 const UNIQUE = "23505";
 const FOREIGN_KEY = "23503";
-/** Unique rules are named by their table and columns: the server tells columns only in a sentence of its own language. */
+/** Unique rules are named by their table and columns: the server reports columns only in a localized sentence. */
 const RULE_NAME = /^(\w+)\(([\w,]+)\)$/;
-/** Others were in the way of each other, and this one was chosen to make room: nothing of it has happened. */
+/** A deadlock or serialization failure: nothing of the transaction has happened. */
 const COLLISIONS: ReadonlySet<string> = new Set(["40001", "40P01"]);
-/** The server has let go of the connection, or is about to. */
+/** The server has closed the connection, or is about to. */
 const ENDED = /^(?:08|57P)/;
 
 export function faultOfPostgres(error: unknown): Fault {
@@ -29,7 +29,7 @@ export function faultOfPostgres(error: unknown): Fault {
   return { kind: "other", code: `PG_${code}`, message };
 }
 
-/** Whether the same request may succeed at once. */
+/** Whether the same request may succeed immediately. */
 export function isCollision(error: unknown): boolean {
   return error instanceof DatabaseError && COLLISIONS.has(error.code ?? "");
 }
@@ -39,7 +39,7 @@ export function isLostConnection(error: unknown): boolean {
   return error instanceof DatabaseError ? ENDED.test(error.code ?? "") : !isOfTheCaller(error);
 }
 
-/** What the driver says without the server is about the way to it, unless a value could not be sent. */
+/** An error of the driver without a server's code concerns the connection, unless a value could not be sent. */
 function otherFault(error: unknown): Fault {
   const { code, message } = faultCodeOf(error);
   if (isOfTheCaller(error)) return { kind: "other", code, message };
@@ -73,7 +73,7 @@ const KNOWN: readonly Known[] = [
     pattern: new RegExp(`^(?:${UNREACHABLE}|PG_08|PG_57P)`),
     reason: "the database cannot be reached",
     advice:
-      "start it, or look at the network and at DATABASE_URL; what calls say is kept meanwhile",
+      "start it, or look at the network and at DATABASE_URL; call writes are queued meanwhile",
   },
   {
     pattern: /^PG_42501/,
@@ -118,7 +118,7 @@ const KNOWN: readonly Known[] = [
   },
 ];
 
-/** In words; undefined for what is not the database's fault. */
+/** As text; undefined if the database is not to blame. */
 export function postgresFault(fault: Fault | undefined, address: string): StoreFault | undefined {
   if (fault?.kind !== "other") return undefined;
   const { code, message } = fault;

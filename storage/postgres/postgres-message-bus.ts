@@ -3,7 +3,7 @@ import { type BusListener, type BusMessages, MESSAGE_BYTES_MAX } from "../nodes/
 import type { StatementPort } from "../statements/statement-port.js";
 import { connectionSettings } from "./postgres-pool.js";
 
-/** A listener says nothing of its own: a connection that is lost on the way is found by the system's probes. */
+/** A listener sends nothing of its own: keep-alive probes detect a lost connection. */
 const KEEP_ALIVE =
   "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3";
 

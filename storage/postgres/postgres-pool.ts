@@ -3,17 +3,17 @@ import { valueTypes } from "./postgres-values.js";
 
 /** Connections of one server; a request holds one for a few milliseconds. */
 export const CONNECTIONS_MAX = 10;
-/** For a new connection, and for one of the pool to come free. */
+/** The time limit for a new connection, and for a free one of the pool. */
 const CONNECT_MAX_MS = 5_000;
-/** The server gives a statement up first, so that what the client gives up is a connection that says nothing. */
+/** The server's timeout comes first, so a connection that reaches the client's timeout is dead. */
 const STATEMENT_MAX_MS = 10_000;
 const ANSWER_MAX_MS = 15_000;
-/** A server that this process has lost on the way keeps its locks no longer than this. */
+/** A server that has lost its connection keeps its locks no longer than this. */
 const SILENT_TRANSACTION_MAX_MS = 20_000;
 const IDLE_CONNECTION_MAX_MS = 60_000;
 const KEEP_ALIVE_AFTER_MS = 5_000;
 
-/** How every connection is made. TLS is asked for in the URL: `?sslmode=verify-full&sslrootcert=FILE`. */
+/** The settings of every connection. The URL enables TLS: `?sslmode=verify-full&sslrootcert=FILE`. */
 export function connectionSettings(url: string): ClientConfig {
   return {
     connectionString: url,
@@ -28,7 +28,7 @@ export function connectionSettings(url: string): ClientConfig {
   };
 }
 
-/** Without what PgBouncer refuses at the start of a connection unless it is told to ignore it. */
+/** Without the startup parameters that PgBouncer refuses unless it is told to ignore them. */
 function pooledSettings(url: string): ClientConfig {
   const {
     statement_timeout: _statement,
@@ -39,14 +39,14 @@ function pooledSettings(url: string): ClientConfig {
 }
 
 /**
- * A broken connection is reported to its user, and replaced at the next request. `isPooled`: the address is a pooler's,
- * whose own settings, or those of the database's user, limit a statement's time.
+ * A broken connection is reported to its user, and replaced at the next request. `isPooled`: the address is a
+ * pooler's, whose own settings, or those of the database's user, limit a statement's time.
  */
 export function newPool(url: string, connectionsMax = CONNECTIONS_MAX, isPooled = false): Pool {
   const pool = new Pool({
     ...(isPooled ? pooledSettings(url) : connectionSettings(url)),
     max: connectionsMax,
-    // A transaction sends its statements one behind the other, and waits for their answers together.
+    // A transaction sends its statements back to back, and waits for their responses together.
     pipeline: true,
     idleTimeoutMillis: IDLE_CONNECTION_MAX_MS,
   });

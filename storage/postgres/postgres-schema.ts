@@ -9,8 +9,9 @@ import { StorageUnavailableError } from "../statements/storage-error.js";
 export const POSTGRES_SCHEMA_VERSION = schemaVersion("postgres");
 
 /**
- * The oldest version of the schema whose servers can work on this one. A migration only adds (expand), and this number stays;
- * what no release uses any more is taken away by a later one (contract), which raises it to the first that does without.
+ * The oldest schema version whose servers can use this one. A migration only adds (expand), and this number stays;
+ * a later one removes what no release uses any more (contract), and raises it to the first version that does not
+ * need it.
  */
 export const OLDEST_VERSION_BESIDE = 1;
 
@@ -22,8 +23,8 @@ interface SchemaState {
 }
 
 /**
- * Runs the missing migrations as one transaction, under a lock of their own, so that two servers may start together. Rejects
- * with `StorageUnavailableError` where a newer release has taken away what this one needs.
+ * Runs the missing migrations as one transaction, under their own lock, so that two servers may start together.
+ * Rejects with `StorageUnavailableError` if a newer release has removed what this one needs.
  */
 export async function updatePostgresSchema(pool: Pool, address: string): Promise<void> {
   const state = await schemaState(pool);
@@ -56,7 +57,7 @@ export async function updatePostgresSchema(pool: Pool, address: string): Promise
   );
 }
 
-/** Where a database was put back, or was there yesterday, a new one would only hide that it is gone. */
+/** For a database that was restored, or existed before, a new one would only hide that it is missing. */
 export async function requireTables(pool: Pool, address: string): Promise<void> {
   if (await hasTables(pool)) return;
   throw new StorageUnavailableError(
@@ -64,7 +65,7 @@ export async function requireTables(pool: Pool, address: string): Promise<void> 
   );
 }
 
-/** Whether this version can go on; rejects when the database cannot be reached. */
+/** Whether this version can continue; rejects if the database is unreachable. */
 export async function newerSchema(pool: Pool): Promise<Fault | undefined> {
   const state = await schemaState(pool);
   return state && newerFault(state);

@@ -22,7 +22,7 @@ import { newerSchema, requireTables, updatePostgresSchema } from "./postgres-sch
 
 export interface PostgresOptions {
   readonly url: string;
-  /** For the lock and LISTEN, where `url` leads through a pooler in transaction mode. */
+  /** For the lock and LISTEN, if `url` leads through a pooler in transaction mode. */
   readonly sessionUrl?: string | undefined;
   readonly connectionsMax?: number | undefined;
   readonly isServer?: boolean;
@@ -41,7 +41,7 @@ export class PostgresStore implements StoreBackend {
   readonly #claim: PostgresClaim | undefined;
   readonly #address: string;
 
-  /** Rejects with `StorageUnavailableError` when the database cannot be used. */
+  /** Rejects with `StorageUnavailableError` if the database cannot be used. */
   static async open(options: PostgresOptions): Promise<PostgresStore> {
     const { url, connectionsMax, isServer = false, nodeName, mustExist = false } = options;
     const { sessionUrl = url } = options;
@@ -95,7 +95,7 @@ export class PostgresStore implements StoreBackend {
     return this.#client.send(statements, guarded);
   }
 
-  /** Whether it answers, and has the schema that this version knows. */
+  /** Whether it responds, and has a schema that this version supports. */
   async checkHealth(): Promise<StoreCondition> {
     try {
       const newer = await newerSchema(this.#pool);
@@ -126,7 +126,7 @@ export class PostgresStore implements StoreBackend {
 const WHICH_DATABASE =
   "select current_database() || ' ' || current_schema() || ' ' || pg_postmaster_start_time() as place";
 
-/** The lock of another database would keep no server out of this one. */
+/** The lock of another database would exclude no server from this one. */
 async function refuseOtherDatabase(pool: Pool, sessionUrl: string): Promise<void> {
   const session = new Client(connectionSettings(sessionUrl));
   session.on("error", () => undefined);

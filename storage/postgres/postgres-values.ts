@@ -1,6 +1,6 @@
 import { type CustomTypesConfig, types } from "pg";
 
-/** NUL and what stands for it, as they are and as JSON writes them. */
+/** NUL and its replacement, raw and as JSON writes them. */
 const NUL = "\u0000";
 const SUBSTITUTE = "\u001a";
 const TO_ESCAPE = new RegExp(String.raw`[${NUL}${SUBSTITUTE}]|\\u00(?:00|1a)`, "g");
@@ -16,17 +16,17 @@ const ORIGINALS: ReadonlyMap<string, string> = new Map(
   [...ESCAPES].map(([original, escape]) => [escape, original]),
 );
 
-/** PostgreSQL's text and JSON hold every character but NUL, which SQLite's hold: it is written as two others. */
+/** PostgreSQL's text and JSON support every character but NUL, which SQLite supports: it is replaced by two others. */
 export function escapeText(text: string): string {
   return text.replace(TO_ESCAPE, (found) => ESCAPES.get(found) ?? found);
 }
 
-/** Reads what `escapeText` has written. */
+/** Reverses `escapeText`. */
 export function unescapeText(text: string): string {
   return text.replace(ESCAPED, (found) => ORIGINALS.get(found) ?? found);
 }
 
-/** A statement's values as the server takes them. */
+/** A statement's values in the server's format. */
 export function parametersOf(values: readonly unknown[]): unknown[] {
   return values.map((value) => (typeof value === "string" ? escapeText(value) : value));
 }
@@ -37,12 +37,12 @@ const READERS: ReadonlyMap<number, (text: string) => unknown> = new Map<
   (text: string) => unknown
 >([
   [TEXT, unescapeText],
-  // Counts and places in an order, far below where JavaScript's numbers end.
+  // Counts and positions, far below the largest safe integer.
   [INT8, Number],
   [NUMERIC, Number],
 ]);
 
-/** How columns become the values that SQLite would give. */
+/** Converts columns to the values that SQLite would return. */
 export const valueTypes: CustomTypesConfig = {
   getTypeParser: (oid: number, format?: "text" | "binary") =>
     READERS.get(oid) ?? types.getTypeParser(oid, format),

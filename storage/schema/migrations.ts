@@ -1,20 +1,26 @@
 import type { DatabaseKind } from "./columns.js";
 
-/** What a migration may do to the database that is brought up to date. */
+/** The operations of a migration. */
 export interface SchemaChange {
   readonly kind: DatabaseKind;
-  /** Makes all of `tables.ts` in an empty database; rejects where there is a table of the same name. */
+  /** Creates all of `tables.ts` in an empty database; rejects if a table of the same name exists. */
   create(): Promise<void>;
-  /** Makes what the database lacks of `tables.ts`: tables, columns, indexes, values of closed lists, triggers. */
+  /** Creates what the database lacks of `tables.ts`: tables, columns, indexes, values of closed lists, triggers. */
   align(): Promise<void>;
   run(statement: string): Promise<void>;
   /** Copies a column into another one of the same table and drops it. Does nothing if the table has no such column. */
   moveColumn(table: string, from: string, to: string): Promise<void>;
-  /** Renames fields, and text values, of the JSON objects in a column of a table that has an `id`. Other rows are not written. */
+  /**
+   * Renames fields, and text values, of the JSON objects in a column of a table that has an `id`. Other rows are
+   * not written.
+   */
   renameJson(table: string, column: string, names: readonly RenamedField[]): Promise<void>;
 }
 
-/** A field of a JSON object and its new name. `values`: texts of the field that change. `inEachOf`: the field stands in each object of that list. */
+/**
+ * A field of a JSON object and its new name. `values`: replaced texts of the field. `inEachOf`: the field is in
+ * each object of that list.
+ */
 export interface RenamedField {
   readonly inEachOf?: string;
   readonly from: string;
@@ -25,21 +31,21 @@ export interface RenamedField {
 type Migration = (schema: SchemaChange) => Promise<void>;
 
 /**
- * The steps of both databases, in the order of their names; a name that was released stays. An empty database gets everything
- * in the first. Every other step finds the tables as `tables.ts` has them, or as any earlier release left them, and leaves
- * alone what is right already: most do no more than `(schema) => schema.align()`.
+ * The steps of both databases, in the order of their names; a released name never changes. An empty database gets
+ * everything in the first. Every other step finds the tables as `tables.ts` has them, or as any earlier release
+ * left them, and leaves alone what is right already: most do no more than `(schema) => schema.align()`.
  */
 export const migrations: Readonly<Record<string, Migration>> = {
   "001-first-tables": (schema) => schema.create(),
-  /** Brings what any earlier release has made to one schema; until then each database had its own. */
+  /** Unifies the schemas of all earlier releases; until then each database had its own. */
   "017-one-schema": async (schema) => {
     if (schema.kind === "sqlite") {
-      // They were without `sequence`, or had another name than in PostgreSQL.
+      // They lacked `sequence`, or had another name than in PostgreSQL.
       for (const index of DIFFERENT_INDEXES) await schema.run(`drop index if exists "${index}"`);
     }
     await schema.align();
   },
-  /** Renames settings and call metadata to the words of docs/reference/glossary.md. */
+  /** Renames settings and call metadata to the terms of docs/reference/glossary.md. */
   "018-settings-in-the-fields-words": async (schema) => {
     await schema.align();
     await schema.moveColumn("agents", "publicOrigins", "allowedOrigins");
@@ -90,7 +96,10 @@ const DIFFERENT_INDEXES = [
   "globalProviders",
 ];
 
-/** What databases have noted since each had a list of its own. Nothing is left to do in them: `017-one-schema` does it all. */
+/**
+ * The migrations of each database from the time of separate lists. They do nothing now: `017-one-schema` does it
+ * all.
+ */
 const FORMER_NAMES: Readonly<Record<DatabaseKind, readonly string[]>> = {
   sqlite: [
     "002-audit-trail",
@@ -125,7 +134,7 @@ export function migrationNames(kind: DatabaseKind): readonly string[] {
   return [...FORMER_NAMES[kind], ...Object.keys(migrations)].toSorted();
 }
 
-/** How many migrations there are: a database that has had them all says so. */
+/** The number of migrations: a database that has had them all stores it. */
 export function schemaVersion(kind: DatabaseKind): number {
   return migrationNames(kind).length;
 }

@@ -39,7 +39,7 @@ const INDEXES_AND_TRIGGERS = {
     union all select trigger_name from information_schema.triggers where trigger_schema = current_schema()`,
 };
 
-/** SQLite gives checks no name of their own: they are read from the text of their table. */
+/** SQLite does not name checks: they are read from the definition of their table. */
 const CHECKS = {
   sqlite: `select name as "table", null as "check", sql as "text" from sqlite_schema where type = 'table'`,
   postgres: `select relname as "table", conname as "check", pg_get_constraintdef(pg_constraint.oid) as "text"
@@ -58,7 +58,7 @@ const FoundChecks = v.array(
   v.object({ table: v.string(), check: v.nullable(v.string()), text: v.string() }),
 );
 
-/** The schema of one database, which `tables.ts` describes for both, as Kysely's schema builder makes it. */
+/** The schema of one database: `tables.ts` describes it for both, and Kysely's schema builder creates it. */
 export class Schema implements SchemaChange {
   readonly kind: DatabaseKind;
   readonly #db: Kysely<unknown>;
@@ -152,7 +152,7 @@ export class Schema implements SchemaChange {
     return sql.raw(COLUMN_TYPES[shape.type][this.kind]);
   }
 
-  /** What only one kind of database has. */
+  /** The parts that only one kind of database has. */
   async #createOwn(found: ReadonlyMap<string, unknown>): Promise<void> {
     if (this.kind === "sqlite") {
       for (const [name, statement] of Object.entries(sqliteTables)) {
@@ -167,7 +167,7 @@ export class Schema implements SchemaChange {
     }
   }
 
-  /** A closed list of an earlier release, which lacks values of today's, is made anew. */
+  /** Recreates a closed list of an earlier release that lacks current values. */
   async #widenLists(found: ReadonlyMap<string, unknown>): Promise<void> {
     const checks = v.parse(FoundChecks, await this.#rowsOf(CHECKS));
     for (const [name, table] of Object.entries<Table>(tables)) {
@@ -209,7 +209,10 @@ export class Schema implements SchemaChange {
     await change.addCheckConstraint(checkName(name, column), isIn(column, values)).execute();
   }
 
-  /** SQLite changes no check of a table: its rows are copied. Its indexes and triggers go with the old one. */
+  /**
+   * SQLite cannot change a check of a table: its rows are copied. Its indexes and triggers are dropped with the
+   * old one.
+   */
   async #rebuildTable(name: string, table: Table): Promise<void> {
     const rebuilt = `${name}Rebuilt`;
     await this.#createTable(name, table, rebuilt);
@@ -255,13 +258,13 @@ export class Schema implements SchemaChange {
   }
 }
 
-/** What the text of a JSON object is like that has the field, or a value that changes where the field keeps its name. */
+/** Patterns for the text of a JSON object that contains the field, or a changed value if the field keeps its name. */
 function patternsOf({ from, to, values = {} }: RenamedField): readonly string[] {
   if (from !== to) return [`%"${from}":%`];
   return Object.keys(values).map((value) => `%"${from}":"${value}"%`);
 }
 
-/** Keeps the order of the fields. Where an object has both names, the value under the new one is kept. */
+/** Keeps the order of the fields. If an object has both names, the value under the new one is kept. */
 function renamedFields(json: string, names: readonly RenamedField[]): object {
   const renamed = renamedIn(v.parse(JsonObject, JSON.parse(json)), names, undefined);
   for (const list of new Set(names.map(({ inEachOf }) => inEachOf))) {
@@ -310,7 +313,7 @@ function checkName(table: string, column: string): string {
   return `${table}_${column}_check`;
 }
 
-/** Rules are named by their table and columns, which the fault of a broken one is read from. */
+/** Rules are named by their table and columns, from which a violation is parsed. */
 function ruleName(table: string, columns: readonly string[]): string {
   return `${table}(${columns.join(",")})`;
 }

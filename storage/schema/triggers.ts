@@ -10,10 +10,10 @@ const SQLITE_SUBTRACT = `update callTotals
   where orgId = old.orgId and agentId = old.agentId and status = old.status;`;
 
 /**
- * A page of the call list says how many calls there are in all; counting a million index entries for each page would take
- * tens of milliseconds of the one thread. So the counts are kept, one row for each organization, agent and status, and
- * by triggers, so that no way of writing a call can forget them. Every filter of the list is a sum of a few rows. The audit
- * trail has its totals for the same reason.
+ * Every page of the call list contains the total number of calls, and counting a million index entries for it
+ * would take tens of milliseconds of the one thread. So triggers maintain the counts, one row for each
+ * organization, agent and status, so that no way of writing a call can miss them. Every filter of the list is a
+ * sum of a few rows. The audit trail has its totals for the same reason.
  */
 const SQLITE_TRIGGERS = {
   callTotalsOnInsert: `create trigger callTotalsOnInsert after insert on calls begin ${SQLITE_ADD} end`,
@@ -66,8 +66,9 @@ export const triggers: Readonly<Record<DatabaseKind, Readonly<Record<string, str
 };
 
 /**
- * What SQLite has built in, and what triggers do. `mergedJson` is an RFC 7396 merge of two JSON objects, on `json`, not
- * `jsonb`, which knows no NUL: known fields keep their place, new ones come after them.
+ * Functions that SQLite has built in, and those of triggers. `mergedJson` is an RFC 7396 merge of two JSON
+ * objects, on `json`, not `jsonb`, which does not support NUL: known fields keep their position, new ones come
+ * after them.
  */
 export const postgresFunctions: readonly string[] = [
   `create or replace function "mergedJson"(target json, patch json) returns json immutable language plpgsql as $$
@@ -111,8 +112,8 @@ export const postgresFunctions: readonly string[] = [
 ];
 
 /**
- * What the server of PostgreSQL needs for itself: what this database is, for servers of other releases, in one row; and a
- * row of each transaction that writes, by which a server whose connection broke learns whether it was committed.
+ * Tables of the PostgreSQL server itself: one row with the database's identity, for servers of other releases; and
+ * a row of each writing transaction, by which a server whose connection broke learns whether it was committed.
  */
 export const postgresTables: Readonly<Record<string, readonly string[]>> = {
   schemaState: [
@@ -132,13 +133,16 @@ export const postgresTables: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The full-text index of passages, by their `sequence`; triggers keep it. The terms are hashes, so nothing is left to fold. */
+/**
+ * The full-text index of passages, by their `sequence`, maintained by triggers. The terms are hashes, so no
+ * folding is needed.
+ */
 export const sqliteTables: Readonly<Record<string, string>> = {
   knowledgeIndex: `create virtual table knowledgeIndex using fts5(
     terms, content='', contentless_delete=1, tokenize='ascii')`,
 };
 
-/** Indexes on expressions, by name. A list of pending entries would be read whole for each term of a search. */
+/** Indexes on expressions, by name. A pending list would be read in full for each term of a search. */
 export const postgresIndexes: Readonly<Record<string, string>> = {
   knowledgePassagesByTerm: `create index "knowledgePassagesByTerm" on "knowledgePassages"
     using gin (string_to_array("terms", ' ')) with (fastupdate = off)`,

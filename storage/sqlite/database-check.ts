@@ -4,7 +4,7 @@ import { missingIn } from "./open-store-file.js";
 import { BUSY_TIMEOUT_MS, type SqliteFile } from "./sqlite-file.js";
 import { Sqlite, SqliteError } from "./sqlite-library.js";
 
-/** What SQLite says about damage may go on for every page of the file. */
+/** SQLite may report damage for every page of the file. */
 const FINDINGS_MAX = 100;
 
 export interface TableCount {
@@ -14,9 +14,9 @@ export interface TableCount {
 
 export interface DatabaseReport {
   readonly sizeBytes: number;
-  /** What is wrong, in words without values of rows; empty when the file is whole. */
+  /** Problems, without values of rows; empty if the file is intact. */
   readonly findings: readonly string[];
-  /** The number of rows of every table that can be read. */
+  /** The number of rows of every readable table. */
   readonly counts: readonly TableCount[];
 }
 
@@ -25,8 +25,8 @@ const Orphans = v.array(v.object({ table: v.string(), parent: v.string() }));
 const Totals = v.object({ calls: v.number(), counted: v.number() });
 
 /**
- * Looks for damage in a database that may be in use: at one moment of it, and without changing anything. It reads the whole
- * file, and its process does nothing else meanwhile: for command lines, not for a server.
+ * Checks a snapshot of a database that may be in use for damage, without changing anything. It reads the whole
+ * file, and blocks its process meanwhile: for commands, not for a server.
  */
 export function checkDatabase(filePath: string): DatabaseReport {
   const sizeBytes = statSync(filePath).size;
@@ -43,7 +43,7 @@ export function checkDatabase(filePath: string): DatabaseReport {
   note("the file cannot be read", () => {
     const file = new Sqlite(filePath, { readonly: true, timeout: BUSY_TIMEOUT_MS });
     try {
-      // One snapshot for everything: what a server writes meanwhile must not look like a fault.
+      // One snapshot for everything: a server's concurrent writes must not look like damage.
       file.exec("BEGIN");
       const tables = tablesOf(file);
       findings.push(...emptyFindings(tables));
@@ -68,7 +68,7 @@ function tablesOf(file: SqliteFile): readonly string[] {
   return v.parse(Names, file.prepare(sql).pluck().all());
 }
 
-/** An empty file is a whole database to SQLite. */
+/** To SQLite an empty file is an intact database. */
 function emptyFindings(tables: readonly string[]): readonly string[] {
   if (tables.length === 0)
     return ["it has no tables: the file is empty, or a copy that was cut off"];
@@ -83,7 +83,7 @@ function pageFindings(file: SqliteFile): readonly string[] {
   return lines.filter((line) => line !== "ok");
 }
 
-/** Rows that refer to one that is not there. */
+/** Rows that refer to a missing one. */
 function orphanFindings(file: SqliteFile): readonly string[] {
   const sql = 'select "table", parent from pragma_foreign_key_check';
   const countByPair = new Map<string, number>();
@@ -98,7 +98,7 @@ function rowCount(file: SqliteFile, table: string): number {
   return v.parse(v.number(), file.prepare(`select count(*) from "${table}"`).pluck().get());
 }
 
-/** The pages of the call list say how many there are by these totals, which triggers keep. */
+/** The pages of the call list use these totals, which triggers maintain. */
 function totalFindings(file: SqliteFile): readonly string[] {
   const sql = `select (select count(*) from calls) as calls,
     (select coalesce(sum(calls), 0) from callTotals) as counted`;

@@ -11,7 +11,7 @@ let opening = Promise.resolve();
 
 port.on("message", ({ fileId, message }: ToThread) => {
   if (message.kind === "open") {
-    // One after the other: an update of the schema holds the file's lock while it lets others have this thread.
+    // One after the other: an update of the schema holds the file's lock while other work runs on this thread.
     opening = opening.then(() => open(fileId, message.settings));
     return;
   }
@@ -24,7 +24,7 @@ async function open(fileId: number, settings: FileSettings): Promise<void> {
   try {
     files.set(fileId, await ServedFile.open(settings, send));
   } catch (error) {
-    // Copied to another thread, an error of SQLite loses its message.
+    // An error of SQLite loses its message when it is copied to another thread.
     send({ kind: "refused", reason: messageOf(error) });
   }
 }

@@ -10,11 +10,11 @@ interface FileHealthCheckOptions {
   readonly file: SqliteFile;
   readonly filePath: string;
   readonly schemaVersion: number;
-  /** Absent for a command line. */
+  /** Absent for a command. */
   readonly claim: ServerClaim | undefined;
 }
 
-/** Looks whether the database is still what was opened, from the storage thread. */
+/** Checks from the storage thread whether the database is still the file that was opened. */
 export class FileHealthCheck {
   readonly #options: FileHealthCheckOptions;
   readonly #files: readonly FileIdentity[];
@@ -34,12 +34,12 @@ export class FileHealthCheck {
     return undefined;
   }
 
-  /** All that can be seen without anybody asking for anything. */
+  /** Everything that can be checked without a request. */
   report(): StoreReport {
     return { fault: this.writeFault() ?? this.#newerSchema(), warning: this.#claimFault() };
   }
 
-  /** The next version may have been started on the file of this one, or one of its command lines. */
+  /** The next version, or one of its commands, may have been started on this version's file. */
   #newerSchema(): Fault | undefined {
     const { file, schemaVersion } = this.#options;
     try {

@@ -2,13 +2,14 @@ import { statSync } from "node:fs";
 import { type Fault, faultCodeOf, messageOf } from "../statements/fault.js";
 
 /**
- * Tells a file from another one in its place. As long as the first is open, even deleted, no other file has its number.
+ * Distinguishes a file from another one in its place. As long as the first is open, even deleted, no other file
+ * has its number.
  */
 export class FileIdentity {
   readonly #path: string;
   #known: string | undefined;
 
-  /** A file that is not there yet is known from when it is first seen. */
+  /** A missing file is identified when it is first seen. */
   constructor(path: string) {
     this.#path = path;
     this.fault();

@@ -11,13 +11,13 @@ import type { Outcome, Reply, ThreadRequest } from "./thread-protocol.js";
 export interface GroupResult {
   /** The replies, one for each request that is not blocked, in the same order. */
   readonly replies: readonly Reply[];
-  /** Requests that another process keeps out, in their order: nothing of them has happened, and they may be given again. */
+  /** Requests that another process's lock blocks, in order: nothing of them has happened, and they may be run again. */
   readonly blocked: readonly ThreadRequest[];
-  /** False when nothing was to be written, or could be. */
+  /** False if nothing was written, or the write failed. */
   readonly committed: boolean;
 }
 
-/** A request whose statements are compiled, or the reason why they cannot be. */
+/** A request with compiled statements, or the reason why they cannot be compiled. */
 interface PreparedRequest {
   readonly request: ThreadRequest;
   readonly statements: readonly PreparedStatement[];
@@ -27,22 +27,22 @@ interface PreparedRequest {
 
 const LEFT_OUT: StatementResult = { rows: [], changes: 0 };
 
-/** The transaction itself is gone (disk full, commit refused): nothing that was done in it has happened. */
+/** The transaction itself is lost (disk full, commit refused): nothing in it has happened. */
 class GroupLostError extends ParleyError {
   override readonly name = "GroupLostError";
   readonly code = "transaction_lost";
 }
 
 /**
- * Runs requests in order, all in one transaction: the price of a commit is paid once for everything that arrived while the
- * last one was under way. A refused statement undoes only its own request.
+ * Runs requests in order, all in one transaction: the price of a commit is paid once for everything that arrived
+ * during the previous one. A refused statement undoes only its own request.
  */
 export class GroupCommit {
   readonly #file: SqliteFile;
   readonly #cache: StatementCache;
   readonly #refusal: () => Fault | undefined;
 
-  /** `refusal` is asked before anything is written, and says why it may not be. */
+  /** `refusal` is called before any write, and returns why writing is not allowed. */
   constructor(file: SqliteFile, refusal: () => Fault | undefined = () => undefined) {
     this.#file = file;
     this.#cache = new StatementCache(file);
@@ -55,7 +55,8 @@ export class GroupCommit {
     const refusal = this.#refusal();
     if (refusal !== undefined) return this.#readOnly(prepared, { kind: "fault", fault: refusal });
     try {
-      // Taken before the first read: a transaction that has read may not become a writer after another process has written.
+      // Taken before the first read: a transaction that has read cannot become a writer after
+      // another process has written.
       this.#file.exec("BEGIN IMMEDIATE");
     } catch (error) {
       return this.#readOnly(prepared, { kind: "fault", fault: faultOf(error) });
@@ -67,12 +68,12 @@ export class GroupCommit {
     } catch (error) {
       if (this.#file.inTransaction) this.#file.exec("ROLLBACK");
       const cause = error instanceof GroupLostError ? error.cause : error;
-      // Read again: what was read before may have been the work of those whose writing is lost.
+      // Read again: earlier reads may have seen the lost writes.
       return this.#readOnly(prepared, { kind: "fault", fault: faultOf(cause) });
     }
   }
 
-  /** A request that only reads does not wait for those that may not write. */
+  /** A request that only reads does not wait for blocked writers. */
   #readOnly(prepared: readonly PreparedRequest[], writers?: Outcome): GroupResult {
     const replies: Reply[] = [];
     const blocked: ThreadRequest[] = [];
@@ -158,10 +159,10 @@ function isLockFault(outcome: Outcome): boolean {
 
 export type PreparedStatement = Sqlite.Statement;
 
-/** The stores have about a hundred shapes of statements; lists of ids of every length make some more. */
+/** The stores have about a hundred kinds of statements; lists of ids of every length add some more. */
 const PREPARED_STATEMENTS_MAX = 300;
 
-/** Compiling a statement costs more than running it, so those in use are kept. */
+/** Compiling a statement costs more than running it, so used ones are kept. */
 export class StatementCache {
   readonly #file: SqliteFile;
   readonly #prepared: LRUCache<string, PreparedStatement>;
@@ -175,7 +176,7 @@ export class StatementCache {
     return this.#prepared.size;
   }
 
-  /** Throws when the SQL is wrong. */
+  /** Throws if the SQL is invalid. */
   prepare(sql: string): PreparedStatement {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
@@ -185,7 +186,7 @@ export class StatementCache {
   }
 }
 
-/** A longer transaction would keep its first requester waiting: this many take about 20 ms. */
+/** A longer transaction would delay its first requester: this many take about 20 ms. */
 const GROUP_REQUESTS_MAX = 500;
 
 const LOCKED = {
@@ -198,8 +199,8 @@ const LOCKED = {
 } as const;
 
 /**
- * Requests on their way to the database, in the order of their arrival. While another process holds the write lock, those
- * who write wait for it and those who read pass them; a lock that is held for too long is not waited for any more.
+ * Requests on their way to the database, in the order of their arrival. While another process holds the write
+ * lock, writers wait for it and readers pass them; a lock that is held for too long fails the writers.
  */
 export class GroupQueue {
   readonly #commit: GroupCommit;

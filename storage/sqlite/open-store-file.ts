@@ -4,12 +4,12 @@ import { ServerClaim } from "./server-claim.js";
 import { openSqliteFile, type SqliteFile } from "./sqlite-file.js";
 import { Sqlite } from "./sqlite-library.js";
 
-/** What a file is opened with. */
+/** How a file is opened. */
 export interface FileSettings {
   readonly filePath: string;
-  /** Refuses to start beside another server on the file. */
+  /** Refuses to start if another server uses the file. */
   readonly isServer?: boolean;
-  /** Refuses a file that is not there, or has no tables. */
+  /** Refuses a file that is missing, or has no tables. */
   readonly mustExist?: boolean;
 }
 
@@ -20,8 +20,8 @@ export interface StoreFile {
 }
 
 /**
- * Opens the database for a server, or for a command line beside it. Throws `StorageUnavailableError` where another server has
- * it, where it is not what was expected, and where a command line would bring it up to date under a server of before.
+ * Opens the database for a server, or for a command next to it. Throws `StorageUnavailableError` if another server
+ * has it, if it is not what was expected, or if a command would update the schema under an older server.
  */
 export async function openStoreFile(settings: FileSettings): Promise<StoreFile> {
   const { filePath, isServer = false, mustExist = false } = settings;
@@ -36,7 +36,7 @@ export async function openStoreFile(settings: FileSettings): Promise<StoreFile> 
   }
 }
 
-/** Where a database was put back, or was there yesterday, a new one would only hide that it is gone. */
+/** For a database that was restored, or existed before, a new one would only hide that it is missing. */
 function requireTables(filePath: string, isServer: boolean): void {
   const lack = missingParts(filePath);
   if (lack === undefined) return;
@@ -46,7 +46,7 @@ function requireTables(filePath: string, isServer: boolean): void {
   throw new StorageUnavailableError(`the database ${filePath} ${lack}; ${advice}`);
 }
 
-/** Nobody brings a database up to date that a server runs on: it knows its own schema, and no other. */
+/** The schema of a database in use by a server is never updated: the server knows its own schema only. */
 function claimFrom(filePath: string): ServerClaim {
   try {
     return ServerClaim.take(filePath);
@@ -62,7 +62,7 @@ function claimFrom(filePath: string): ServerClaim {
 /** Every release has these. */
 const TABLES = ["organizations", "calls"];
 
-/** What a file lacks that a database of Parley has, as the end of a sentence; undefined when it has everything. */
+/** What a file lacks of a Parley database, as the end of a sentence; undefined if it has everything. */
 export function missingParts(filePath: string): string | undefined {
   if (statSync(filePath, { throwIfNoEntry: false }) === undefined) return "is not there";
   const missing = missingTables(filePath);
@@ -80,7 +80,7 @@ function missingTables(filePath: string): readonly string[] {
 
 const HAS_TABLE = "select 1 from sqlite_schema where type = 'table' and name = ?";
 
-/** The tables that every database of Parley has, and this one has not. */
+/** The tables of every Parley database that this one lacks. */
 export function missingIn(hasTable: (name: string) => boolean): readonly string[] {
   return TABLES.filter((name) => !hasTable(name));
 }

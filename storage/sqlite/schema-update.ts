@@ -8,8 +8,9 @@ import { StorageUnavailableError } from "../statements/storage-error.js";
 import { SqliteError } from "./sqlite-library.js";
 
 /**
- * All missing migrations are one transaction, taken at once, so that two processes may open a new file together. Rejects with
- * `StorageUnavailableError`, and leaves the file as it is, when it was made by a newer release.
+ * All missing migrations are one transaction, which takes the lock first, so that two processes may open a new
+ * file together. Rejects with `StorageUnavailableError`, and leaves the file unchanged, if a newer release created
+ * it.
  */
 export async function updateSchema(file: SqliteDatabase, version: number): Promise<void> {
   file.exec("BEGIN IMMEDIATE");
@@ -30,7 +31,7 @@ export async function updateSchema(file: SqliteDatabase, version: number): Promi
   file.exec("COMMIT");
 }
 
-/** Whether a server of the release that made it may be running on it. */
+/** Whether a server of the release that created it may be running on it. */
 export function isOlderRelease(file: SqliteDatabase, version: number): boolean {
   const found = Number(file.pragma("user_version", { simple: true }));
   return found < version && appliedMigrations(file).length > 0;

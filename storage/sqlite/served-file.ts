@@ -8,10 +8,10 @@ import { SqliteError } from "./sqlite-library.js";
 import { storageAdvice } from "./storage-advice.js";
 import type { FromFile, ToFile } from "./thread-protocol.js";
 
-/** The log is copied into the database after this many commits, while no request waits, rather than inside a commit. */
+/** The log is copied into the database after this many commits, while no request waits, rather than during a commit. */
 const COMMITS_BEFORE_CHECKPOINT = 250;
 
-/** While another process writes: the delay that a try to write may add to requests that only read. */
+/** The delay that an attempt to write, while another process writes, may add to requests that only read. */
 const LOCK_TRY_MS = 10;
 
 /** On the storage thread: an open file, which runs the requests of its client. */
@@ -23,7 +23,7 @@ export class ServedFile {
   #isScheduled = false;
   #commitsSinceCheckpoint = 0;
 
-  /** Sends `ready`; rejects with the reason, in words for an operator, when the file cannot be used. */
+  /** Sends `ready`; rejects with the reason, in words for an operator, if the file cannot be used. */
   static async open(
     settings: FileSettings,
     send: (message: FromFile) => void,
@@ -63,7 +63,7 @@ export class ServedFile {
     }
   }
 
-  /** Everything that arrives before the event loop comes round to it is in the next group. */
+  /** Everything that arrives before the event loop gets here is in the next group. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -80,8 +80,8 @@ export class ServedFile {
   }
 
   /**
-   * Passive: never waits for a reader; what a reader still needs is left for the next time. So is everything when the
-   * disk is full: nothing is lost, and commits without space report that to their callers.
+   * Passive: never waits for a reader; pages that a reader still needs are left for the next time. So is
+   * everything if the disk is full: nothing is lost, and commits without space report that to their callers.
    */
   #checkpoint(): void {
     this.#commitsSinceCheckpoint = 0;
@@ -92,7 +92,7 @@ export class ServedFile {
     }
   }
 
-  /** The client closes only when it waits for nothing any more. */
+  /** The client closes only when it has no pending request. */
   #close(): void {
     this.#checkpoint();
     this.#store.file.close();

@@ -6,18 +6,18 @@ import { FileIdentity } from "./file-identity.js";
 import { Sqlite, SqliteError } from "./sqlite-library.js";
 
 /**
- * Claims a database for one server: a second one would close the calls in progress of the first as abandoned. The operating
- * system lets go of it when the process dies, however it dies. A file of its own, since the command lines may use the
+ * Claims a database for one server: a second one would close the calls in progress of the first as abandoned. The
+ * operating system releases it when the process dies, however it dies. A separate file, since commands may use the
  * database meanwhile.
  */
 export class ServerClaim {
-  /** False: the lock may have been removed under a server that lives. */
+  /** False: the lock may have been removed under a live server. */
   readonly lockWasThere: boolean;
   readonly #databasePath: string;
   #files: OpenFile;
   #identity: FileIdentity;
 
-  /** Throws `StorageUnavailableError` when another server has the database. */
+  /** Throws `StorageUnavailableError` if another server has the database. */
   static take(databasePath: string): ServerClaim {
     makeDataFolder(dirname(databasePath));
     const lockWasThere = existsSync(lockPathOf(databasePath));
@@ -31,7 +31,7 @@ export class ServerClaim {
     this.lockWasThere = lockWasThere;
   }
 
-  /** Takes the lock again where its file was removed. Throws `StorageUnavailableError` when another server has it by now. */
+  /** Takes the lock again if its file was removed. Throws `StorageUnavailableError` if another server has it by now. */
   renew(): void {
     if (this.#identity.fault() === undefined) return;
     const held = hold(this.#databasePath);
@@ -62,8 +62,8 @@ export interface OpenFile {
 }
 
 /**
- * Holds a file, which is made when it is not there, until it is closed or the process dies. Undefined when another process
- * holds it. A database is the one portable lock that Node has.
+ * Locks a file, created if it is missing, until it is closed or the process dies. Undefined if another process
+ * holds it. A database is the only portable lock in Node.
  */
 export function openFile(path: string): OpenFile | undefined {
   const file = new Sqlite(path, { timeout: 0 });

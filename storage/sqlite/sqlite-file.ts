@@ -7,30 +7,36 @@ import { Sqlite } from "./sqlite-library.js";
 
 export type SqliteFile = BetterSqlite3.Database;
 
-/** A file that has had every migration says so in its header. */
+/** The header of a file that has had every migration contains this number. */
 export const SCHEMA_VERSION = schemaVersion("sqlite");
 
 /** How long a statement waits for another process (an administrator's command, a backup) that is writing. */
 export const BUSY_TIMEOUT_MS = 5000;
 
-/** Pages kept in memory: enough for the hot indexes of millions of calls, small beside a hundred sessions. */
+/**
+ * Pages kept in memory: enough for the hot indexes of millions of calls, small compared with a hundred calls in
+ * progress.
+ */
 const PAGE_CACHE_KIB = 16 * 1024;
 
 /**
- * With so many pages in the log (16 MiB) SQLite checkpoints inside a commit, so the log stays bounded even if the
- * thread is never idle. The thread itself checkpoints earlier, between two groups.
+ * With this many pages in the log (16 MiB) SQLite checkpoints during a commit, so the log stays bounded even if
+ * the thread is never idle. The thread itself checkpoints earlier, between two groups.
  */
 const FORCED_CHECKPOINT_PAGES = 4096;
 
-/** After a long backup had held the log open, the file is cut back to this size. */
+/** After a long backup had held the log open, the file is truncated to this size. */
 const LOG_FILE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The database holds transcripts and password hashes: only its owner may read it. SQLite gives its side files the same mode. */
+/**
+ * The database contains transcripts and password hashes: only its owner may read it. SQLite gives its side files
+ * the same mode.
+ */
 export const FILE_MODE = 0o600;
 
 /**
- * Opens or creates the database and brings its schema up to date, under the claim that is given for one of an earlier release.
- * Throws when the file is of a newer release.
+ * Opens or creates the database and updates its schema, under the given claim if an earlier release created it.
+ * Throws if the file is a newer release's.
  */
 export async function openSqliteFile(
   filePath: string,
@@ -49,7 +55,7 @@ export async function openSqliteFile(
     file.pragma("mmap_size = 0");
     file.pragma(`wal_autocheckpoint = ${FORCED_CHECKPOINT_PAGES}`);
     file.pragma(`journal_size_limit = ${LOG_FILE_BYTES_MAX}`);
-    // Only then: the builder of queries is hundreds of files, and this thread needs it for nothing else.
+    // Imported on demand: the query builder is hundreds of files, and this thread needs it for nothing else.
     if (file.pragma("user_version", { simple: true }) !== SCHEMA_VERSION) {
       const { isOlderRelease, updateSchema } = await import("./schema-update.js");
       const claimed = isOlderRelease(file, SCHEMA_VERSION) ? claim?.() : undefined;
@@ -67,7 +73,7 @@ export async function openSqliteFile(
   }
 }
 
-/** A file that exists is not even opened: closing it again would drop this process's locks on it. */
+/** A file that exists is not even opened: closing it would drop this process's locks on it. */
 function createFile(filePath: string): void {
   if (!existsSync(filePath)) closeSync(openSync(filePath, "a", FILE_MODE));
 }

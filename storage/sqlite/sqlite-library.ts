@@ -4,7 +4,7 @@ import type BetterSqlite3 from "better-sqlite3";
 const FIRST_NODE_OF_VERSION_13 = 22;
 
 /**
- * Version 13 holds its binaries, and ends Node 20 with a segmentation fault; version 12 has to be compiled
+ * Version 13 includes its binaries, and crashes Node 20 with a segmentation fault; version 12 has to be compiled
  * (docs/decisions/010-front-ends.md).
  */
 const PACKAGE =

@@ -22,7 +22,10 @@ export class SqliteStore implements StoreBackend {
   readonly #client: ThreadClient;
   readonly #filePath: string;
 
-  /** Rejects with `StorageUnavailableError` when the file cannot be used. `onFailure` is called once if the thread dies. */
+  /**
+   * Rejects with `StorageUnavailableError` if the file cannot be used. `onFailure` is called once if the thread
+   * dies.
+   */
   static async open(
     settings: FileSettings,
     onFailure: (error: Error) => void,
@@ -77,7 +80,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 const RESTART =
   "put the same file back (nothing is lost then), or restart the server on what is there now";
 
-/** In words, from what the storage thread says. */
+/** As text, from the storage thread's fault. */
 export function storeFault(fault: Fault | undefined, filePath: string): StoreFault | undefined {
   if (fault?.kind !== "other") return undefined;
   const { code, message } = fault;

@@ -6,16 +6,19 @@ const MIB = 1024 * 1024;
 const READ_WRITE = constants.R_OK | constants.W_OK;
 const RESTORE = "move it away with its -wal and -shm files, and put a backup in its place";
 const FULL_DISK: ReadonlySet<string> = new Set(["SQLITE_FULL", "ENOSPC", "EDQUOT"]);
-/** What SQLite and the server keep beside the database; one of another account's is as bad as the database itself. */
+/**
+ * The files of SQLite and the server next to the database; if another account owns one, that is as bad as for the
+ * database itself.
+ */
 const SIDE_FILES = ["", "-wal", "-shm", ".lock"];
 
-/** What SQLite or the operating system says, under its own name for it: `SQLITE_FULL`, `EACCES`. */
+/** An error of SQLite or the operating system, with its code: `SQLITE_FULL`, `EACCES`. */
 export interface NamedFault {
   readonly code: string;
   readonly message: string;
 }
 
-/** Which file it is, why it cannot be used, and what an operator can do about it, in one line. */
+/** The file, why it cannot be used, and what an operator can do about it, in one line. */
 export function storageAdvice(filePath: string, { code, message }: NamedFault): string {
   if (code === "SQLITE_NOTADB") {
     return `the database ${filePath} is not a SQLite database, or was overwritten: ${RESTORE}`;
@@ -32,7 +35,7 @@ export function storageAdvice(filePath: string, { code, message }: NamedFault): 
   return placeAdvice(filePath) ?? `${filePath} cannot be used: ${message} (${code})`;
 }
 
-/** SQLite has the same few codes for whatever is wrong around a file, so its place is looked at. */
+/** SQLite has the same few codes for all problems around a file, so its folder is checked. */
 function placeAdvice(filePath: string): string | undefined {
   const folder = dirname(filePath);
   if (kindOf(folder) === "file") {
@@ -57,7 +60,7 @@ function kindOf(path: string): "file" | "folder" | undefined {
   }
 }
 
-/** Undefined when this process may read and write it. */
+/** Undefined if this process may read and write it. */
 function refusalOf(path: string, mode = READ_WRITE): string | undefined {
   try {
     accessSync(path, mode);

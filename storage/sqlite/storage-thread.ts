@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { FileSettings } from "./open-store-file.js";
 import type { FromFile, FromThread, OpenFile, ToFile } from "./thread-protocol.js";
 
-/** Is told what becomes of a file. */
+/** Receives the events of a file. */
 export interface FileFollower {
   receive(message: FromFile): void;
   /** Called once if the thread ends before the file is closed. */
@@ -10,15 +10,15 @@ export interface FileFollower {
 }
 
 export interface OpenedFile {
-  /** False when a server had to recreate its lock: another live server may have lost it. */
+  /** False if a server had to recreate its lock: another live server may have lost it. */
   readonly lockWasThere: boolean;
-  /** Asks for something of it. */
+  /** Sends a request to the file. */
   readonly post: (message: ToFile) => void;
-  /** To be called before the next turn of the event loop. */
+  /** Call it before the next turn of the event loop. */
   readonly follow: (follower: FileFollower) => void;
 }
 
-/** A thread that has SQLite files open. It keeps the process alive as long as one of them is. */
+/** A thread with open SQLite files. It keeps the process alive as long as one of them is open. */
 export class StorageThread {
   readonly #worker: Worker;
   readonly #followers = new Map<number, FileFollower>();
@@ -37,7 +37,7 @@ export class StorageThread {
     return this.#hasEnded;
   }
 
-  /** Resolves when the file is open and migrated; rejects with the reason when it cannot be. */
+  /** Resolves when the file is open and migrated; rejects with the reason if it cannot be. */
   open(settings: FileSettings): Promise<OpenedFile> {
     this.#lastFileId += 1;
     const fileId = this.#lastFileId;
@@ -74,7 +74,10 @@ export class StorageThread {
 
 let ofThisProcess: StorageThread | undefined;
 
-/** One for all files of the process, since each costs the start of Node: it waits for the next file until the process ends. */
+/**
+ * One for all files of the process, since each costs the start of Node: it waits for the next file until the
+ * process ends.
+ */
 export function storageThread(): StorageThread {
   if (ofThisProcess === undefined || ofThisProcess.hasEnded) ofThisProcess = new StorageThread();
   return ofThisProcess;

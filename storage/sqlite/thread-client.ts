@@ -10,8 +10,8 @@ import type { OpenedFile, StorageThread } from "./storage-thread.js";
 import type { FromFile, Reply, StoreReport, ThreadRequest, ToFile } from "./thread-protocol.js";
 
 /**
- * At 25,000 requests a second and more, this many are under half a second of work. A longer queue means that the disk stands
- * still, and then it is better to refuse than to promise.
+ * At 25,000 requests a second and more, this many are under half a second of work. A longer queue means that the
+ * disk is blocked, and then refusing is better.
  */
 export const STORAGE_REQUESTS_WAITING_MAX = 10_000;
 
@@ -31,9 +31,9 @@ interface HealthChecker {
   readonly reject: (error: Error) => void;
 }
 
-/** The session thread's side of a file on the storage thread: what is asked in one turn of the event loop goes as one message. */
+/** The call thread's side of a file on the storage thread: requests of one turn of the event loop go as one message. */
 export class ThreadClient {
-  /** False when a server had to recreate its lock: another live server may have lost it. */
+  /** False if a server had to recreate its lock: another live server may have lost it. */
   readonly lockWasThere: boolean;
   readonly #post: (message: ToFile) => void;
   readonly #onFailure: (error: Error) => void;
@@ -45,15 +45,15 @@ export class ThreadClient {
   #lastGroupSize = 0;
   #groupsCommitted = 0;
   readonly #checking: HealthChecker[] = [];
-  /** Why the last request that was to write could not, where the store is to blame. */
+  /** Why the last write failed, if the store is to blame. */
   #writeFault: Fault | undefined;
-  /** Why nothing is taken any more. */
+  /** Why requests are no longer accepted. */
   #stopped: StorageStoppedError | undefined;
   #closing: Promise<void> | undefined;
   #onDrained: (() => void) | undefined;
   #onClosed = () => {};
 
-  /** Resolves when the database is open and migrated; rejects with the reason when it cannot be. */
+  /** Resolves when the database is open and migrated; rejects with the reason if it cannot be. */
   static async open(
     thread: StorageThread,
     settings: FileSettings,
@@ -84,11 +84,11 @@ export class ThreadClient {
     };
   }
 
-  /** Runs the statements as one whole; undefined when `guarded` and the first one touched no row. */
+  /** Runs the statements atomically; undefined if `guarded` and the first one touched no row. */
   send(statements: readonly Statement[], guarded: boolean): Promise<Results> {
     return this.#wait((id) => {
       if (this.#outbox.length === 0) {
-        // After the promises that this turn has settled, so that what they ask is in the same message.
+        // After the promises that this turn has settled, so that their requests are in the same message.
         process.nextTick(() => this.#flush());
       }
       this.#outbox.push({ id, statements, guarded });
@@ -99,7 +99,7 @@ export class ThreadClient {
     return this.#writeFault;
   }
 
-  /** Has the thread look at the database's place; rejects when it is closed or has died. */
+  /** Has the thread check the database's file; rejects if it is closed or has died. */
   checkHealth(): Promise<StoreReport> {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) return reject(this.#stopped);
@@ -132,7 +132,8 @@ export class ThreadClient {
     try {
       this.#post({ kind: "requests", requests });
     } catch (error) {
-      // A value that cannot be sent to a thread: a fault of the caller, which the others of this turn share.
+      // A value that cannot be sent to a thread: a bug of the caller, which fails the other
+      // requests of this turn too.
       for (const { id } of requests) this.#take(id)?.reject(error);
     }
   }

@@ -14,7 +14,7 @@ export interface ThreadRequest {
 }
 
 export type Outcome =
-  /** One result a statement, in order. */
+  /** One result per statement, in order. */
   | { readonly kind: "done"; readonly results: readonly StatementResult[] }
   /** The guard of the request touched no row. */
   | { readonly kind: "notApplied" }
@@ -25,11 +25,11 @@ export interface Reply {
   readonly outcome: Outcome;
 }
 
-/** What can be seen of the database's place. */
+/** The state of the database's file. */
 export interface StoreReport {
   /** Why no call may begin. */
   readonly fault: Fault | undefined;
-  /** What an operator should know, though calls go on. */
+  /** A warning for the operator, while calls continue. */
   readonly warning: string | undefined;
 }
 
@@ -48,19 +48,19 @@ export type ToFile =
 export type FromFile =
   | {
       readonly kind: "ready";
-      /** False when a server had to recreate its lock: another live server may have lost it. */
+      /** False if a server had to recreate its lock: another live server may have lost it. */
       readonly lockWasThere: boolean;
     }
-  /** It cannot be opened, and nothing follows. */
+  /** It cannot be opened; no message follows. */
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "report"; readonly report: StoreReport }
   | {
       readonly kind: "group";
       readonly replies: readonly Reply[];
-      /** False when the group only read, or was lost. */
+      /** False if the group only read, or was lost. */
       readonly committed: boolean;
     }
-  /** Nothing follows. */
+  /** No message follows. */
   | { readonly kind: "closed" };
 
 /** A thread may have several files; its client numbers them. */
@@ -74,13 +74,13 @@ export interface FromThread {
   readonly message: FromFile;
 }
 
-/** What a backup's thread is started with. */
+/** The settings of a backup's thread. */
 export interface BackupSettings {
   readonly sourcePath: string;
   readonly targetPath: string;
 }
 
-/** What it says before it ends. */
+/** The thread's message before it ends. */
 export type BackupReply =
   | { readonly report: DatabaseReport; readonly fault?: undefined }
   | { readonly fault: Fault };

@@ -5,7 +5,7 @@ import type { Statement, StatementPort } from "./statement-port.js";
 
 export interface QueryOutcome<Row> {
   readonly rows: readonly Row[];
-  /** Rows inserted, updated or deleted; of a query that gives rows, how many. */
+  /** Rows inserted, updated or deleted; for a query that returns rows, their number. */
   readonly changes: number;
 }
 
@@ -15,7 +15,7 @@ export type QueryOutcomes<Queries extends readonly Compilable[]> = {
     : never;
 };
 
-/** A query that is left out of its batch when the last change before it has touched no row. */
+/** A query that is skipped if the last change before it has touched no row. */
 interface AfterChange extends Compilable {
   readonly onlyAfterChange: true;
 }
@@ -37,13 +37,13 @@ export interface LimitedInsert<Table extends LimitedTable> {
   readonly row: Insertable<Tables[Table]>;
   /** null: the platform's. */
   readonly orgId: string | null;
-  /** How many rows of the organization the table may hold, this one among them. */
+  /** The maximum number of the organization's rows in the table, including this one. */
   readonly max: number;
   /** Rows with a value in this column do not count. */
   readonly countsWhileNull?: keyof Tables[Table] & string;
 }
 
-/** Several queries as one whole: all of them take effect, or none, and no other request comes between them. */
+/** Several queries as one unit: all of them take effect, or none, and no other request comes between them. */
 export class AtomicRequests {
   readonly #port: StatementPort;
   readonly #changes: RecordChanges;
@@ -57,23 +57,26 @@ export class AtomicRequests {
     queries: Queries,
   ): Promise<QueryOutcomes<Queries>> {
     const results = await this.#port.send(queries.map(statementOf), false);
-    // The port gives one result a statement, in order.
+    // The port returns one result per statement, in order.
     return results as QueryOutcomes<Queries>;
   }
 
-  /** As `run`, and whoever keeps the records in memory knows of it when it settles. */
+  /** As `run`; caches of these records are invalidated when it settles. */
   change<const Queries extends readonly Compilable[]>(
     queries: Queries,
   ): Promise<QueryOutcomes<Queries>> {
     return this.#changes.after(this.run(queries));
   }
 
-  /** As `run`, but when the guard touches no row nothing happens at all. Says whether it did. */
+  /** As `run`, but if the guard touches no row nothing happens. Returns whether it did. */
   async runIf(guard: Compilable, queries: readonly Compilable[]): Promise<boolean> {
     return (await this.changesIf(guard, queries)) !== undefined;
   }
 
-  /** As `runIf`, but says how many rows each query has changed, without the guard's; undefined when nothing happened. */
+  /**
+   * As `runIf`, but returns how many rows each query has changed, without the guard's; undefined if nothing
+   * happened.
+   */
   async changesIf(
     guard: Compilable,
     queries: readonly Compilable[],
@@ -82,7 +85,7 @@ export class AtomicRequests {
     return results?.slice(1).map(({ changes }) => changes);
   }
 
-  /** Inserts the row, and what follows, while its organization has fewer than `max` of them. Says whether it did. */
+  /** Inserts the row, and what follows, while its organization has fewer than `max` of them. Returns whether it did. */
   async insertWithin<Table extends LimitedTable>(
     db: Kysely<Tables>,
     { table, row, orgId, max, countsWhileNull }: LimitedInsert<Table>,
@@ -99,7 +102,7 @@ export class AtomicRequests {
     return (results[turn.length]?.changes ?? 0) > 0;
   }
 
-  /** Where others write at the same time, those who insert for one organization do so one after the other. */
+  /** With concurrent writers, inserts for one organization run one after the other. */
   #turnOf(db: Kysely<Tables>, orgId: string | null): Compilable[] {
     if (this.#port.writers === "one" || orgId === null) return [];
     return [db.selectFrom("organizations").select("id").where("id", "=", orgId).forNoKeyUpdate()];

@@ -8,13 +8,13 @@ import {
 } from "./storage-error.js";
 import { UniqueViolationError } from "./unique-violation.js";
 
-/** Why a statement was refused, in a form that survives the way between threads. Never holds values of rows. */
+/** Why a statement was refused, in a form that can be sent between threads. Never contains values of rows. */
 export type Fault =
   | { readonly kind: "unique"; readonly table: string; readonly columns: string }
   | { readonly kind: "foreignKey" }
   | { readonly kind: "other"; readonly code: string; readonly message: string };
 
-/** On the session thread: what the requester is given. */
+/** On the call thread: the error for the requester. */
 export function errorOf(fault: Fault): Error {
   switch (fault.kind) {
     case "unique":
@@ -28,20 +28,20 @@ export function errorOf(fault: Fault): Error {
   }
 }
 
-/** The fault that `errorOf` makes the same error of. */
+/** The fault that `errorOf` converts back to the same error. */
 export function toWireError(error: unknown): Fault {
   if (error instanceof UniqueViolationError) {
     return { kind: "unique", table: error.table, columns: error.columns };
   }
   if (error instanceof ForeignKeyViolationError) return { kind: "foreignKey" };
-  // Worth making again there too.
+  // It is retryable there too.
   if (error instanceof StorageOverloadedError) {
     return { kind: "other", code: "SQLITE_BUSY", message: error.message };
   }
   return { kind: "other", ...faultCodeOf(error) };
 }
 
-/** The name that SQLite or the operating system has for it, `ERROR` where there is none. */
+/** The code of SQLite or the operating system, `ERROR` if there is none. */
 export function faultCodeOf(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof StorageError) return { code: error.databaseCode, message: error.message };
   const isOurs = error instanceof ParleyError;

@@ -1,5 +1,5 @@
 import { ParleyError } from "../parley-error.js";
-/** A row was refused because it names one that does not exist, or removed although others still name it. */
+/** A row was refused because it refers to a missing one, or deleted although others still refer to it. */
 export class ForeignKeyViolationError extends ParleyError {
   override readonly name = "ForeignKeyViolationError";
   readonly code = "foreign_key_violation";

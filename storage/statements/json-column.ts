@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-/** Reads what `writeJson` has written. Throws when the stored text is not of this shape, without repeating it. */
+/** Reads the output of `writeJson`. Throws if the stored text does not have this shape, without repeating it. */
 export function readJson<Schema extends v.GenericSchema>(
   column: string,
   schema: Schema,

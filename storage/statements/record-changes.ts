@@ -2,8 +2,8 @@
 export type NotifyOthers = () => Promise<void>;
 
 /**
- * Counts the changes of what is kept in memory beside the database: keys, organizations, plans, agents and providers. Whatever
- * was read under another count may be out of date.
+ * Counts the changes of records that are cached in memory: keys, organizations, plans, agents and providers. A
+ * record that was read under another count may be out of date.
  */
 export class RecordChanges {
   #count = 0;
@@ -13,7 +13,7 @@ export class RecordChanges {
     return this.#count;
   }
 
-  /** Set where other processes or servers keep records, too. */
+  /** Set if other processes or servers cache records, too. */
   onChanged(tellOthers: NotifyOthers): void {
     this.#notifyOthers = tellOthers;
   }
@@ -28,7 +28,7 @@ export class RecordChanges {
     try {
       return await write;
     } finally {
-      // A write that fails, too: what became of one whose connection broke is not known.
+      // A failed write counts, too: if its connection broke, the outcome is unknown.
       this.#count += 1;
       await this.#notifyOthers();
     }

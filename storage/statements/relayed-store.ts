@@ -16,22 +16,22 @@ export interface RelayedRequest {
   readonly guarded: boolean;
 }
 
-/** What became of a request, in a form that survives the way between processes. */
+/** The outcome of a request, in a form that can be sent between processes. */
 export interface RelayedOutcome {
   readonly results: Results;
   /** Why nothing of it has happened. */
   readonly fault: Fault | undefined;
-  /** As `writeFault` of the store, after it. */
+  /** The `writeFault` of the store after the request. */
   readonly writeFault: StoreFault | undefined;
 }
 
-/** The way to the process that has the database open. */
+/** The connection to the process that has the database open. */
 export interface StoreWay {
   run(request: RelayedRequest): Promise<RelayedOutcome>;
   checkHealth(): Promise<StoreCondition>;
 }
 
-/** In the process that has the database open: runs what another process of its server asks. */
+/** In the process that has the database open: runs a request of another process of its server. */
 export async function runRelayed(
   store: StoreBackend,
   { statements, guarded }: RelayedRequest,
@@ -48,7 +48,7 @@ export async function runRelayed(
 export class RelayedStore implements StoreBackend {
   readonly writers: StatementPort["writers"];
   readonly dialect: Dialect;
-  /** The process that has the database open has seen to it. */
+  /** The process that has the database open has checked it. */
   readonly isSoleServer = true;
   readonly #way: StoreWay;
   #writeFault: StoreFault | undefined;

@@ -20,13 +20,13 @@ import type { StatementPort } from "./statement-port.js";
 const NO_TRANSACTIONS =
   "open transactions are not supported, because they block all others: pass the statements to atomically()";
 
-/** How Kysely writes for one kind of database. */
+/** Kysely's parts for one kind of database. */
 export type DialectParts = Pick<
   Dialect,
   "createQueryCompiler" | "createAdapter" | "createIntrospector"
 >;
 
-/** Lets Kysely build the SQL and has it run through the port. */
+/** Lets Kysely build the SQL and runs it through the port. */
 export class StatementDialect implements Dialect {
   readonly #connection: PortConnection;
   readonly #parts: DialectParts;
@@ -53,7 +53,7 @@ export class StatementDialect implements Dialect {
   }
 }
 
-/** Requests need no connection of their own: what is below the port keeps them apart. */
+/** Requests need no connection of their own: the port isolates them. */
 class PortDriver implements Driver {
   readonly #connection: PortConnection;
 
@@ -95,7 +95,7 @@ class PortConnection implements DatabaseConnection {
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const [result] = (await this.#port.send([{ sql, parameters }], false)) ?? [];
     return {
-      // The tables' types say what rows look like, as with every driver of Kysely.
+      // The tables' types define the rows, as with every Kysely driver.
       rows: (result?.rows ?? []) as R[],
       numAffectedRows: BigInt(result?.changes ?? 0),
     };

@@ -1,6 +1,6 @@
 import { ParleyError } from "../parley-error.js";
 /**
- * Storage failed for another reason than a unique rule or a foreign key: a full disk, a long lock, wrong SQL, a
+ * Storage failed for a reason other than a unique rule or a foreign key: a full disk, a long lock, invalid SQL, a
  * backup's file that exists.
  */
 export class StorageError extends ParleyError {
@@ -16,8 +16,8 @@ export class StorageError extends ParleyError {
 }
 
 /**
- * Codes of SQLite and PostgreSQL, and our own, that blame the disk, a lock, the file or the way to the database: the same request
- * may succeed later.
+ * Codes of SQLite and PostgreSQL, and our own, for the disk, a lock, the file or the connection to the database:
+ * the same request may succeed later.
  */
 const STORE_ERROR =
   /^(?:SQLITE_(?:FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)(?:_|$)|FILE_(?:GONE|REPLACED)$|PG_(?:UNREACHABLE|UNTRUSTED|25006|55P03|3D000|(?:08|28|40|53|57|58|XX)\w{3})$)/;
@@ -28,21 +28,21 @@ export function isStoreErrorCode(code: string): boolean {
   return STORE_ERROR.test(code);
 }
 
-/** Whether another process is in the way. */
+/** Whether another process holds a lock. */
 export function isLockErrorCode(code: string): boolean {
   return LOCK_ERROR.test(code);
 }
 
 /**
- * The disk is full, another process holds the lock, the file is gone: nothing of the request has happened, and the same
- * request may succeed once the store is well again.
+ * The disk is full, another process holds the lock, the file is missing: nothing of the request has happened, and
+ * the same request may succeed once the store works again.
  */
 export class StorageUnwritableError extends StorageError {
   override readonly name = "StorageUnwritableError";
   override readonly code = "database_unavailable";
 }
 
-/** More requests wait than storage is ready to keep; nothing of the refused one has happened. */
+/** Storage has the maximum number of waiting requests; nothing of the refused one has happened. */
 export class StorageOverloadedError extends ParleyError {
   override readonly name = "StorageOverloadedError";
   readonly code = "overloaded";
@@ -53,8 +53,8 @@ export class StorageOverloadedError extends ParleyError {
 }
 
 /**
- * Storage is closed or its thread has died. Whether a request that was waiting has taken effect is not known, except that
- * each one has done so as a whole or not at all.
+ * Storage is closed or its thread has died. The outcome of a waiting request is unknown, except that it took
+ * effect completely or not at all.
  */
 export class StorageStoppedError extends ParleyError {
   override readonly name = "StorageStoppedError";
@@ -65,13 +65,13 @@ export class StorageStoppedError extends ParleyError {
   }
 }
 
-/** The database could not be opened, for a reason that an operator can do something about; the message says it. */
+/** The database could not be opened, for a reason that an operator can fix; the message contains it. */
 export class StorageUnavailableError extends ParleyError {
   override readonly name = "StorageUnavailableError";
   readonly code = "storage_unavailable";
 }
 
-/** Whether nothing of the request has happened, and it is worth making again. */
+/** Whether nothing of the request has happened, and a retry may succeed. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof StorageUnwritableError || error instanceof StorageOverloadedError;
 }

@@ -4,7 +4,7 @@ export class UniqueViolationError extends ParleyError {
   override readonly name = "UniqueViolationError";
   readonly code = "unique_violation";
   readonly table: string;
-  /** The columns of the unique rule, in its order, with commas between: `orgId,category,providerKey,name`. */
+  /** The columns of the unique rule, in its order, separated by commas: `orgId,category,providerKey,name`. */
   readonly columns: string;
 
   constructor(table: string, columns: string) {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-/** SQLite's `lower` knows the letters of ASCII alone: other letters are looked for as typed, in lower and in upper case. */
+/** SQLite's `lower` handles ASCII letters only: other letters are searched as typed, in lower and in upper case. */
 export function wordPatterns(words: string): readonly string[] {
   const cases = [words, words.toLowerCase(), words.toUpperCase()];
   const lowered = cases.map((text) =>
@@ -9,7 +9,7 @@ export function wordPatterns(words: string): readonly string[] {
   return [...new Set(lowered)].map((text) => `%${text}%`);
 }
 
-/** Whether a column holds what a pattern of `wordPatterns` describes. */
+/** Whether a column contains what a pattern of `wordPatterns` describes. */
 export function isLike(column: string, pattern: string) {
   return sql<boolean>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;
 }

@@ -30,22 +30,22 @@ const persona = v.object({
   personality: v.string(),
   language: v.string(),
   guardrails: v.string(),
-  // Agents that were stored before there was one have none.
+  // Older agents have no time zone.
   timeZone: v.optional(v.string(), "UTC"),
-  // The same holds for phrases of the author's.
+  // Older agents have no phrases of the author's.
   stockPhrases: v.optional(stockPhrases, {}),
 });
 const llmConfig = v.object({ temperature: v.nullable(v.number()), maxTokens: v.number() });
 const ttsConfig = v.object({
   speed: v.number(),
-  // Agents that were stored before an agent had a voice of its own have none.
+  // Older agents have no voice of their own.
   voice: v.optional(v.nullable(v.string()), null),
 });
 const thresholds = v.object({
   silenceTimeoutMs: v.number(),
   maxCallDurationSec: v.number(),
   interruptionSensitivity: v.picklist(["low", "medium", "high"]),
-  // Agents that were stored before there was a choice have none.
+  // Older agents have no such setting.
   backchannels: v.optional(v.picklist(["ignore", "reply"]), "ignore"),
   backchannelPhrases: v.optional(stringList, []),
   interruptionPhrases: v.optional(stringList, []),
@@ -53,7 +53,7 @@ const thresholds = v.object({
   onProviderFailure: v.optional(v.picklist(["end", "transfer"]), "end"),
   onUnrecognizedSpeech: v.optional(v.nullable(v.picklist(["ask", "ignore"])), null),
   endpointingMs: v.number(),
-  // Agents that were stored before there were these have their defaults.
+  // Older agents have the defaults of these.
   maxEndpointingDelayMs: v.optional(v.number(), 1_500),
   dtmfDigits: v.optional(v.number(), 0),
   fillerAfterMs: v.optional(v.number(), 1_500),
@@ -64,7 +64,7 @@ const fallbacks = v.object({
   llm: v.array(v.object(fallback)),
   tts: v.array(v.object({ ...fallback, speed: v.number() })),
   stt: v.array(v.object({ ...fallback, modelId: v.nullable(v.string()) })),
-  // Agents that were stored before there was a choice have none.
+  // Older agents have no such setting.
   hedging: v.optional(v.boolean(), false),
 });
 const recording = v.object({ enabled: v.boolean(), retentionDays: v.number() });
@@ -115,7 +115,7 @@ const tools = v.array(
   ]),
 );
 
-/** Sealed text that is left out stays as it is, so that no update undoes a change of the key that seals it. */
+/** Omitted encrypted text stays unchanged, so that no update undoes a change of the encryption key. */
 export type AgentReplacement = Omit<AgentRecord, "sealedToolHeaders" | "sealedPreCall"> &
   Partial<Pick<AgentRecord, "sealedToolHeaders" | "sealedPreCall">>;
 
@@ -131,7 +131,10 @@ export interface AgentReference {
   readonly name: string;
 }
 
-/** Inserting or updating an agent throws `ForeignKeyViolationError` when one of its providers does not exist (any more). */
+/**
+ * Inserting or updating an agent throws `ForeignKeyViolationError` if one of its providers does not exist (any
+ * more).
+ */
 export class AgentStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -141,7 +144,7 @@ export class AgentStore {
     this.#atomic = atomic;
   }
 
-  /** False when the organization has `maxAgents` agents already, active or not. */
+  /** False if the organization already has `maxAgents` agents, active or not. */
   insert(agent: AgentRecord, maxAgents: number, entry?: AuditRecord): Promise<boolean> {
     const limited = {
       table: "agents",
@@ -160,7 +163,7 @@ export class AgentStore {
     return row && recordOf(row);
   }
 
-  /** An agent of whatever organization, if it is public anywhere. */
+  /** Any organization's agent, if it is public anywhere. */
   async findPublic(id: string): Promise<AgentRecord | undefined> {
     const row = await this.#agents()
       .where("id", "=", id)
@@ -180,8 +183,8 @@ export class AgentStore {
   }
 
   /**
-   * Replaces everything but id, organization and time of creation. Undefined when there is no such agent, or when it is not the
-   * one any more that was updated last at `knownAtMs`.
+   * Replaces everything but id, organization and creation time. Undefined if there is no such agent, or it was
+   * updated after `knownAtMs`.
    */
   async update(
     orgId: string,
@@ -204,7 +207,7 @@ export class AgentStore {
     return rows[0] && recordOf(rows[0]);
   }
 
-  /** False when there is no such agent. Its calls are kept; its telephone numbers go to no agent. */
+  /** False if there is no such agent. Its calls are kept; its telephone numbers have no agent then. */
   async remove(orgId: string, id: string, entry?: AuditRecord): Promise<boolean> {
     const [, removed] = await this.#atomic.change([
       this.#db
@@ -247,7 +250,10 @@ export class AgentStore {
       .execute();
   }
 
-  /** How many active agents, of all organizations, use each model first. A recognizer's is left out where the agent names none. */
+  /**
+   * How many active agents, of all organizations, use each model first. STT is left out for agents that name no
+   * model.
+   */
   async listModelUses(): Promise<readonly ModelUse[]> {
     const [llm, tts, stt] = await Promise.all([
       this.#modelUses("llmProviderId", "llmModelId"),
@@ -290,7 +296,7 @@ export class AgentStore {
   }
 }
 
-/** A pattern of the fallbacks or the analysis that name the provider: JSON writes an id as it is, between quotes. */
+/** A pattern for fallbacks or the analysis that name the provider: JSON writes an id unchanged, in quotes. */
 export function namedIn(providerId: string): string {
   return `%${JSON.stringify(providerId)}%`;
 }

@@ -1,4 +1,4 @@
-/** What the agent's model may do besides talking. The built-in ones are named as their types. */
+/** What the agent's LLM may do besides talking. Built-in tools are named after their types. */
 export type AgentTool =
   | { readonly type: "hangup" }
   | TransferTool
@@ -10,36 +10,36 @@ export interface TransferTool {
   readonly type: "transfer";
   /** E.164 or a SIP address. */
   readonly to: string;
-  /** When to transfer, in words for the model. */
+  /** When to transfer, in words for the LLM. */
   readonly description?: string;
 }
 
-/** A tool of the organization's own, which it names and describes. */
+/** An organization's own tool, with its name and description. */
 interface OwnTool {
   readonly name: string;
-  /** When to use it, in words for the model. */
+  /** When to use it, in words for the LLM. */
   readonly description: string;
   /** JSON schema of the arguments, which are an object. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
 }
 
-/** A service of the organization's own, reached from the call. */
+/** An organization's own service, called during a call. */
 export interface HttpTool extends OwnTool {
   readonly type: "http";
   readonly url: string;
   readonly method: "GET" | "POST";
   /** The values are in the agent's `sealedToolHeaders`. */
   readonly headerNames: readonly string[];
-  /** Parameters that the model neither writes nor sees; their values are sealed with the headers'. Absent: none. */
+  /** Parameters that the LLM neither writes nor sees; their values are encrypted with the headers'. Absent: none. */
   readonly fixedParameterNames?: readonly string[];
-  /** What the service answers is spoken as it is, instead of given to the model. */
+  /** The service's response is spoken unchanged, instead of going to the LLM. */
   readonly speak: boolean;
   /** Sends both numbers of the call to the service in headers; absent: does not. */
   readonly sendCallInfo?: boolean;
 }
 
-/** Something that the caller's own client does, such as a page that shows what is talked about. */
+/** A tool that runs in the caller's own client, such as a page that shows the current topic. */
 export interface ClientTool extends OwnTool {
   readonly type: "client";
 }

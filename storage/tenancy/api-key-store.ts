@@ -32,7 +32,7 @@ export class ApiKeyStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
   readonly #owners = new OwnerReader();
-  /** Built once: every request with a key begins with it. */
+  /** Built once: every request with a key uses it. */
   readonly #withOwner: CompiledQuery<KeyRow & OwnerRow>;
 
   constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
@@ -55,7 +55,7 @@ export class ApiKeyStore {
     ]);
   }
 
-  /** False, and nothing is inserted, where the organization has `max` keys already that are not revoked. */
+  /** False, and nothing is inserted, if the organization already has `max` keys that are not revoked. */
   insertWithin(key: ApiKeyRecord, max: number, entry: AuditRecord): Promise<boolean> {
     const { orgId } = key;
     const row = { ...key, scopes: writeJson(key.scopes) };
@@ -71,20 +71,20 @@ export class ApiKeyStore {
     return row && recordOf(row);
   }
 
-  /** Reads the key, also a revoked one, and its organization and plan in one request. */
+  /** Reads the key, including a revoked one, and its organization and plan in one request. */
   async findWithOwner(keyHash: string): Promise<OwnedApiKey | undefined> {
     const query = { ...this.#withOwner, parameters: [keyHash] };
     const [row] = (await this.#db.executeQuery<KeyRow & OwnerRow>(query)).rows;
     return row && { key: recordOf(row), ...this.#owners.ownerOf(row) };
   }
 
-  /** Revoked ones too. */
+  /** Includes revoked ones. */
   async findByHash(keyHash: string): Promise<ApiKeyRecord | undefined> {
     const row = await this.#keys().where("keyHash", "=", keyHash).executeTakeFirst();
     return row && recordOf(row);
   }
 
-  /** Revoked ones too, newest first. */
+  /** Includes revoked ones, newest first. */
   async list(orgId: string): Promise<ApiKeyRecord[]> {
     const rows = await this.#keys()
       .where("orgId", "=", orgId)
@@ -94,7 +94,7 @@ export class ApiKeyStore {
     return rows.map(recordOf);
   }
 
-  /** False when the organization has no such key. Revoking again changes nothing, and is no entry. */
+  /** False if the organization has no such key. Revoking again changes nothing, and adds no entry. */
   async revoke(orgId: string, id: string, atMs: number, entry?: AuditRecord): Promise<boolean> {
     const key = this.#keys().where("id", "=", id).where("orgId", "=", orgId);
     const [known] = await this.#atomic.change([
@@ -110,7 +110,7 @@ export class ApiKeyStore {
     return known.rows.length > 0;
   }
 
-  /** Notes when the key was last used. */
+  /** Stores when the key was last used. */
   async touch(id: string, atMs: number): Promise<void> {
     await this.#db
       .updateTable("apiKeys")

@@ -1,6 +1,6 @@
 /**
- * A user or an API key of the organization; `administrator`: the platform, by the name of an account or the id of an
- * operator.
+ * A user or an API key of the organization; `administrator`: the platform, by the name of an account or the id of
+ * an operator.
  */
 export interface AuditActor {
   readonly type: "user" | "apiKey" | "administrator";
@@ -42,10 +42,10 @@ export type AuditAction =
   | "document.update"
   | "document.delete";
 
-/** Who changed what, and when. Names what was changed, never holds what it was changed to. */
+/** Who changed what, and when. Contains the names of the changed fields, never their values. */
 export interface AuditRecord {
   readonly id: string;
-  /** null = what was changed is the platform's. */
+  /** null = the changed object is the platform's. */
   readonly orgId: string | null;
   readonly atMs: number;
   readonly actor: AuditActor;

@@ -12,7 +12,7 @@ export interface AuditPage {
   readonly limit: number;
 }
 
-/** The audit trail. Entries come in with the change that they tell of: see `auditOf`. */
+/** The audit trail. Entries are stored with the change that they describe: see `auditOf`. */
 export class AuditStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -22,7 +22,7 @@ export class AuditStore {
     this.#atomic = atomic;
   }
 
-  /** Newest first, with the number of all that the organization has. */
+  /** Newest first, with the organization's total number. */
   async list(
     orgId: string,
     page: AuditPage,
@@ -34,7 +34,7 @@ export class AuditStore {
     return { items: entries.rows.map(recordOf), total: totals.rows[0]?.entries ?? 0 };
   }
 
-  /** The newest of all organizations and of the platform itself, in the order in which they came in. */
+  /** The newest of all organizations and of the platform itself, in the order of their insertion. */
   async listNewest(limit: number): Promise<AuditRecord[]> {
     const rows = await this.#db
       .selectFrom("auditEntries")
@@ -45,7 +45,7 @@ export class AuditStore {
     return rows.map(recordOf);
   }
 
-  /** Removes what is older; says how many. */
+  /** Removes older entries; returns their number. */
   async purge(beforeMs: number): Promise<number> {
     let purged = 0;
     for (;;) {
@@ -57,8 +57,8 @@ export class AuditStore {
 }
 
 /**
- * The statements, for the end of a batch, that note the change made by the statement before them, if that touched a row. So a
- * change and its entry are kept together or not at all.
+ * The statements, for the end of a batch, that record the change made by the statement before them, if that
+ * touched a row. So a change and its entry are stored together or not at all.
  */
 export function auditOf(db: Kysely<Tables>, entry: AuditRecord | undefined): Compilable[] {
   if (entry === undefined) return [];

@@ -4,7 +4,7 @@ import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 
-/** Beginnings of numbers, and whole addresses, that agents may call or hand callers on to. */
+/** Number prefixes, and whole addresses, that agents may call or transfer callers to. */
 export class DialTargetStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -14,7 +14,7 @@ export class DialTargetStore {
     this.#atomic = atomic;
   }
 
-  /** Throws `UniqueViolationError` (dialTargets) when the organization has it already. */
+  /** Throws `UniqueViolationError` (dialTargets) if the organization already has it. */
   async insert(record: Tables["dialTargets"], entry?: AuditRecord): Promise<void> {
     await this.#atomic.run([
       this.#db.insertInto("dialTargets").values(record),
@@ -44,14 +44,14 @@ export class DialTargetStore {
     return rows.map(({ target }) => target);
   }
 
-  /** Lists them by organization, each one's in ascending order. */
+  /** Lists them by organization, in ascending order. */
   list(): Promise<Tables["dialTargets"][]> {
     const columns = ["orgId", "target", "createdAtMs"] as const;
     const all = this.#db.selectFrom("dialTargets").select(columns);
     return all.orderBy("orgId").orderBy("target").execute();
   }
 
-  /** False, with nothing written, when the organization does not have it. */
+  /** False, with nothing written, if the organization does not have it. */
   remove(orgId: string, target: string, entry?: AuditRecord): Promise<boolean> {
     const removal = this.#db
       .deleteFrom("dialTargets")

@@ -6,20 +6,20 @@ import { OWNER_COLUMNS, type Owner, OwnerReader, type OwnerRow } from "./owner-c
 
 /** An organization as the platform's operators see it. */
 export interface OrganizationOverview extends Owner {
-  /** In progress. */
+  /** Calls in progress. */
   readonly calls: number;
-  /** The sum of the requested days. */
+  /** The total of the requested days. */
   readonly minutes: number;
 }
 
-/** Days in UTC, `YYYY-MM-DD`; both belong to them. */
+/** Days in UTC, `YYYY-MM-DD`, both included. */
 export interface OverviewDays {
   readonly fromDate: string;
   readonly toDate: string;
 }
 
 export interface OverviewPage extends OverviewDays {
-  /** In the organization's name or its owner's e-mail, whatever the case of the letters. */
+  /** In the organization's name or its owner's e-mail, case-insensitive. */
   readonly words?: string | undefined;
   readonly status?: OrganizationRecord["status"] | undefined;
   readonly skip: number;
@@ -28,7 +28,7 @@ export interface OverviewPage extends OverviewDays {
 
 type OverviewRow = OwnerRow & Pick<OrganizationOverview, "calls" | "minutes">;
 
-/** What is known of all organizations at once. It reads kept totals: however many calls there are, it takes the same. */
+/** Figures of all organizations. It reads stored totals, so the number of calls does not matter. */
 export class OrganizationOverviewStore {
   readonly #db: Kysely<Tables>;
   readonly #owners = new OwnerReader();
@@ -59,7 +59,7 @@ export class OrganizationOverviewStore {
     return row && this.#overviewOf(row);
   }
 
-  /** In progress, of all organizations. */
+  /** Calls in progress, of all organizations. */
   async countCalls(): Promise<number> {
     const { calls } = await this.#db
       .selectFrom("callTotals")

@@ -30,7 +30,7 @@ export class OrganizationStore {
     this.#atomic = atomic;
   }
 
-  /** Both or neither. Throws `UniqueViolationError` (users, email) when the address is taken. */
+  /** Both or neither. Throws `UniqueViolationError` (users, email) if the address is taken. */
   async insertWithOwner(
     organization: OrganizationRecord,
     user: UserRecord,
@@ -93,7 +93,7 @@ export class OrganizationStore {
     return rows[0];
   }
 
-  /** False when there is no such organization. */
+  /** False if there is no such organization. */
   setStatus(
     id: string,
     status: OrganizationRecord["status"],
@@ -103,7 +103,7 @@ export class OrganizationStore {
     return this.#change(id, { status, updatedAtMs: atMs }, entry);
   }
 
-  /** False when there is no such organization; throws `ForeignKeyViolationError` when there is no such plan. */
+  /** False if there is no such organization; throws `ForeignKeyViolationError` if there is no such plan. */
   setPlan(id: string, planId: string, atMs: number, entry?: AuditRecord): Promise<boolean> {
     return this.#change(id, { planId, updatedAtMs: atMs }, entry);
   }

@@ -4,13 +4,13 @@ import type { OrganizationRecord, PlanRecord } from "../records.js";
 import type { Tables } from "../tables.js";
 import { planRecordOf } from "./plan-store.js";
 
-/** The organization that a user or key belongs to, and its plan. */
+/** The organization of a user or key, and its plan. */
 export interface Owner {
   readonly organization: OrganizationRecord;
   readonly plan: PlanRecord;
 }
 
-/** For a query that has joined both tables; named apart, since their columns have the same names. */
+/** For a query that has joined both tables; with aliases, since their columns have the same names. */
 export const OWNER_COLUMNS = [
   "organizations.id as orgId",
   "organizations.name as orgName",
@@ -42,10 +42,10 @@ export type OwnerRow = { readonly orgId: string } & Omit<
 > &
   Omit<Prefixed<"plan", Selectable<Tables["plans"]>>, "planSequence">;
 
-/** Plans that are remembered as they were read; a client's own plan counts too. */
+/** The number of cached plans; a client's own plan counts too. */
 const PLANS_MAX = 1_000;
 
-/** Reads owners. Plans come with every request and hardly ever change, so their JSON is only read when it is new. */
+/** Reads owners. Plans come with every request and hardly ever change, so their JSON is only parsed when it is new. */
 export class OwnerReader {
   readonly #plans = new LRUCache<string, { readonly row: OwnerRow; readonly plan: PlanRecord }>({
     max: PLANS_MAX,
@@ -88,7 +88,7 @@ export class OwnerReader {
   }
 }
 
-/** Compares every column: a change of a plan by hand in the file may leave its `updatedAtMs`. */
+/** Compares every column: a manual change of a plan in the file may leave its `updatedAtMs`. */
 function hasSamePlan(known: OwnerRow, row: OwnerRow): boolean {
   return (
     known.planLimits === row.planLimits &&

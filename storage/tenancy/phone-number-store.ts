@@ -17,7 +17,10 @@ export class PhoneNumberStore {
     this.#atomic = atomic;
   }
 
-  /** Throws `UniqueViolationError` (phoneNumbers, number) when the number belongs to an organization, this one or another. */
+  /**
+   * Throws `UniqueViolationError` (phoneNumbers, number) if the number belongs to an organization, this one or
+   * another.
+   */
   async insert(record: PhoneNumberRecord, entry?: AuditRecord): Promise<void> {
     await this.#atomic.run([
       this.#db.insertInto("phoneNumbers").values(record),
@@ -53,7 +56,7 @@ export class PhoneNumberStore {
       .execute();
   }
 
-  /** False when the number is not that organization's. */
+  /** False if the number is not that organization's. */
   async setAgent(
     { number, orgId, agentId }: Pick<PhoneNumberRecord, "number" | "orgId" | "agentId">,
     entry?: AuditRecord,
@@ -74,7 +77,7 @@ export class PhoneNumberStore {
     return this.#db.selectFrom("phoneNumbers").select(FIELDS).orderBy("number").execute();
   }
 
-  /** Nothing happens when the number is not that organization's any more. */
+  /** Does nothing if the number is no longer that organization's. */
   async remove(orgId: string, number: string, entry?: AuditRecord): Promise<void> {
     await this.#atomic.run([
       this.#db.deleteFrom("phoneNumbers").where("number", "=", number).where("orgId", "=", orgId),

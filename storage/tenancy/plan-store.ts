@@ -28,7 +28,7 @@ export class PlanStore {
     this.#atomic = atomic;
   }
 
-  /** False when a plan has this slug already, which is then left as it is. */
+  /** False if a plan already has this slug; that plan stays unchanged. */
   async insertIfAbsent(plan: PlanRecord): Promise<boolean> {
     const result = await this.#db
       .insertInto("plans")
@@ -38,7 +38,7 @@ export class PlanStore {
     return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
   }
 
-  /** Does nothing when there is no such plan. */
+  /** Does nothing if there is no such plan. */
   async setModels(
     id: string,
     planModels: PlanRecord["models"],
@@ -52,7 +52,7 @@ export class PlanStore {
     ]);
   }
 
-  /** Replaces all but the id, the slug and the time of creation. Does nothing when there is no such plan. */
+  /** Replaces everything but the id, the slug and the creation time. Does nothing if there is no such plan. */
   async replaceTerms(plan: PlanRecord): Promise<void> {
     const { id, slug: _slug, createdAtMs: _createdAtMs, ...terms } = rowOf(plan);
     await this.#atomic.change([this.#db.updateTable("plans").set(terms).where("id", "=", id)]);

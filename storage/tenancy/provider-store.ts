@@ -27,7 +27,7 @@ export class ProviderStore {
     this.#atomic = atomic;
   }
 
-  /** False when there is a global provider of this category, vendor and name, which is then left as it is. */
+  /** False if a global provider of this category, vendor and name exists; it stays unchanged. */
   async insertGlobalIfAbsent(provider: ProviderRecord): Promise<boolean> {
     const result = await this.#db
       .insertInto("providers")
@@ -42,7 +42,7 @@ export class ProviderStore {
     return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
   }
 
-  /** Throws `UniqueViolationError` when a global provider of the same category and vendor has this name. */
+  /** Throws `UniqueViolationError` if a global provider of the same category and vendor has this name. */
   async insertGlobal(provider: ProviderRecord, entry: AuditRecord): Promise<void> {
     await this.#atomic.run([
       this.#db.insertInto("providers").values(rowOf({ ...provider, orgId: null })),
@@ -51,8 +51,8 @@ export class ProviderStore {
   }
 
   /**
-   * False when the organization has `maxOwned` providers already. Throws `UniqueViolationError` when one of them has the same
-   * category, vendor and name.
+   * False if the organization already has `maxOwned` providers. Throws `UniqueViolationError` if one of them has
+   * the same category, vendor and name.
    */
   insertOwned(provider: ProviderRecord, maxOwned: number, entry?: AuditRecord): Promise<boolean> {
     const { orgId } = provider;
@@ -65,7 +65,7 @@ export class ProviderStore {
     return row && recordOf(row);
   }
 
-  /** The providers with these ids that exist, in the order of creation. */
+  /** The existing providers with these ids, in the order of creation. */
   async findMany(ids: readonly string[]): Promise<ProviderRecord[]> {
     if (ids.length === 0) return [];
     const rows = await this.#providers().where("id", "in", ids).orderBy("sequence").execute();
@@ -106,8 +106,8 @@ export class ProviderStore {
   }
 
   /**
-   * Undefined when this organization (null: the platform) has no such provider, or when it is not the one any more that was updated
-   * last at `knownAtMs`. Throws `UniqueViolationError` for a name in use.
+   * Undefined if this organization (null: the platform) has no such provider, or it was updated after `knownAtMs`.
+   * Throws `UniqueViolationError` for a name in use.
    */
   async update(
     id: string,
@@ -130,7 +130,7 @@ export class ProviderStore {
     return rows[0] && recordOf(rows[0]);
   }
 
-  /** Kept only where the provider is still the one that was updated last at `knownAtMs`. It is no change to its users. */
+  /** Stored only if the provider was not updated after `knownAtMs`. It does not count as a change for its users. */
   async noteTest(id: string, test: ProviderTest, knownAtMs: number): Promise<void> {
     await this.#db
       .updateTable("providers")
@@ -140,7 +140,7 @@ export class ProviderStore {
       .execute();
   }
 
-  /** An agent that is created at the same time either finds the provider or keeps it: the foreign keys see to it. */
+  /** An agent that is created at the same time either finds the provider or keeps it: the foreign keys ensure that. */
   async removeUnused(
     id: string,
     orgId: string | null,
@@ -171,14 +171,14 @@ export class ProviderStore {
         .select("id")
         .where("id", "=", id)
         .where("orgId", owner, orgId),
-      // A query changes nothing, so to the entry the deletion is still the last change.
+      // A query changes nothing, so the deletion is still the last change before the entry.
       ...auditOf(this.#db, entry),
     ]);
     const results = await removed.catch((error: unknown) => {
       if (error instanceof ForeignKeyViolationError) return undefined;
       throw error;
     });
-    // An agent of another connection came between the look and the removal.
+    // Another connection created an agent between the check and the removal.
     if (results === undefined) return "inUse";
     const [removal, rest] = results;
     if (removal.changes > 0) return "removed";

@@ -15,7 +15,7 @@ export class RegistryStore {
     this.#db = db;
   }
 
-  /** An entry of the same category and vendor keeps its place in the order, and the time of its making. */
+  /** An entry of the same category and vendor keeps its position, and its creation time. */
   async put(entry: RegistryRecord): Promise<void> {
     const release = {
       displayName: entry.displayName,

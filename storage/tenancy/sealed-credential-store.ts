@@ -4,14 +4,17 @@ import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 
-/** Which records have sealed text: providers their credentials, agents the headers of their tools and the secrets of their requests before calls, webhooks their secrets. */
+/**
+ * Records with encrypted text: providers with their credentials, agents with the headers of their tools and the
+ * secrets of their requests before calls, webhooks with their secrets.
+ */
 export const CREDENTIAL_OWNERS = ["provider", "agent", "preCall", "webhook"] as const;
 export type CredentialOwner = (typeof CREDENTIAL_OWNERS)[number];
 
 export interface SealedCredential {
   readonly owner: CredentialOwner;
   readonly id: string;
-  /** null = of a global provider. */
+  /** null = a global provider's. */
   readonly orgId: string | null;
   readonly name: string;
   readonly sealed: string;
@@ -28,7 +31,7 @@ const PLACES = {
 
 type Reference = Pick<SealedCredential, "owner" | "id">;
 
-/** Everything that is sealed, for a change of the key that seals it. */
+/** All encrypted text, for a change of the encryption key. */
 export class SealedCredentialStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -38,7 +41,7 @@ export class SealedCredentialStore {
     this.#atomic = atomic;
   }
 
-  /** The owners after this place in the order of creation (0: from the first) that have sealed text. */
+  /** The owners with encrypted text after this position in the order of creation (0: from the first). */
   async page(
     owner: CredentialOwner,
     afterSequence: number,
@@ -49,19 +52,19 @@ export class SealedCredentialStore {
     return rows.map((row) => ({ owner, ...row }));
   }
 
-  /** Undefined when there is no such owner (any more), or it has no sealed text. */
+  /** Undefined if there is no such owner (any more), or it has no encrypted text. */
   async find({ owner, id }: Reference): Promise<SealedCredential | undefined> {
     const { rows } = await this.#credentials(owner, sql`id = ${id}`).execute(this.#db);
     return rows[0] && { owner, ...rows[0] };
   }
 
-  /** False, and nothing changed, when the sealed text is not this one any more. */
+  /** False, and nothing changed, if the encrypted text is no longer this one. */
   async replace(
     credential: Reference & Pick<SealedCredential, "sealed">,
     replacement: string,
     entry: AuditRecord,
   ): Promise<boolean> {
-    // The owner itself stays as it is, and so does the time of its last update.
+    // The owner itself stays unchanged, and so does the time of its last update.
     const { table, column } = PLACES[credential.owner];
     const text = sql.ref(column);
     const update = sql`update ${sql.table(table)} set ${text} = ${replacement}
@@ -73,13 +76,13 @@ export class SealedCredentialStore {
     return changes > 0;
   }
 
-  /** What the key of this database has sealed; undefined before the first start of a server that stores it. */
+  /** The text encrypted with the key of this database; undefined before the first start of a server that stores it. */
   async keyCheck(): Promise<string | undefined> {
     const row = await this.#db.selectFrom("encryptionKeyCheck").select("sealed").executeTakeFirst();
     return row?.sealed;
   }
 
-  /** False, and nothing changed, when `before` is not what is stored. */
+  /** False, and nothing changed, if `before` is not the stored text. */
   async replaceKeyCheck(before: string | undefined, sealed: string): Promise<boolean> {
     const query =
       before === undefined

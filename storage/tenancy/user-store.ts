@@ -28,7 +28,7 @@ export class UserStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
   readonly #owners = new OwnerReader();
-  /** Built once: every request with a token begins with it. */
+  /** Built once: every request with a token uses it. */
   readonly #withOwner: CompiledQuery<UserFields & OwnerRow>;
 
   constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
@@ -63,13 +63,13 @@ export class UserStore {
     return row && recordOf(row);
   }
 
-  /** The users of an organization, in the order in which they came. */
+  /** The users of an organization, in the order of their creation. */
   async listOf(orgId: string): Promise<readonly UserRecord[]> {
     const rows = await this.#users().where("orgId", "=", orgId).orderBy("sequence").execute();
     return rows.map(recordOf);
   }
 
-  /** Throws `UniqueViolationError` (users, email) when the address is taken. */
+  /** Throws `UniqueViolationError` (users, email) if the address is taken. */
   async insert(user: UserRecord, entry?: AuditRecord): Promise<void> {
     await this.#atomic.change([
       this.#db.insertInto("users").values(userRowOf(user)),
@@ -77,13 +77,13 @@ export class UserStore {
     ]);
   }
 
-  /** As `insert`; false, and nothing is inserted, where the organization has `max` users already. */
+  /** As `insert`; false, and nothing is inserted, if the organization already has `max` users. */
   insertWithin(user: UserRecord, max: number, entry: AuditRecord): Promise<boolean> {
     const limited = { table: "users", row: userRowOf(user), orgId: user.orgId, max } as const;
     return this.#atomic.insertWithin(this.#db, limited, auditOf(this.#db, entry));
   }
 
-  /** False when the organization has no such user. */
+  /** False if the organization has no such user. */
   async setRole(
     orgId: string,
     id: string,
@@ -97,7 +97,7 @@ export class UserStore {
     return changes > 0;
   }
 
-  /** False when there is no such user, or the password is another than `passwordHash` by now. */
+  /** False if there is no such user, or the password is no longer `passwordHash`. */
   async replacePassword(
     { id, passwordHash }: Pick<UserRecord, "id" | "passwordHash">,
     newHash: string,
@@ -114,7 +114,7 @@ export class UserStore {
     return changes > 0;
   }
 
-  /** False when the organization has no such user. */
+  /** False if the organization has no such user. */
   async delete(orgId: string, id: string, entry?: AuditRecord): Promise<boolean> {
     const [{ changes }] = await this.#atomic.change([
       this.#db.deleteFrom("users").where("orgId", "=", orgId).where("id", "=", id),
@@ -123,13 +123,13 @@ export class UserStore {
     return changes > 0;
   }
 
-  /** Who sees and looks after every organization, by e-mail. */
+  /** The users who manage every organization, by e-mail. */
   async listOperators(): Promise<readonly UserRecord[]> {
     const rows = await this.#users().where("isOperator", "=", 1).orderBy("email").execute();
     return rows.map(recordOf);
   }
 
-  /** False when there is no such user. */
+  /** False if there is no such user. */
   async setOperator(id: string, isOperator: boolean, entry?: AuditRecord): Promise<boolean> {
     const [{ changes }] = await this.#atomic.change([
       this.#db

@@ -46,7 +46,7 @@ describe("a budget", () => {
     assert.equal(isMet(latency, 3), false);
   });
 
-  it("tells apart what was promised and what gates", () => {
+  it("distinguishes promises from gates", () => {
     const keeps = (budget: Budget, measured: number, reference?: number) =>
       judge({ name, measured, ...(reference === undefined ? {} : { reference }) }, budget).isKept;
     const cpu: Budget = { title: "CPU", unit: "ms", promisedRatio: 0.85, ratioMax: 1.35, why: "" };

@@ -20,7 +20,7 @@ test("ports are free, and no process gets those of another, whether anybody list
   server.close();
 });
 
-test("a port where somebody listens is passed over", async (context) => {
+test("a port in use is skipped", async (context) => {
   const [port = 0] = await freePorts(1);
   const server = createServer().listen(port, "127.0.0.1");
   await once(server, "listening");

@@ -100,7 +100,7 @@ test("the image has what the server needs, and nothing that tests, builds or oth
   assert.ok(Number.parseInt(told, 10) <= SIZE_MAX_MIB, told);
 });
 
-test("nothing in the image can be changed by who runs it, but its data", () => {
+test("the image's user can change nothing in it except its data", () => {
   const [uid = ""] = image.user.split(":");
   assert.match(image.user, /^[1-9]\d*:[1-9]\d*$/);
   assert.deepEqual(files("!", "-type", "l", "-perm", "/022"), []);
@@ -110,7 +110,7 @@ test("nothing in the image can be changed by who runs it, but its data", () => {
   assert.equal(owned, `${uid} 700\n`);
 });
 
-test("the image starts what npm start starts, and is healthy on the port that it is given", async (context) => {
+test("the image starts what npm start starts, and is healthy on its configured port", async (context) => {
   const { scripts } = v.parse(
     Package,
     JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")),

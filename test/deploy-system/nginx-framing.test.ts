@@ -44,7 +44,7 @@ async function names(): Promise<readonly string[]> {
   return keys.map(({ name }) => name).reverse();
 }
 
-test("what is framed in two ways is refused by nginx, and nothing behind it is carried out", async () => {
+test("nginx refuses ambiguous framing, and the server behind it executes nothing", async () => {
   const before = await names();
   const behind = keyRequest("Behind", byLength, "connection: close\r\n");
   const framings: readonly ((body: string) => string)[] = [

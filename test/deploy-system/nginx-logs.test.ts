@@ -80,7 +80,7 @@ async function upstream(context: TestContext, talk: (socket: Socket) => void): P
   return address.port;
 }
 
-test("a server that is down: callers are told, the log tells it, and holds no key", async (context) => {
+test("a server that is down: callers are informed, and the log reports it without a key", async (context) => {
   const stand = await nginx(context, await deadPort());
   for (const bytes of [
     upgrade(BROWSER),

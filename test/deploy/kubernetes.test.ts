@@ -70,7 +70,7 @@ test("the settings of the pods are the server's, and its probes are routes of it
   }
 });
 
-test("a pod that is told to end has the time that its calls have", () => {
+test("a pod has its calls' time to terminate", () => {
   const preStopSec = 10;
   assert.match(JSON.stringify(container.lifecycle.preStop), /10_000/);
   const neededSec = preStopSec + config.drainTimeoutMs / 1_000 + 30;

@@ -63,7 +63,7 @@ test("headers are written at one place only, since a location that adds one drop
   assert.equal(all(noSuchPart, /(add_header) /g).length, 1);
 });
 
-test("the image is pinned, does not run as root, and is asked whether it is ready", () => {
+test("the image is pinned, does not run as root, and has a readiness check", () => {
   for (const image of all(dockerfile, /^FROM (\S+)/gm)) assert.match(image, /:\d+[\w.-]*$/);
   assert.match(dockerfile, /^FROM nginx:\d+\.\d+\.\d+-/m);
   assert.match(dockerfile, /^USER nginx$/m);
@@ -92,7 +92,7 @@ test("the image's build has all that the page is made of", (context) => {
   for (const path of all(page, /(?:src|href)="\/([^"]+)"/g)) assert.ok(made.includes(path), path);
 });
 
-test("the page has no script, style or address but those of its own site", () => {
+test("the page has no script, style or address except its own site's", () => {
   assert.doesNotMatch(page, /<script(?![^>]* src="\/)[^>]*>|<style|\sstyle=|\son\w+=/i);
   for (const address of all(page, /(?:src|href)="([^"]*)"/g)) assert.match(address, /^[/#]/);
 });

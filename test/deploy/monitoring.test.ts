@@ -52,7 +52,7 @@ for (const [index, path] of FILES.entries()) {
   });
 }
 
-test("every metric of the server's own stands on the board", () => {
+test("every metric of the server itself is on the dashboard", () => {
   const board = texts[1] ?? "";
   const own = [...told.matchAll(/^# TYPE (parley_\S+) /gm)].map(([, name = ""]) => name);
   assert.ok(own.length > 10);

@@ -47,7 +47,7 @@ test("a session is read as far as the page shows it, with the largest quality fi
   });
 });
 
-test("a playlist is taken from the page's own site, whatever site the list names", () => {
+test("a playlist is loaded from the page's own site, whatever site the list names", () => {
   const stream = streamOf({ masterPlaylistUrl: "https://elsewhere.example/hls/a/master.m3u8?x=1" });
   assert.equal(stream?.playlistPath, "/hls/a/master.m3u8");
 });
@@ -118,7 +118,7 @@ test("keys are shown as names", () => {
   assert.ok(new Set(["cam-1", "cam-2", "cam-3", "cam-4"].map(hueOf)).size === 4);
 });
 
-test("how long a stream has been live is told in words, also by a clock that is behind", () => {
+test("how long a stream has been live is shown in words, also by a clock that is late", () => {
   const minutes = (count: number) => liveForText(0, count * 60_000);
   assert.equal(liveForText(60_000, 0), "Started just now");
   assert.equal(minutes(0.9), "Started just now");
@@ -129,7 +129,7 @@ test("how long a stream has been live is told in words, also by a clock that is 
   assert.equal(minutes(60 * 72), "Live for 3 days");
 });
 
-test("counts and qualities are told in words", () => {
+test("counts and qualities are shown in words", () => {
   assert.deepEqual([0, 1, 2].map(countText), [
     "No live streams",
     "1 live stream",

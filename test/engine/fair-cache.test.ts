@@ -4,7 +4,7 @@ import { FairCache } from "../../engine/fair-cache.js";
 
 const sizeOf = (value: string) => value.length;
 
-test("who fills a cache pushes out its own entries, those it has not used for longest", () => {
+test("an owner that fills a cache evicts its own entries, the least recently used first", () => {
   const cache = new FairCache<string>({ sizeMax: 10, sizeOf });
   cache.set("small", "a", "12");
   cache.set("large", "a", "1234");

@@ -134,7 +134,7 @@ test("a slow reader gets a megabyte that waited for it, then how many lines were
   }
 });
 
-test("a reader that was slow is asked again after a tenth of a second, for whole lines", async (context) => {
+test("a slow reader is retried after a tenth of a second, with whole lines", async (context) => {
   const pipe = newPipe(context);
   const { log, clock } = newLog(context, pipe.fd);
   log.write(lineOf(0, 65_536));
@@ -152,7 +152,7 @@ test("a reader that was slow is asked again after a tenth of a second, for whole
   pipe.hangUp();
 });
 
-test("lines that find no room on the disk are counted, and told of when there is room", async (context) => {
+test("lines without room on the disk are counted, and reported when there is room", async (context) => {
   const folder = newFolder(context);
   const fd = openSync("/dev/full", "w");
   const { log } = newLog(context, fd);
@@ -226,7 +226,7 @@ test("what is being written as the process ends is written once", async (context
   assert.deepEqual(readFileSync(path, "utf8").split("\n").sort(), ["", "first", "second"]);
 });
 
-test("of a long line that the reader has in part, the end of the process writes the rest", async (context) => {
+test("at the end of the process the rest of a partly read line is written", async (context) => {
   const pipe = newPipe(context);
   const { log, clock, exit } = newLog(context, pipe.fd);
   const line = lineOf(1, 3 * PAGE_BYTES);
@@ -254,7 +254,7 @@ test("the end of the process does not wait for a reader that has gone", async (c
   assert.equal(waits.mock.callCount(), 0);
 });
 
-test("a reader that has gone is asked once, whatever else waits for it", async (context) => {
+test("a closed reader is tried once, whatever else is pending", async (context) => {
   type Told = (error: Error | null) => void;
   const gone = Object.assign(new Error("broken pipe"), { code: "EPIPE" });
   const write = context.mock.method(fs, "write", (_fd: number, _bytes: Buffer, told: Told) => {

@@ -50,7 +50,7 @@ test("a line has its level, its time, what every line has, its fields and its wo
   assert.deepEqual([warn["level"], type, message], ["warn", "TypeError", "a mistake"]);
 });
 
-test("nothing below its level is written, and no field that nobody has named", async (t) => {
+test("nothing below its level is written, and no unlisted field", async (t) => {
   t.mock.timers.enable({ apis: ["Date"], now: 0 });
   const lines = (await written(t, "error")).filter(isObject);
   const time = "1970-01-01T00:00:00.000Z";

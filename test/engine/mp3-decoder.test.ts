@@ -19,7 +19,7 @@ async function soundAlone(bytes: Uint8Array, gapless = true) {
   return soundOf(decoder, bytes);
 }
 
-test("a stream sounds as it does alone, behind others, one that was cut off, and what is no MP3", async () => {
+test("a stream decodes the same alone, after others, after one that was cut off, and after invalid MP3", async () => {
   const whole = await mp3("Seven green bottles.");
   const other = await mp3("Nothing like it at all.", 22_050);
   const noise = Buffer.from("no MP3");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RequestError } from "../../engine/request-error.js";
 
-test("a refusal carries what its requester is told, and why it came about where that is known", () => {
+test("a refusal carries its requester's message, and its cause if known", () => {
   const plain = new RequestError("not_found", "there is no such call");
   const { code, message, name, details, extra, retryAfterSec } = plain;
   assert.deepEqual(

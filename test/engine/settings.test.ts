@@ -38,7 +38,7 @@ test("a flag is true or false, and false where it is not set", () => {
   );
 });
 
-test("a whole number stands between its limits, both of which may be set", () => {
+test("a whole number is within its limits, both of which are allowed", () => {
   const schema = wholeNumber(7, 5, 10);
   const refused = "expected a whole number from 5 to 10";
   assert.deepEqual(
@@ -101,7 +101,7 @@ test("what is not set has its default, and what is unknown is refused", () => {
   }
 });
 
-test("all that is wrong is told at once, a line each", () => {
+test("all errors are reported together, one per line", () => {
   const schema = v.object({ PORT: wholeNumber(1, 1, 9), BUSY: flag, LEVEL: logLevel });
   assert.deepEqual(parseSettings(schema, { PORT: "3", LEVEL: "", OTHER: "x" }), {
     PORT: 3,

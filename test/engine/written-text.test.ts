@@ -42,7 +42,7 @@ for (const [how, mark, newline] of [
   });
 }
 
-test("UTF-16 is told as what it is, with and without a mark", async (context) => {
+test("UTF-16 is detected, with and without a byte order mark", async (context) => {
   const plain = Buffer.from("NODE_ENV=production\r\n", "utf16le");
   const marked = Buffer.from(`${MARK}NODE_ENV=production\r\n`, "utf16le");
   for (const bytes of [plain, marked, Buffer.from(marked).swap16()]) {

@@ -127,7 +127,7 @@ test("a picture that ends leaves the sound, and is back when it comes back", asy
   await assertGoesOn(stand, files);
 });
 
-test("sound that ends is noticed where it has no rung of its own, too", async (t) => {
+test("audio that ends is noticed without a rendition of its own, too", async (t) => {
   const { stand, broadcast, files } = await listed(t, {}, { AUDIO_RUNG: "0" });
   void broadcast.play({ sampleRate: 0 });
   await untilContent(files, "240p", "320x240");
@@ -135,7 +135,7 @@ test("sound that ends is noticed where it has no rung of its own, too", async (t
   await assertGoesOn(stand, files);
 });
 
-test("a track that begins late is taken up", async (t) => {
+test("a late track is added", async (t) => {
   const { stand, broadcast, files } = await listed(t, { sampleRate: 0 });
   assert.deepEqual(files.rungs(), ["240p", "144p"]);
   void broadcast.play({});
@@ -144,7 +144,7 @@ test("a track that begins late is taken up", async (t) => {
   await assertGoesOn(stand, files);
 });
 
-test("a picture that begins after the sound is taken up", async (t) => {
+test("a picture that begins after the audio is added", async (t) => {
   const { stand, broadcast, files } = await listed(t, { size: "none" });
   assert.deepEqual(files.rungs(), ["audio"]);
   void broadcast.play({});

@@ -35,7 +35,7 @@ function freeBytesOf(root: string): number {
   return DISK_BYTES - sizes.reduce((sum, size) => sum + size, 0);
 }
 
-test("where the streams themselves fill the disk one of them gives way, and goes on when there is room for it", async (t) => {
+test("if the streams themselves fill the disk one of them stops, and continues when there is room for it", async (t) => {
   const root = mkdtempSync(join(tmpdir(), "parley-disk-"));
   t.after(() => rmSync(root, { recursive: true, force: true }));
   const hlsRoot = join(root, "hls");

@@ -38,7 +38,7 @@ async function untilPlayedOn(seconds: number): Promise<void> {
   });
 }
 
-test("a killed state API: 503 for every site, the picture goes on, and the list is learnt again", async () => {
+test("a killed state API: 503 for every site, the picture continues, and the list is restored", async () => {
   const before = await untilListed(stack.frontUrl, KEY);
   process.kill(stack.pidOf("state API"), "SIGKILL");
   const refused = await eventually("the 503", async () => {
@@ -72,7 +72,7 @@ test("a page that cannot reach the list says so, keeps what it knows, and takes 
   await untilPlayedOn(1);
 });
 
-test("a killed transcoder: still listed with the same start, and the player goes on by itself", async () => {
+test("a killed transcoder: still listed with the same start, and the player continues by itself", async () => {
   const before = await untilListed(stack.frontUrl, KEY);
   const ladders = () =>
     runningProcesses().filter(

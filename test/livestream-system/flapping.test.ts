@@ -26,7 +26,7 @@ async function broadcastsOf({ stateApiPort }: IngestStand): Promise<readonly unk
   return streams.map(({ streamKey, startedAt, clientIp }) => ({ streamKey, startedAt, clientIp }));
 }
 
-test("broadcasters who leave at once leave nothing behind, and the next one is listed and unlisted as ever", async (t) => {
+test("broadcasters who leave immediately leave nothing behind, and the next one is listed and unlisted as usual", async (t) => {
   const stand = await IngestStand.start(t);
   const listing = await stand.watchListing(t);
   for (let flap = 0; flap < FLAPS; flap += 1) {
@@ -51,7 +51,7 @@ test("broadcasters who leave at once leave nothing behind, and the next one is l
   await assertNothingIsLeft(stand);
 });
 
-test("twins of a live key, who are refused and leave quickly, change nothing", async (t) => {
+test("second publishers of a live key, who are refused and leave quickly, change nothing", async (t) => {
   const stand = await IngestStand.start(t);
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");

@@ -36,7 +36,7 @@ test("playlists have their type, are never kept, and carry nothing that a cache 
   }
 });
 
-test("two playlists of the same second and size are told apart", async () => {
+test("two playlists of the same second and size are distinguished", async () => {
   const second = new Date(1_700_000_000_000);
   const file = join(front.folder, "hls/alpha/480p/index.m3u8");
   utimesSync(file, second, second);
@@ -49,7 +49,7 @@ test("two playlists of the same second and size are told apart", async () => {
   assert.deepEqual([reply.status, reply.body], [200, fresh]);
 });
 
-test("playlists are compressed for those who take it", async () => {
+test("playlists are compressed for clients that accept it", async () => {
   const reply = await fetch(`${front.url}/hls/alpha/master.m3u8`, {
     headers: { "Accept-Encoding": "gzip" },
   });
@@ -60,7 +60,7 @@ test("playlists are compressed for those who take it", async () => {
   assert.ok(gunzipSync(Buffer.from(raw.body, "latin1")).includes("#EXTM3U"));
 });
 
-test("segments may be kept for ever, by anyone, and are given in ranges", async () => {
+test("segments are cacheable forever, by any cache, and support ranges", async () => {
   const whole = await front.ask("GET", "/hls/alpha/480p/1700000000.ts");
   assert.equal(whole.status, 200);
   assert.equal(whole.headers.get("content-type"), "video/mp2t");
@@ -118,7 +118,7 @@ test("files can only be read, and a preflight says so", async () => {
   assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /Range/);
 });
 
-test("nothing but playlists, segments and thumbnails of well-formed keys is given out", async () => {
+test("only playlists, segments and thumbnails of well-formed keys are served", async () => {
   writeFileSync(join(front.folder, "outside.ts"), "outside");
   symlinkSync(join(front.folder, "outside.ts"), join(front.folder, "hls/alpha/480p/7.ts"));
   symlinkSync("/etc", join(front.folder, "hls/alpha/etc"));
@@ -153,7 +153,7 @@ test("nothing but playlists, segments and thumbnails of well-formed keys is give
   }
 });
 
-test("the page is kept only when it was asked about again, and may load nothing from elsewhere", async () => {
+test("the page is cached only after revalidation, and may load nothing from elsewhere", async () => {
   const page = await front.ask("GET", "/");
   assert.equal(page.status, 200);
   assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");

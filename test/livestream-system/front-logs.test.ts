@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-test("with the ingest down no log holds a publishing key, and the access log tells of the ingest", async () => {
+test("with the ingest down no log contains a publishing key, and the access log reports the ingest", async () => {
   const referer = { Referer: `http://viewer.example/whip/demo?secret=${SECRET}` };
   const answers: readonly (readonly [status: number, method: string, path: string])[] = [
     [503, "POST", `/whip/demo?secret=${SECRET}`],

@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-test("a private stream is given out with its token only, which stands in the path of all that is asked for", async (context) => {
+test("a private stream is served only with its token, which is in the path of all requests", async (context) => {
   const api = await StateApi.start(context, {
     port: front.stateApiPort,
     privateStreams: ["alpha"],
@@ -87,7 +87,7 @@ test("WHEP of a private stream begins with a token only, and WHIP needs none", a
   ]);
 });
 
-test("while nobody can be asked, nothing is given out, and that is said", async () => {
+test("while the state API is unreachable, nothing is served, and that is reported", async () => {
   for (const file of FILES) {
     const reply = await front.ask("GET", `/hls/alpha/${file}`);
     assert.equal(reply.status, 503, file);

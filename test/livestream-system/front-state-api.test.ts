@@ -41,7 +41,7 @@ function stateApi(
   });
 }
 
-test("a proxy that was started first answers 503 for the state API, and goes on when that is there", async (context) => {
+test("a proxy that was started first responds with 503 for the state API, and continues when that is up", async (context) => {
   for (const path of PUBLIC_PATHS) {
     const reply = await front.ask("GET", path);
     assert.equal(reply.status, 503, path);
@@ -138,7 +138,7 @@ test("webhooks and all else of the state API do not exist outside, however they 
   assert.deepEqual(api.requests, []);
 });
 
-test("a request smuggled behind another one is none", async (context) => {
+test("a request smuggled after another one is not executed", async (context) => {
   const api = await stateApi(context);
   const smuggled =
     "POST /webhook/on-publish HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nname=a";
@@ -148,7 +148,7 @@ test("a request smuggled behind another one is none", async (context) => {
   assert.deepEqual(api.requests, []);
 });
 
-test("events come through one by one, and a page that is closed is gone behind the proxy too", async (context) => {
+test("events arrive one by one, and a closed page is gone after the proxy too", async (context) => {
   const listeners: ServerResponse[] = [];
   await stateApi(context, listeners);
   const socket = connect(front.port, "127.0.0.1");

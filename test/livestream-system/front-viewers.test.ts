@@ -41,7 +41,7 @@ function firstViews(count: number): Promise<readonly View[]> {
   return eventually(`${count} views`, () => (views.length >= count ? views : undefined));
 }
 
-test("the state API is told who asks for playlists, once in a while, and of nothing else that they send", async (context) => {
+test("the state API learns who requests playlists, at a limited rate, and nothing else that they send", async (context) => {
   const api = await startStateApi(context);
   const headers = { "User-Agent": "VLC", Cookie: "a=b", Origin: "https://elsewhere.example" };
   for (const path of ["master.m3u8", "720p/index.m3u8", "720p/index.m3u8", "720p/1.ts"]) {
@@ -62,7 +62,7 @@ test("the state API is told who asks for playlists, once in a while, and of noth
   assert.deepEqual([first.headers.cookie, first.headers.origin], [undefined, undefined]);
 });
 
-test("a playlist has its headers whoever counts, and nobody can count from outside", async (context) => {
+test("a playlist has its headers whichever front counts, and outsiders cannot count", async (context) => {
   const api = await startStateApi(context);
   const reply = await front.ask("GET", "/hls/alpha/master.m3u8?viewer=counted-1");
   await firstViews(1);
@@ -75,7 +75,7 @@ test("a playlist has its headers whoever counts, and nobody can count from outsi
   assert.equal(api.requests.length, 1);
 });
 
-test("what plays goes on while the state API hangs or is down", async (context) => {
+test("playback continues while the state API hangs or is down", async (context) => {
   assert.equal((await front.ask("GET", "/hls/alpha/master.m3u8?viewer=is-down-1")).status, 200);
   const hung: ServerResponse[] = [];
   await RecordingUpstream.start(context, front.stateApiPort, (_, response) => {

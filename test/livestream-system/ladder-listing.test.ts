@@ -132,7 +132,7 @@ for (const key of ["..%2Fup", "a.b", "a%20b", "a%2Fb", "k".repeat(65)]) {
   });
 }
 
-test("a second broadcaster under a live key is sent away and the first goes on", async (t) => {
+test("a second broadcaster under a live key is refused and the first continues", async (t) => {
   const stand = await IngestStand.start(t);
   const listing = await stand.watchListing(t);
   stand.broadcast(t, "demo");

@@ -19,7 +19,7 @@ function assertStayedListed({ log }: IngestStand, transcoders = 1): void {
 }
 
 // Traps (b) and (c): a restart with another first number makes players hang.
-test("ffmpeg is killed: the same playlists go on, and the stream stays listed as it was", async (t) => {
+test("ffmpeg is killed: the same playlists continue, and the stream stays listed as it was", async (t) => {
   const stand = await IngestStand.start(t, { hook: { THUMBNAIL_SECONDS: "1" } });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");

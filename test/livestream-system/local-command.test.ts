@@ -87,7 +87,7 @@ test("HOST=:: listens on IPv4 and on IPv6, for viewers and for broadcasters", as
   assert.equal(stream?.clientIp, "::1");
 });
 
-test("files are readable for all, and nobody but the transcoder's user may write them", async (context) => {
+test("files are readable for all, and only the transcoder's user may write them", async (context) => {
   const stack = await StackProcess.start();
   const publisher = new Publisher({ url: stack.rtmpUrl("alpha") });
   context.after(async () => {
@@ -103,7 +103,7 @@ test("files are readable for all, and nobody but the transcoder's user may write
   }
 });
 
-test("with publishing keys only those who know the secret are listed", async (context) => {
+test("with publishing keys only broadcasters with the secret are listed", async (context) => {
   const stack = await StackProcess.start({ PUBLISH_KEYS: "alpha=open-sesame,beta=other-sesame" });
   const url = stack.rtmpUrl("alpha");
   const stranger = new Publisher({ url: `${stack.rtmpUrl("beta")}?secret=wrong` });
@@ -169,7 +169,7 @@ test("a part that cannot start ends everything with its own words", async () => 
   assert.equal(output.split("started, process").length - 1, 1);
 });
 
-test("a port that is taken is named by its setting", async (context) => {
+test("a port in use is named by its setting", async (context) => {
   const [port = 0, ...others] = await freePorts(5);
   const taken = createServer().listen(port, "127.0.0.1");
   await once(taken, "listening");
@@ -187,7 +187,7 @@ test("a port that is taken is named by its setting", async (context) => {
   assert.match(errors, /^RTMP_PORT: expected a free port: .*EADDRINUSE/);
 });
 
-test("settings and arguments that are wrong are told before anything starts", async () => {
+test("invalid settings and arguments are reported before anything starts", async () => {
   const wrong = await runCommand({ FRONT_PORT: "eighty" });
   assert.equal(wrong.status, 1);
   assert.match(wrong.errors, /FRONT_PORT: expected a whole number from 1 to 65535/);

@@ -8,7 +8,7 @@ import { MediaMtxStand } from "./mediamtx-stand.js";
 const FIRST = "5d1f0f0e-7c3b-4b7e-9a51-1f1b2f0f6c11";
 const SECOND = "22222222-7c3b-4b7e-9a51-1f1b2f0f6c11";
 
-test("beside MediaMTX: listed with the broadcaster's address, unlisted when it goes, and the playlists are whole", async (t) => {
+test("with MediaMTX: listed with the broadcaster's address, unlisted when it leaves, and the playlists are complete", async (t) => {
   const stand = await IngestStand.start(t);
   const { stateApiPort } = stand;
   const listing = await stand.watchListing(t);
@@ -29,7 +29,7 @@ test("beside MediaMTX: listed with the broadcaster's address, unlisted when it g
   assert.deepEqual(mediaMtx.ladders(), []);
 });
 
-test("another broadcaster takes the key over: listed anew, from its own ladder", async (t) => {
+test("another broadcaster takes the key over: listed again, from its own ladder", async (t) => {
   const stand = await IngestStand.start(t);
   const { stateApiPort } = stand;
   const listing = await stand.watchListing(t);

@@ -27,7 +27,7 @@ async function health(stand: IngestStand): Promise<v.InferOutput<typeof Health>>
   return v.parse(Health, await answer.json());
 }
 
-test("a ladder that this machine cannot make is reduced to what came, and plays on", async (t) => {
+test("a ladder that this machine cannot encode is reduced to the source, and plays on", async (t) => {
   const stand = await IngestStand.start(t, {
     // No machine of today encodes this in real time.
     hook: { PRESET: "veryslow", LADDER: "480:4000:48", FPS_MAX: "120", SPEED_MIN_PERCENT: "92" },
@@ -76,7 +76,7 @@ test("beyond what the machine may encode, streams are passed on as they came", a
   });
 });
 
-test("a picture that cannot be read is said so once, with its codec, in the log and to those who ask", async (t) => {
+test("an unreadable picture is reported once, with its codec, in the log and to clients", async (t) => {
   const stand = await IngestStand.start(t);
   const client = await RtmpClient.publish(stand.rtmpPort, "demo");
   t.after(() => client.leave());

@@ -47,7 +47,7 @@ test("with publishing keys: everyone else is sent away", async (t) => {
   assert.doesNotMatch(stand.log, /broadcast begins/);
 });
 
-test("with publishing keys and no state API: nobody is let in", async (t) => {
+test("with publishing keys and no state API: no broadcaster is accepted", async (t) => {
   const stand = await IngestStand.start(t, WITH_KEYS);
   await stand.stateApi.stop();
   const broadcaster = stand.broadcast(t, "demo?secret=open-sesame");

@@ -107,7 +107,7 @@ test("streams come, change and go by events, in the order of their start", async
   await viewer.untilText("#news", /Late has ended/);
 });
 
-test("viewers are counted in the list and beside the player, and pictures are renewed in their place", async (context) => {
+test("viewers are counted in the list and next to the player, and pictures are refreshed in place", async (context) => {
   front.put("alpha/thumbnail.jpg", PICTURE);
   streams = [{ ...session("alpha"), thumbnailUrl: "/hls/alpha/thumbnail.jpg", viewers: 1 }];
   await startStateApi(context);
@@ -129,7 +129,7 @@ test("viewers are counted in the list and beside the player, and pictures are re
   await picture.evaluate("(image) => image.decode()");
 });
 
-test("where events do not come through, the list is asked for", async (context) => {
+test("without events the list is polled", async (context) => {
   hasEvents = false;
   await startStateApi(context);
   const viewer = await open(context);
@@ -180,7 +180,7 @@ test("everything can be done with the keyboard, and the focus is where one expec
   assert.match(String(await focused()), /Beta/);
 });
 
-test("every control has a name, and every picture that tells nothing has none", async (context) => {
+test("every control has a name, and every decorative picture has none", async (context) => {
   streams = [session("alpha")];
   await startStateApi(context);
   const { page } = await open(context, "/#/alpha");

@@ -33,7 +33,7 @@ after(async () => {
   await stack.stop();
 });
 
-test("without a broadcaster the page says that nobody is live, and follows the events", async () => {
+test("without a broadcaster the page says that no stream is live, and follows the events", async () => {
   await viewer.page.getByText("Nobody is live right now").waitFor();
   await viewer.untilText("#feed-state", /^Live updates$/);
   assert.deepEqual(await listedStreams(stack.frontUrl), []);
@@ -93,7 +93,7 @@ test("it plays without sound at a click, and a decoded frame shows the broadcast
   assert.equal(await viewer.page.title(), "Evening news – Parley Live");
 });
 
-test("list and player have nothing that moves for ever: it would have the whole page drawn sixty times a second", async () => {
+test("list and player have no endless animation: it would redraw the whole page sixty times a second", async () => {
   await viewer.untilPlaying();
   const endless = await viewer.page.evaluate(`document.getAnimations()
     .filter((animation) => animation.effect.getComputedTiming().endTime === Infinity)
@@ -145,7 +145,7 @@ async function sayDropped(count: number): Promise<void> {
   }`);
 }
 
-test("what has fallen behind plays a little faster, but not on a machine that does not keep up", async () => {
+test("a player that has fallen behind plays slightly faster, but not on a machine that does not keep up", async () => {
   const { page } = viewer;
   const lagSec = async () =>
     Number(
@@ -162,7 +162,7 @@ test("what has fallen behind plays a little faster, but not on a machine that do
   assert.ok((await lagSec()) > before - 0.75);
 });
 
-test("a chosen quality is played, and the automatic choice can be had back", async () => {
+test("a chosen quality is played, and the automatic choice can be restored", async () => {
   const menu = viewer.page.getByLabel("Picture quality");
   assert.deepEqual(
     (await menu.locator("option").allTextContents()).map((text) => text.replace(/ \(.*/, "")),

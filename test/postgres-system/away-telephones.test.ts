@@ -17,7 +17,7 @@ async function turn(caller: PhoneCaller, word: string): Promise<void> {
   await heard(caller, word);
 }
 
-test("forty telephone calls go on while PostgreSQL is away for ten seconds, and no finished turn is lost", async (context) => {
+test("forty telephone calls continue while PostgreSQL is down for ten seconds, and no finished turn is lost", async (context) => {
   const cluster = await PostgresCluster.start();
   const environment = { DATABASE_URL: await cluster.makeDatabase() };
   const server = await TestServer.start({ environment });

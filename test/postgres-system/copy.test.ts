@@ -74,7 +74,7 @@ async function openBoth(context: TestContext, filePath: string, url: string) {
   return { file, copy };
 }
 
-test("an installation moves to PostgreSQL, again as long as nobody works there", async (context) => {
+test("an installation moves to PostgreSQL, repeatably while no server runs there", async (context) => {
   const filePath = await filledFile();
   const url = await cluster.makeDatabase();
   const admin = adminOn(filePath);

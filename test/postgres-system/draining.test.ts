@@ -76,7 +76,7 @@ test("a drained server finishes its calls and takes no new ones, and webhooks le
   assert.equal((await admin("drain")).exitCode, 2);
 });
 
-test("an operator sees the servers from any of them, drains one, and the audit trail says who", async (context) => {
+test("an operator sees the servers from any of them, drains one, and the audit trail names the person", async (context) => {
   const stand = await NodeStand.start(context, cluster);
   const one = await stand.serve("one");
   // Its routes run in processes that have the database by way of another.

@@ -62,7 +62,7 @@ async function lookUntil(database: Database, request: Promise<unknown>): Promise
   while (!state.isOver) await database.checkHealth();
 }
 
-test("a turn whose commit was answered by nobody is stored, and once", async (context) => {
+test("a turn whose commit got no response is stored, and once", async (context) => {
   const { proxy, database } = await callBehindProxy(context);
   proxy.cutNext(COMMIT, "answer");
   const saving = database.calls.saveTurn("call", SAVED);
@@ -109,7 +109,7 @@ function breaksOf(statement: string) {
   );
 }
 
-test("what a call adds to its conversation stands there once, wherever the connection breaks", async (context) => {
+test("a call's addition to its conversation is stored once, wherever the connection breaks", async (context) => {
   const { proxy, database } = await callBehindProxy(context);
   const said = [
     { role: "user", content: "Open today?" },
@@ -127,7 +127,7 @@ test("what a call adds to its conversation stands there once, wherever the conne
   }
 });
 
-test("a call whose start was answered by nobody can be started again, wherever the connection breaks", async (context) => {
+test("a call whose start got no response can be started again, wherever the connection breaks", async (context) => {
   const { proxy, database } = await callBehindProxy(context);
   for (const { text, cut } of breaksOf('insert into "calls"')) {
     const id = `${cut} at ${text.trim()}`;
@@ -140,7 +140,7 @@ test("a call whose start was answered by nobody can be started again, wherever t
   }
 });
 
-test("a command line that loses the answer to its commit is told that nobody knows", async (context) => {
+test("a command that loses the response to its commit reports an unknown outcome", async (context) => {
   const url = await cluster.makeDatabase();
   const proxy = await CuttingProxy.start(context, url);
   const database = await open(context, proxy.urlOf(url));
@@ -150,7 +150,7 @@ test("a command line that loses the answer to its commit is told that nobody kno
   await assert.rejects(database.calls.saveTurn("call", SAVED), StorageStoppedError);
 });
 
-test("a database has one server, and any number of command lines beside it", async (context) => {
+test("a database has one server, and any number of commands next to it", async (context) => {
   const url = await cluster.makeDatabase();
   const server = await open(context, url, { isServer: true });
   await assert.rejects(
@@ -164,7 +164,7 @@ test("a database has one server, and any number of command lines beside it", asy
   await open(context, url, { isServer: true });
 });
 
-test("after the database was away, a server has its place again and is told when another took it", async (context) => {
+test("after the database was down, a server has its lock again and is notified if another took it", async (context) => {
   const url = await cluster.makeDatabase();
   const first = await open(context, url, { isServer: true });
   await cluster.stop();
@@ -192,7 +192,7 @@ test("after the database was away, a server has its place again and is told when
   assert.match(warning ?? "", /another server runs on PostgreSQL/);
 });
 
-test("of forty that insert at once where three have room, three are kept", async (context) => {
+test("of forty concurrent inserts with room for three, three are stored", async (context) => {
   const database = await open(context, await cluster.makeDatabase());
   await insertProviders(database);
   const inserted = await Promise.all(
@@ -222,7 +222,7 @@ test("two that open a new database at once both find its tables", async (context
   for (const database of both) assert.deepEqual(await database.plans.list(), []);
 });
 
-test("a schema that a newer release has only added to is taken, and one that lacks something is not", async (context) => {
+test("a schema that a newer release has only added to is accepted, and one that lacks something is not", async (context) => {
   const url = await cluster.makeDatabase();
   const server = await open(context, url);
   await cluster.query(`update "schemaState" set "version" = 99`, url);
@@ -233,7 +233,7 @@ test("a schema that a newer release has only added to is taken, and one that lac
   await assert.rejects(open(context, url), /made by a newer version of Parley: its schema is 99/);
 });
 
-test("a database that is not there, or has no tables, is told with what to do", async (context) => {
+test("a database that is missing, or has no tables, is reported with what to do", async (context) => {
   await assert.rejects(
     open(context, cluster.urlOf("nowhere")),
     (error: unknown) =>

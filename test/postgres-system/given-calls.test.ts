@@ -87,7 +87,7 @@ const deaf = ({ log }: { readonly log: RecordingLogger }) =>
     return log.ofLevel("warn").some(({ message }) => /reconnecting/.test(message)) || undefined;
   });
 
-test("what is told of a call that is just going to another server reaches it there, wherever it is told", async (context) => {
+test("a report about a call that is moving to another server reaches it there, wherever it arrives", async (context) => {
   const stand = await GivenCallStand.start(context);
   const taken: string[] = [];
   const told: Promise<boolean>[] = [];
@@ -108,7 +108,7 @@ test("what is told of a call that is just going to another server reaches it the
   assert.equal(await stand.database.callSlots.holderOf(CALL.callId), "taker");
 });
 
-test("a call whose hand-over was answered while nobody listened comes all the same", async (context) => {
+test("a call whose hand-over response was lost arrives all the same", async (context) => {
   const stand = await GivenCallStand.start(context);
   let handOvers = 0;
   const giver = await stand.serve("giver", {
@@ -131,7 +131,7 @@ test("a call whose hand-over was answered while nobody listened comes all the sa
   assert.equal(await taker.process.request("countSlots", ORG), 1);
 });
 
-test("a call comes to the server that has asked for it, though its slot cannot come along", async (context) => {
+test("a call moves to the requesting server, though its slot cannot move along", async (context) => {
   const stand = await GivenCallStand.start(context);
   const giver = await stand.serve("giver", { handOver: () => HANDED });
   const taker = await stand.serve("taker");
@@ -146,7 +146,7 @@ test("a call comes to the server that has asked for it, though its slot cannot c
   );
 });
 
-test("nobody is told that a call ends whose server does not have it any more", async (context) => {
+test("the end of a call is not reported to a server that no longer has it", async (context) => {
   const stand = await GivenCallStand.start(context);
   const one = await stand.serve("one");
   const other = await stand.serve("other");

@@ -21,7 +21,7 @@ async function stand(context: TestContext) {
   return { client, pool, lost: new UncertainCommits(pool, true) };
 }
 
-test("a commit that is still under way is asked for again, until it is known", async (context) => {
+test("a commit in progress is looked up again, until its outcome is known", async (context) => {
   const { client, lost } = await stand(context);
   const cause = new Error("the connection was lost");
   for (const end of ["commit", "rollback"] as const) {
@@ -40,7 +40,7 @@ test("a commit that is still under way is asked for again, until it is known", a
   }
 });
 
-test("who asks twice, since the first answer was lost too, is told the same", async (context) => {
+test("a repeated lookup, after the first response was lost, gets the same result", async (context) => {
   const { client, lost } = await stand(context);
   const cause = new Error("the connection was lost");
   const mark = await beginMarked(client);
@@ -52,7 +52,7 @@ test("who asks twice, since the first answer was lost too, is told the same", as
   }
 });
 
-test("marks that are too old are deleted, so many at a time, and not taken for what was never committed", async (context) => {
+test("marks that are too old are deleted in batches, and do not count as uncommitted", async (context) => {
   const { client, pool, lost } = await stand(context);
   const mark = await beginMarked(client);
   await client.query("commit");

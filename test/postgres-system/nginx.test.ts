@@ -28,7 +28,7 @@ async function standBehindNginx(context: TestContext) {
   return { stand, servers, url, customer };
 }
 
-test("behind nginx, the callers of a server that stops talk on, and new ones come to the other", async (context) => {
+test("with nginx, the callers of a stopping server continue, and new ones go to the other", async (context) => {
   const { stand, servers, url, customer } = await standBehindNginx(context);
   const [stopping] = servers;
   assert.ok(stopping);
@@ -54,7 +54,7 @@ test("behind nginx, the callers of a server that stops talk on, and new ones com
   for (const { status } of calls) assert.equal(status, "completed");
 });
 
-test("behind nginx, the callers of a server that is killed talk on with the other", async (context) => {
+test("with nginx, the callers of a killed server continue on the other", async (context) => {
   const { stand, servers, url, customer } = await standBehindNginx(context);
   const callers: PhoneCaller[] = [];
   for (let call = 0; call < CALLS; call += 1) {

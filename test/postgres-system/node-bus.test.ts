@@ -89,7 +89,7 @@ const isRinging = (callId: string) => ({ name: "isRinging", asks: callId }) as c
 const isUnavailable = (error: unknown) =>
   error instanceof RequestError && error.code === "unavailable";
 
-test("a node answers what another asks, and learns what it is told", async (context) => {
+test("a node answers another's requests, and receives its messages", async (context) => {
   const database = await openMail(context);
   const { node: one } = await nodeOn(context, database, "one");
   const { told, log } = await nodeOn(context, database, "other");
@@ -111,7 +111,7 @@ test("a node answers what another asks, and learns what it is told", async (cont
   assert.deepEqual(told, ["a callerLeft"]);
 });
 
-test("what is not understood is left alone, and what is too long is not sent", async (context) => {
+test("an invalid message is ignored, and one that is too long is not sent", async (context) => {
   const database = await openMail(context);
   const { log, changes, counts } = await nodeOn(context, database, "one");
   for (const text of ["", "{}", '{"kind":"question","from":"x","question":{"name":"drop"}}']) {
@@ -124,7 +124,7 @@ test("what is not understood is left alone, and what is too long is not sent", a
   await assert.rejects(tooLong ?? NEVER, RangeError);
 });
 
-test("a change of records is heard by the other nodes, and not by the one that tells of it", async (context) => {
+test("a change of records reaches the other nodes, and not the one that made it", async (context) => {
   const database = await openMail(context);
   const one = await nodeOn(context, database, "one");
   const other = await nodeOn(context, database, "other");
@@ -232,7 +232,7 @@ async function nodesOn(
   return nodes;
 }
 
-test("a server that stops is told of to the others before their next heartbeat", async (context) => {
+test("a stopping server is announced to the others before their next heartbeat", async (context) => {
   const database = await openMail(context);
   // In this order the first heartbeat of the second one knows both, and no other comes by itself.
   const stops = await nodesOn(database, "stops", { clock: new VirtualClock(0) });

@@ -98,7 +98,7 @@ async function beats(count: number, clock: VirtualClock, nodes: readonly Standin
   }
 }
 
-test("the calls of a silent node are closed once, by whoever is first, and its slots are free", async (context) => {
+test("the calls of a silent node are closed once, by the first other node, and its slots are free", async (context) => {
   const stand = await RegistryStand.start(context);
   const clock = new VirtualClock();
   const [one, other] = [await stand.join("one", clock), await stand.join("other", clock)];
@@ -123,7 +123,7 @@ test("the calls of a silent node are closed once, by whoever is first, and its s
   assert.deepEqual(dead.lost, ["dead"], "it learns it, once");
 });
 
-test("after the database was away from all, nobody is taken for dead", async (context) => {
+test("after the database was down for all, no node counts as dead", async (context) => {
   const stand = await RegistryStand.start(context);
   const clock = new VirtualClock();
   const nodes = [await stand.join("one", clock), await stand.join("other", clock)];
@@ -174,7 +174,7 @@ test("a start closes what an earlier one of its name has left, unless that one l
   assert.deepEqual(await stand.names(), ["one"]);
 });
 
-test("a start goes on when somebody else has put away what an earlier one of its name has left", async (context) => {
+test("a start continues when another node has removed what an earlier one of its name left", async (context) => {
   const stand = await RegistryStand.start(context);
   const earlier = await stand.join("one", new VirtualClock());
   const clock = new VirtualClock();
@@ -189,7 +189,7 @@ test("a start goes on when somebody else has put away what an earlier one of its
   );
 });
 
-test("a node goes on to say that it lives while the calls of another cannot be closed yet", async (context) => {
+test("a node continues its heartbeats while the calls of another cannot be closed yet", async (context) => {
   const stand = await RegistryStand.start(context);
   const clock = new VirtualClock();
   const one = await stand.join("one", clock);
@@ -216,7 +216,7 @@ test("a node goes on to say that it lives while the calls of another cannot be c
   assert.deepEqual(await stand.names(), ["one"]);
 });
 
-test("a server that stops sends callers to any other that lives; one that does not stop, to those who take them", async (context) => {
+test("a stopping server sends callers to any other live one; a continuing one, to those that accept them", async (context) => {
   const stand = await RegistryStand.start(context);
   const clock = new VirtualClock();
   const state = { isTaking: true, isStopping: false };

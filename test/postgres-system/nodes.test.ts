@@ -22,7 +22,7 @@ async function isTaken(caller: Caller): Promise<boolean> {
   return event.type === "connected";
 }
 
-test("a plan's calls are taken to the last one and no further, whichever server is asked", async (context) => {
+test("a plan's calls are accepted to the last one and no further, on whichever server", async (context) => {
   const stand = await NodeStand.start(context, cluster);
   const servers = [await stand.serve("one"), await stand.serve("other", { WORKERS: "2" })];
   const customer = await stand.customerWithAgent(GREETING, "starter");
@@ -40,7 +40,7 @@ test("a plan's calls are taken to the last one and no further, whichever server 
   assert.equal((await stand.atRest(customer)).length, LIMIT + 1);
 });
 
-test("who watches at one server sees and hears the calls of the other, and ends them", async (context) => {
+test("a watcher at one server sees and hears the calls of the other, and ends them", async (context) => {
   const stand = await NodeStand.start(context, cluster);
   const [one, other] = [await stand.serve("one", { WORKERS: "2" }), await stand.serve("other")];
   const customer = await stand.customerWithAgent(GREETING, "starter");
@@ -180,7 +180,7 @@ test("a server that stood still ends its calls and stops, once others have taken
   assert.equal((await stand.atRest(customer)).length, 2);
 });
 
-test("what is changed at one server holds at the other as soon as that has heard of it", async (context) => {
+test("a change at one server applies at the other as soon as that is notified", async (context) => {
   const stand = await NodeStand.start(context, cluster, { REQUESTS_PER_MINUTE: "20" });
   const [one, other] = [await stand.serve("one"), await stand.serve("other")];
   const customer = await stand.customerWithAgent(GREETING);

@@ -67,7 +67,7 @@ async function pgBouncer(
 const server = (url: string, sessionUrl?: string) =>
   openDatabase({ filePath: temporaryFile(), url, sessionUrl, isServer: true, nodeName: "one" });
 
-test("a pooler in transaction mode is refused with what to do, and no lock stays behind", async (context) => {
+test("a pooler in transaction mode is refused with what to do, and no lock remains", async (context) => {
   const cluster = await PostgresCluster.start();
   const url = await cluster.makeDatabase();
   const pooled = await pgBouncer(context, url, {

@@ -171,7 +171,7 @@ test("a unix socket is an address like any other", async (context) => {
   await insertOrganizations(database);
 });
 
-test("a user who may make no tables in the schema public is told what its owner has to do", async (context) => {
+test("a user who may not create tables in the schema public learns what its owner has to do", async (context) => {
   const url = new URL(await cluster.makeDatabase());
   await cluster.query("create role guest login", url.href);
   context.after(() => cluster.query("drop role guest"));

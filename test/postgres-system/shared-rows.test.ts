@@ -23,7 +23,7 @@ async function open(context: TestContext): Promise<Database> {
   return database;
 }
 
-test("of those who ask for slots at once, as many get one as there are, whichever server they ask", async (context) => {
+test("of concurrent slot requests, as many succeed as there are slots, on whichever server", async (context) => {
   const { callSlots } = await open(context);
   const taken = await Promise.all(
     Array.from({ length: 100 }, (_, index) =>
@@ -39,7 +39,7 @@ test("of those who ask for slots at once, as many get one as there are, whicheve
   assert.equal(await callSlots.count("org"), 7);
 });
 
-test("a call that goes on takes the slot of the one before, and no stranger's", async (context) => {
+test("a call that continues another takes its slot, and no other organization's", async (context) => {
   const { callSlots } = await open(context);
   const slot = { orgId: "org", callsMax: 1 };
   assert.ok(await callSlots.take({ ...slot, callId: "first", startId: "one" }));
@@ -52,7 +52,7 @@ test("a call that goes on takes the slot of the one before, and no stranger's", 
   assert.equal(await callSlots.holderOf("next"), "other");
 });
 
-test("a slot is given back and moved by who has it alone", async (context) => {
+test("only its holder frees and moves a slot", async (context) => {
   const { callSlots } = await open(context);
   await callSlots.take({ orgId: "org", callId: "a", callsMax: 9, startId: "one" });
   await callSlots.free("other", ["a"]);
@@ -63,7 +63,7 @@ test("a slot is given back and moved by who has it alone", async (context) => {
   assert.equal(await callSlots.count("org"), 0);
 });
 
-test("a token is taken once, and again when its time is over or it is given back", async (context) => {
+test("a token is accepted once, and again after its time or its release", async (context) => {
   const { onceTokens } = await open(context);
   const takes = await Promise.all(
     Array.from({ length: 20 }, () => onceTokens.take("a", "first", DAY_MS)),
@@ -87,7 +87,7 @@ test("a token is taken once, and again when its time is over or it is given back
   assert.equal((await onceTokens.take("b", null, DAY_MS)).value, "key");
 });
 
-test("what is put is taken out once, in its time, and one owner has no more than allowed", async (context) => {
+test("a value is taken out once, within its time, and one owner has no more than allowed", async (context) => {
   const { onceTokens } = await open(context);
   const row = { owner: "org", value: "claims" };
   assert.ok(await onceTokens.put("a", row, DAY_MS, 2));
@@ -101,7 +101,7 @@ test("what is put is taken out once, in its time, and one owner has no more than
   assert.ok(await onceTokens.put("old", row, DAY_MS, 2), "what is too old was forgotten");
 });
 
-test("a page's token is taken once, also where the clock of a server is late", async (context) => {
+test("a page's token is accepted once, also if the clock of a server is late", async (context) => {
   const database = await open(context);
   const expiresAtMs = Date.now();
   const token = { nonce: "a", expiresAtMs, historyKey: undefined };

@@ -35,7 +35,7 @@ function askQuestions(world: SimulatedWorld, random: SeededRandom): void {
   }
 }
 
-test(`in ${COUNT} calls with vendors that hang nobody waits in silence for longer than four seconds`, () => {
+test(`in ${COUNT} calls with vendors that hang no caller waits in silence for longer than four seconds`, () => {
   forEachSeed((seed, random) => {
     const world = new SimulatedWorld(seed, WAITING, HANGING, false);
     world.send({ type: "opened", resumed: true });
@@ -111,7 +111,7 @@ test(`in ${COUNT} calls a number that is dictated in groups is one turn`, () => 
   });
 });
 
-test(`in ${COUNT} calls a caller who falls silent is asked twice, and then let go`, () => {
+test(`in ${COUNT} calls a caller who falls silent gets two reminders, and then the call ends`, () => {
   forEachSeed((seed, random) => {
     const settings = { ...WAITING, idleTimeoutMs: 10_000, isPaced: random.chance(0.5) };
     const world = new SimulatedWorld(seed, settings, HEALTHY);

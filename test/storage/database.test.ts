@@ -25,7 +25,7 @@ test("what waits is counted until it is answered", async (context) => {
   });
 });
 
-test("what was asked before closing is on disk after it", async (context) => {
+test("requests made before closing are on disk after it", async (context) => {
   const filePath = temporaryFile();
   const database = await openDatabase({ filePath });
   const inserted = database.plans.insertIfAbsent(planRecord());

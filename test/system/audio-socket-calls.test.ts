@@ -99,7 +99,7 @@ test("a call is understood in both directions, interrupted, and hung up by the c
   assert.deepEqual([...phone.audioBytes], [320], "exact frames of 20 ms");
 });
 
-test("a dialplan that asks for it is told where to ask what comes next, until the call is over", async () => {
+test("a dialplan that requests it learns where to ask for the next step, until the call is over", async () => {
   const customer = await customerWithAgent();
   const body = new URLSearchParams({ call: "1763750400.7" });
   const next = async (url: string): Promise<readonly string[]> =>
@@ -169,7 +169,7 @@ test("an agent that hangs up says so on the wire", async () => {
 });
 
 describe("a connection is closed, and no call begins", () => {
-  test("with a UUID that nobody gave out", async () => {
+  test("with an unknown UUID", async () => {
     const customer = await customerWithAgent();
     const phone = await AudioSocketPhone.connect(port);
     phone.send(uuidFrame(crypto.randomUUID()));
@@ -249,7 +249,7 @@ test("a recognizer that refuses ends the call on the wire", async () => {
   assert.equal((await server.endedCall(customer)).status, "failed");
 });
 
-test("who may not call is told so in words instead of a UUID", async () => {
+test("a caller who may not call gets words instead of a UUID", async () => {
   const customer = await server.customer();
   const refused = await ask(customer);
   assert.equal(refused.status, 200);

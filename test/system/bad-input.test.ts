@@ -84,7 +84,7 @@ describe("frames that are not as they should be", { concurrency: true }, () => {
     assert.match(call.transcript.map(({ text }) => text).join(" "), /say ok/);
   });
 
-  test("a frame of 64 KiB is taken, one byte more closes 1009", async () => {
+  test("a frame of 64 KiB is accepted, one byte more closes 1009", async () => {
     const customer = await newCustomer();
     const caller = await server.call(customer);
     caller.send(Buffer.alloc(FRAME_BYTES_MAX));

@@ -68,7 +68,7 @@ test("a call whose caller is not known any more is a telephone call all the same
   }
 });
 
-test("a telephone call's record and its tools know who called whom; the log does not", async (context) => {
+test("a telephone call's record and its tools contain both numbers; the log does not", async (context) => {
   const asked: Record<string, unknown>[] = [];
   const service = createServer((request, response) => {
     asked.push(request.headers);

@@ -106,7 +106,7 @@ test("a token ends the call when its time is up", async () => {
   assert.equal(metadata["endReason"], "durationLimit");
 });
 
-test("a token that was read by somebody else opens nothing; its page can go on", async () => {
+test("a token that was read by another party opens nothing; its page can continue", async () => {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer, { persona: { greeting: "Hello." } });
   const stolen = await token(customer, { agentId });

@@ -82,7 +82,7 @@ class Page {
 
 const ASK = 'use show_order with {"order":"12"}';
 
-test("the page does what the model asks for, and the agent goes on with what came of it", async () => {
+test("the page runs the LLM's tool call, and the agent continues with the result", async () => {
   const given: object[] = [];
   const page = await Page.begun((wanted) => {
     given.push(wanted);
@@ -93,7 +93,7 @@ test("the page does what the model asks for, and the agent goes on with what cam
   await page.hangUp();
 });
 
-test("what a handler throws is what the agent knows of it, and the call goes on", async () => {
+test("the agent gets a handler's exception, and the call continues", async () => {
   const page = await Page.begun(() => {
     throw new Error("no such order");
   });
@@ -102,7 +102,7 @@ test("what a handler throws is what the agent knows of it, and the call goes on"
   await page.hangUp();
 });
 
-test("a page that never answers is given up after the tool's own time", async () => {
+test("a page that never responds times out after the tool's own limit", async () => {
   const page = await Page.begun(() => new Promise(() => {}), 100);
   assert.match(await page.answerTo(ASK), /^The tool failed: .*did not answer in time/);
   await page.hangUp();

@@ -44,7 +44,7 @@ test("the minutes of calls are those that passed, however the machine's clock is
   });
 });
 
-test("a call that a dead server left behind is billed as long as it lasted, whatever its clock said", async (context) => {
+test("a call that a dead server left behind is billed for its actual duration, whatever its clock showed", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-clock-steps-"));
   context.after(() => rm(folder, { recursive: true }));
   const clock = new VirtualClock();

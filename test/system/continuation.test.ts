@@ -41,7 +41,7 @@ async function assertFresh(customer: Customer, sessionId: string): Promise<void>
 }
 
 describe("a client that comes back with its session_id", { concurrency: true }, () => {
-  test("goes on where it was, without a greeting; the model sees what was said before", async () => {
+  test("continues where it was, without a greeting; the LLM sees the earlier words", async () => {
     const customer = await newCustomer();
     const first = await server.call(customer);
     await first.until(ended);
@@ -63,7 +63,7 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     assert.notEqual(answered?.role, "user");
   });
 
-  test("knows the caller's name after thirty messages, and so does the call that goes on with it", async () => {
+  test("knows the caller's name after thirty messages, and so does the call that continues it", async () => {
     const customer = await newCustomer();
     const first = await server.call(customer);
     await first.until(ended);
@@ -156,7 +156,7 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     await assertFresh(stranger, theirs.historyKey ?? "");
   });
 
-  test("starts afresh with a key that nobody got", async () => {
+  test("starts afresh with an unknown key", async () => {
     const customer = await newCustomer();
     await assertFresh(customer, crypto.randomUUID());
   });

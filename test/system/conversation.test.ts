@@ -95,7 +95,7 @@ describe("a conversation of three turns with an interruption", () => {
     assert.doesNotMatch(cut, /Number 20/);
   });
 
-  test("the client was told the same transcript as was stored", () => {
+  test("the client got the same transcript as was stored", () => {
     const told = caller.events.flatMap((event) =>
       event.type === "transcript" && event.payload.isFinal
         ? [`${event.payload.role}: ${event.payload.text}`]
@@ -165,7 +165,7 @@ describe("a conversation of three turns with an interruption", () => {
     assert.ok(usage.sttSeconds > 1 && usage.sttSeconds < (call.durationSec ?? 0) + 0.5);
   });
 
-  test("/metrics tells of calls, turns, stages and waiting requests", async () => {
+  test("/metrics reports calls, turns, stages and waiting requests", async () => {
     const page = await (await fetch(`${server.url}/metrics`)).text();
     assert.match(page, /^parley_calls_active 0$/m);
     assert.match(page, /^parley_calls_total\{channel="web",reason="callerLeft"\} 1$/m);

@@ -54,14 +54,14 @@ async function webhook(headers: Headers, query = ""): Promise<number> {
   return answer.status;
 }
 
-test("/ws/voice takes an API key beside a proxy's credentials, and as a bearer token", async () => {
+test("/ws/voice accepts an API key next to a proxy's credentials, and as a bearer token", async () => {
   for (const [headers, query] of shown()) {
     assert.equal(await voice(headers, query), "connected", Object.keys(headers).join(" "));
   }
   for (const headers of REFUSED) assert.equal(await voice(headers), "error");
 });
 
-test("the webhook of telephony takes an API key beside a proxy's credentials, and as a bearer token", async () => {
+test("the webhook of telephony accepts an API key next to a proxy's credentials, and as a bearer token", async () => {
   for (const [headers, query] of shown()) {
     assert.equal(await webhook(headers, query), 200, Object.keys(headers).join(" "));
   }

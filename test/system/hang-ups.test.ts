@@ -73,7 +73,7 @@ async function assertNobodyListens({
   });
 }
 
-describe("a caller who leaves", { concurrency: CONCURRENT_MAX }, () => {
+describe("a caller who hangs up", { concurrency: CONCURRENT_MAX }, () => {
   for (const [when, reach] of Object.entries(MOMENTS)) {
     for (const [how, leave] of Object.entries(GOODBYES)) {
       test(`${how} ${when}`, async (context) => {
@@ -124,7 +124,7 @@ describe("a caller who leaves", { concurrency: CONCURRENT_MAX }, () => {
   });
 });
 
-test("a storm of connections that are dropped at once leaves nothing behind", async () => {
+test("a storm of connections that are dropped immediately leaves nothing behind", async () => {
   const limited = await TestServer.start({ environment: { VOICE_CONNECTIONS_PER_MINUTE: "30" } });
   try {
     const customer = await limited.customer();
@@ -151,7 +151,7 @@ test("a storm of connections that are dropped at once leaves nothing behind", as
   }
 });
 
-test(`${CALLERS} callers at once who leave at any moment leave nothing behind`, async (context) => {
+test(`${CALLERS} concurrent callers who leave at any moment leave nothing behind`, async (context) => {
   const own = await OwnVendors.of(server, context, {
     agent: { persona: { greeting: "Hello there." } },
     faults: { openai: { firstTokenMs: 100, tokenIntervalMs: 5 }, deepgram: { latencyMs: 20 } },

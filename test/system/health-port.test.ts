@@ -75,7 +75,7 @@ test("a server that is gone is 503, and what a server says of itself is passed o
   port.close();
 });
 
-test("a port that is taken is told with the setting that names another", async () => {
+test("a port in use is reported with the setting for another one", async () => {
   const taken = openHealthPort({ host: HOST, port: health.port, serverUrl: server.url });
   await assert.rejects(taken, { name: "ListenError", message: /HEALTH_PORT sets another/ });
 });

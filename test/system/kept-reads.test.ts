@@ -29,7 +29,7 @@ class StandingClock extends PatientClock {
   }
 }
 
-describe("what is asked for again and again", () => {
+describe("repeated reads", () => {
   const clock = new StandingClock();
   let server: TestServer;
   before(async () => {

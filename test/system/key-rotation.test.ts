@@ -67,7 +67,7 @@ async function statusOf(server: TestServer, token: string): Promise<number> {
   return answer.status;
 }
 
-test("both keys of a platform are changed while users stay signed in and calls go on", async (t) => {
+test("both keys of a platform are changed while users stay signed in and calls continue", async (t) => {
   const place = await installation(t);
   const before = environmentOf(place.sandbox, place.dataDir);
   const old = {

@@ -67,7 +67,7 @@ async function heardAnswer(customer: Customer, question: string): Promise<string
   return call.transcript.map(({ role, text }) => `${role}: ${text}`).join("\n");
 }
 
-test("an agent answers from a small document that stands whole in its prompt", async () => {
+test("an agent answers from a small document that is in its prompt in full", async () => {
   const customer = await server.customer();
   const { id, status } = await upload(customer, "hours.md", HOURS);
   assert.equal(status, "ready");
@@ -82,7 +82,7 @@ test("an agent answers from a small document that stands whole in its prompt", a
   assert.match(transcript, /assistant: .*closes at four/i);
 });
 
-test("of a large document an agent is given the passages that fit, and the turn's record has them", async () => {
+test("an agent gets the matching passages of a large document, and the turn's record has them", async () => {
   const customer = await server.customer();
   const { id, passages } = await upload(customer, "warehouse.md", longText());
   assert.ok(passages > 20);
@@ -128,7 +128,7 @@ async function found(customer: Customer, question: string): Promise<string> {
   return JSON.stringify((await ask(customer, "search", { method: "POST", body })).answer);
 }
 
-test("a web page is fetched by a job, and again when it is asked for", async (context) => {
+test("a web page is fetched by a job, and again on request", async (context) => {
   let price = "ninety euros";
   const site = await openSite({ "/prices": () => `<h1>Prices</h1><p>A haircut costs ${price}.` });
   context.after(site.close);

@@ -76,7 +76,7 @@ describe("a language model that fails", { concurrency: CONCURRENT_MAX }, () => {
 
   for (const llm of VENDORS) {
     for (const fault of PASSING) {
-      test(`${llm}: ${fault} once is asked again, and the caller hears the reply`, async (context) => {
+      test(`${llm}: ${fault} once is retried, and the caller hears the reply`, async (context) => {
         const own = await OwnVendors.of(server, context, { llm });
         const caller = await own.call();
         own.faults[llm] = { fault, times: 1 };
@@ -128,7 +128,7 @@ describe("a language model that fails", { concurrency: CONCURRENT_MAX }, () => {
     });
   }
 
-  test("an answer that stays empty becomes an apology, and the call goes on", async (context) => {
+  test("a response that stays empty becomes an apology, and the call continues", async (context) => {
     const own = await OwnVendors.of(server, context, {
       faults: { openai: { fault: "emptyReply" } },
     });
@@ -150,7 +150,7 @@ describe("a language model that fails", { concurrency: CONCURRENT_MAX }, () => {
     );
   });
 
-  test("a reply that breaks off after its first sentence ends there, and the caller is told", async (context) => {
+  test("a reply that breaks off after its first sentence ends there, and the caller gets an apology", async (context) => {
     const own = await OwnVendors.of(server, context, {
       faults: { openai: { fault: "disconnectMidStream", tokenIntervalMs: 150 } },
     });

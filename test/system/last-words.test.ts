@@ -47,7 +47,7 @@ async function greetedCaller() {
   return { clock, server, caller, pausesSec };
 }
 
-test("a server that has ended its calls is still there for the vendors, who ask what comes next", async () => {
+test("a server that has ended its calls still answers the vendors' requests for the next step", async () => {
   const { clock, server, caller, pausesSec } = await greetedCaller();
   const stopped = server.stop();
   assert.equal((await closeOfPhone(caller)).reason, "the server is restarting");
@@ -69,7 +69,7 @@ test("so is one whose last call breaks by itself while it waits for it", async (
   await stopped;
 });
 
-test("one whose last caller has hung up waits for nobody", async () => {
+test("a server whose last caller has hung up does not wait", async () => {
   const { server, caller } = await greetedCaller();
   const stopped = server.stop(600_000);
   await caller.hangUp();

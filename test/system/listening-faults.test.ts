@@ -36,7 +36,7 @@ before(async () => {
 after(() => server.close());
 
 describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
-  test("a recognizer that drops every connection is given up after some tries", async (context) => {
+  test("an STT that drops every connection is given up after some attempts", async (context) => {
     const own = await OwnVendors.of(server, context);
     const caller = await own.call();
     own.faults.deepgram = { fault: "dropMidCall" };
@@ -46,7 +46,7 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
   });
 
   for (const fault of REFUSALS) {
-    test(`a call that it refuses (${fault}) is told so in the agent's voice, and is kept as failed`, async (context) => {
+    test(`a call that it refuses (${fault}) is announced in the agent's voice, and recorded as failed`, async (context) => {
       const own = await OwnVendors.of(server, context, { faults: { deepgram: { fault } } });
       const caller = own.dial();
       const close = await closeOf(caller);
@@ -77,7 +77,7 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
       assert.equal(typeof call.metadata["sttOutageMs"], "number");
     });
 
-    test(`${fault} while nobody speaks goes unnoticed`, async (context) => {
+    test(`${fault} in silence has no effect`, async (context) => {
       const own = await OwnVendors.of(server, context);
       const caller = await own.call();
       own.faults.deepgram = { fault, times: 1 };
@@ -110,7 +110,7 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
     await own.endedCall();
   });
 
-  test("a caller of whom the STT returned no words is asked to repeat it, and answered then", async (context) => {
+  test("a caller whose speech got no words from STT is asked to repeat it, and answered then", async (context) => {
     const thresholds = { onUnrecognizedSpeech: "ask" } as const;
     const own = await OwnVendors.of(server, context, { agent: { thresholds } });
     const caller = await own.call();

@@ -56,7 +56,7 @@ test("a new user signs up, is let in, makes an agent, calls it, and finds the ca
   let agentId = "";
   let apiKey = "";
 
-  await t.test("signs up, and waits behind the door", async () => {
+  await t.test("signs up, and is pending", async () => {
     const signUp = { ...CREDENTIALS, name: "Ada", orgName: "Engines" };
     const answer = await client.post("/api/auth/signup", signUp);
     assert.equal(answer.status, 201, answer.text);

@@ -54,7 +54,7 @@ test("a call is announced before it is connected, and is alive until it ends", a
   assert.equal(opening.caller.endings.length, 1);
 });
 
-test("a conversation of the last day is continued, an older one begins anew", async () => {
+test("a conversation of the last day is continued, an older one starts again", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const orgId = customer.tenant.organization.id;
@@ -117,7 +117,7 @@ test("a recognizer that refuses gives everything back and leaves a failed call",
   assert.equal((await server.endedCall(customer)).status, "failed");
 });
 
-test("a caller who leaves while the call is opened is not to blame", async () => {
+test("a caller who leaves while the call is opened is not at fault", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const opening = new Opening(customer);

@@ -88,7 +88,7 @@ for (const [to, format] of [
   ["+15550170005", "OPUS"],
   ["+15550180005", "AMR-WB"],
 ] as const) {
-  test(`a placed call whose audio comes in ${format} ends at once: its record, the log and who answers are told`, async () => {
+  test(`a placed call with ${format} audio ends immediately: its record, the log and the callee get the reason`, async () => {
     log.lines.length = 0;
     const customer = await server.customer();
     const agent = await server.agent(customer);
@@ -162,7 +162,7 @@ for (const [to, reason] of [
   });
 }
 
-test("who answered is known of a call that never reached its agent, too", async () => {
+test("who answered is recorded for a call that never reached its agent, too", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   const to = "+15550140005";
@@ -195,7 +195,7 @@ test("an agent's transfer redirects the call at the vendor before the stream is 
   assert.equal(call.metadata["endReason"], "transferred");
 });
 
-test("a placed call whose transfer is busy is back with its agent, and whose stream breaks goes on", async () => {
+test("a placed call whose transfer is busy returns to its agent, and one whose stream breaks continues", async () => {
   const customer = await server.customer();
   const tools = [{ type: "transfer", to: "+15550100001" } as const];
   const agent = await server.agent(customer, { tools });
@@ -219,7 +219,7 @@ test("a placed call whose transfer is busy is back with its agent, and whose str
   assert.equal(last?.metadata["apiKeyId"], customer.apiKeyId);
 });
 
-test("a machine that is reported after two answered turns cuts nobody off", async () => {
+test("a machine that is reported after two answered turns ends no call", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   await place(customer, agent.id, "+15550102003");
@@ -294,7 +294,7 @@ test("what is no number, another organization's agent and a number that the vend
   assert.deepEqual(await server.calls(stranger), []);
 });
 
-test("a number that is nobody's, another organization's, or was revoked places no call", async () => {
+test("a number that is unknown, another organization's, or revoked places no call", async () => {
   const [customer, stranger] = [await server.customer(), await server.customer()];
   const agent = await server.agent(customer);
   const theirs = await newNumber(server, stranger);

@@ -71,7 +71,7 @@ async function countedWithEcho() {
 }
 
 describe("an agent that is speaking", { concurrency: true }, () => {
-  test("pauses at a cough and goes on where it stood: all of it is heard once, in order", async () => {
+  test("pauses at a cough and resumes at the same position: all of it is heard once, in order", async () => {
     const customer = await customerWithAgent();
     const gaps = new Gaps();
     const caller = await ring(server, customer, { onAudio: gaps.onAudio });
@@ -108,7 +108,7 @@ describe("an agent that is speaking", { concurrency: true }, () => {
     assert.equal(call.metrics.interruptions, 0);
   });
 
-  test("is cut by words after a cough, and does not go on with what was cut", async () => {
+  test("is cut by words after a cough, and does not resume what was cut", async () => {
     const customer = await customerWithAgent();
     const caller = await ring(server, customer);
     await caller.say("count to 9");
@@ -146,7 +146,7 @@ describe("an agent that is speaking", { concurrency: true }, () => {
     );
   });
 
-  test("stands still at a sound when it is told to be sensitive, too, and says nothing twice", async () => {
+  test("pauses at a sound with high sensitivity, too, and repeats nothing", async () => {
     const customer = await customerWithAgent({ interruptionSensitivity: "high" });
     const caller = await ring(server, customer);
     await caller.say("count to 9");
@@ -161,7 +161,7 @@ describe("an agent that is speaking", { concurrency: true }, () => {
   });
 });
 
-test("a cough while nobody speaks starts no turn", async () => {
+test("a cough in silence starts no turn", async () => {
   const customer = await customerWithAgent();
   const caller = await ring(server, customer);
   cough(caller);

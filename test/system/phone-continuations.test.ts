@@ -75,7 +75,7 @@ test("a caller whose stream breaks talks on in the same conversation, and both r
   assert.match(second.transcript.at(-1)?.text ?? "", /number 2/, "the words before are known");
 });
 
-test("a call that the server broke off itself goes on", async () => {
+test("a call that the server broke off itself continues", async () => {
   const customer = await customerWithAgent();
   const caller = await ring(server, customer);
   await heard(caller, "Hello there.");
@@ -118,7 +118,7 @@ test("a call that breaks again and again is over after three times", async () =>
   await assert.rejects(caller.continue(), /nothing comes after/);
 });
 
-test("a stream that came to nobody is asked for again, and its caller is greeted", async () => {
+test("a stream that never connected is requested again, and its caller is greeted", async () => {
   const customer = await customerWithAgent();
   const unheard = await requestWebhook(webhookUrl(server, customer), RINGING);
   const { url: streamUrl, parameters } = await askAgain(unheard.action);
@@ -134,7 +134,7 @@ test("a stream that came to nobody is asked for again, and its caller is greeted
   );
 });
 
-test("a caller whose next stream came to nobody goes on with the one before", async () => {
+test("a caller whose next stream never connected continues the one before", async () => {
   const customer = await customerWithAgent();
   const told = await requestWebhook(webhookUrl(server, customer), RINGING);
   const caller = await PhoneCaller.call({
@@ -153,7 +153,7 @@ test("a caller whose next stream came to nobody goes on with the one before", as
   await linkedCalls(customer);
 });
 
-test("a stream that comes to nobody again and again is over after three times", async () => {
+test("a stream that never connects is over after three attempts", async () => {
   const customer = await customerWithAgent();
   let told = await requestWebhook(webhookUrl(server, customer), RINGING);
   for (let time = 0; time < 3; time += 1) told = await askAgain(told.action);
@@ -183,7 +183,7 @@ test("a token of another server, or none, opens nothing", async () => {
   }
 });
 
-describe("a server that stops, with no other beside it", () => {
+describe("a stopping server without another one", () => {
   let customer: Customer;
   let caller: PhoneCaller;
   const pausesSec: number[] = [];
@@ -217,7 +217,7 @@ describe("a server that stops, with no other beside it", () => {
     assert.deepEqual(pausesSec.slice(4), [9, 9, 9], "it has waited before, for the proxy");
   });
 
-  test("refuses callers whom nobody can hold, and those whose count is not its own", async () => {
+  test("refuses callers that cannot be put on hold, and those with a forged count", async () => {
     const ask = async (query: Readonly<Record<string, string>>) => {
       const response = await fetch(webhookUrl(server, customer, query), { method: "POST" });
       return response.text();

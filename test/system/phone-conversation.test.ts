@@ -73,7 +73,7 @@ describe("a telephone call of three turns with an interruption", () => {
     assert.equal(call.metrics.turnCount, 3);
   });
 
-  test("has a mark behind every sentence, and nothing that the vendor would drop", () => {
+  test("has a mark after every sentence, and nothing that the vendor would drop", () => {
     const names = caller.events.flatMap((event) => (event.type === "mark" ? [event.name] : []));
     assert.equal(new Set(names).size, names.length);
     const turns = names.map((name) => name.split(".").map(Number));
@@ -99,7 +99,7 @@ describe("a telephone call of three turns with an interruption", () => {
   });
 });
 
-test("marks that a clear gives back, and those that were never sent, do not count as heard", async () => {
+test("marks that a clear returns, and those that were never sent, do not count as heard", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const caller = await ring(server, customer);

@@ -8,7 +8,7 @@ import { TestServer } from "./test-server.js";
 /** Asterisk may ask for frames so large: then a second of speech is megabytes, and the kernel's buffers are full at once. */
 const FRAME_BYTES = 65_000;
 
-test("a vendor that never reads its socket ends its call as too slow; the other calls go on", async (context) => {
+test("a vendor that never reads its socket ends its call as too slow; the other calls continue", async (context) => {
   const server = await TestServer.start();
   context.after(() => server.close());
   const stream = VENDOR_STREAMS["Asterisk in 16-bit samples"];

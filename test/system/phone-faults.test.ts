@@ -51,7 +51,7 @@ const media = (caller: PhoneCaller, payload: string) =>
     media: { track: "inbound", payload },
   });
 
-describe("a call goes on", { concurrency: true }, () => {
+describe("a call continues", { concurrency: true }, () => {
   test("when audio comes before the start", async () => {
     const { call } = await spoilt({ faults: { mediaBeforeStart: 50 } }, chat);
     assert.deepEqual(lines(call), CHAT);

@@ -114,14 +114,14 @@ const errors = () => log.ofLevel("error").map(({ message }) => message);
 
 for (const [name, which] of Object.entries(CASES)) {
   describe(`${name}, whose calls do not end with their streams`, () => {
-    test("is asked to hang up when the agent does", async () => {
+    test("gets a hang-up request when the agent hangs up", async () => {
       await hangUpByAgent(server, which);
       await api.asked(1);
       assert.deepEqual(api.requests, [which.request]);
       assert.deepEqual(errors(), []);
     });
 
-    test("is not asked when the caller hung up", async () => {
+    test("gets none when the caller hung up", async () => {
       const { customer, call } = await callOf(server, which);
       await call.end();
       await server.endedCall(customer);
@@ -136,7 +136,7 @@ for (const [name, which] of Object.entries(CASES)) {
       assert.deepEqual(errors(), []);
     });
 
-    test("is asked once more when it fails", async () => {
+    test("gets another one when it fails", async () => {
       api.answers.push([503, "busy"]);
       await hangUpByAgent(server, which);
       await api.asked(2);
@@ -144,7 +144,7 @@ for (const [name, which] of Object.entries(CASES)) {
       assert.deepEqual(errors(), []);
     });
 
-    test("is not asked about a call that only the stream has named", async () => {
+    test("gets none for a call that only the stream has named", async () => {
       const { customer, call } = await callOf(server, { ...which, call: {} });
       call.say("hang up please");
       await call.said(2);
@@ -156,7 +156,7 @@ for (const [name, which] of Object.entries(CASES)) {
   });
 }
 
-test("a vendor that refuses is told of in the log, without its words or the key", async () => {
+test("a vendor's refusal is logged, without its words or the key", async () => {
   const { Telnyx: which } = CASES;
   assert.ok(which);
   const body = JSON.stringify({ errors: [{ code: "10009", detail: "no such key for +15550100" }] });

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => closeServer(server, clock));
 
-test("an agent that has heard itself goes on though the recognizer mishears it, and stops for the caller", async () => {
+test("an agent that has heard itself continues though STT mishears it, and stops for the caller", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const caller = await ring(server, customer);

@@ -94,7 +94,7 @@ test("with a key the number picks among that organization's agents, and an agent
   await server.settled();
 });
 
-test("without a key nobody is believed who has not signed, and a number that nobody has is told so", async () => {
+test("without a key an unsigned request is refused, and so is an unknown number", async () => {
   const signer = SIGNERS["twilio"];
   assert.ok(signer);
   const ask = async (headers: Readonly<Record<string, string>>, vendor = "twilio") => {

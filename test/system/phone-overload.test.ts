@@ -75,7 +75,7 @@ test("a stream whose webhook was answered before the server was full closes 4029
   await full.close();
 });
 
-test("speech that the audio pool cannot decode harms only its own sentence: calls go on", async (context) => {
+test("speech that the audio pool cannot decode harms only its own sentence: calls continue", async (context) => {
   const own = await OwnVendors.of(server, context, {
     faults: { openaiSpeech: { fault: "garbage" } },
   });

@@ -42,7 +42,7 @@ async function killLast(threads: readonly Worker[]): Promise<void> {
   await exit;
 }
 
-test("calls go on though the threads of the audio pool die, idle and at work", async (context) => {
+test("calls continue though the threads of the audio pool die, idle and at work", async (context) => {
   const log = new RecordingLogger();
   const threads = await watchThreads(context);
   const server = await TestServer.start({ log });
@@ -75,7 +75,7 @@ test("calls go on though the threads of the audio pool die, idle and at work", a
   assert.ok(faults.every((message) => /audio thread failed; calls continue/.test(message)));
 });
 
-test("a full queue of sentences costs a call one of its own, and the call goes on", async (context) => {
+test("a full queue of sentences costs a call one of its own, and the call continues", async (context) => {
   const log = new RecordingLogger();
   const environment = { EVENT_LOOP_DELAY_MAX_MS: "0" };
   const server = await TestServer.start({ log, environment });

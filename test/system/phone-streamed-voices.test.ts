@@ -48,7 +48,7 @@ for (const { tts, knob } of VOICES) {
   });
 }
 
-test("a caller who heard holes, since the voice was slower than it plays, is told of in record and metrics", async () => {
+test("gaps that a caller heard, because TTS was slower than real time, are in record and metrics", async () => {
   const customer = await greetedBy("elevenlabs");
   server.sandbox.faults.elevenlabs = { realTimeFactor: 0.5, chunkMs: 200 };
   const gaps = await gapsToldOf(server, customer, async () => {

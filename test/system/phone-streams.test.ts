@@ -103,7 +103,7 @@ describe("a stream is closed 4001", () => {
     await server.endedCall(customer);
   });
 
-  test("with a token of another vendor's webhook, where nobody checks who names a call", async () => {
+  test("with a token of another vendor's webhook, which does not verify who names a call", async () => {
     const customer = await customerWithAgent();
     const url = webhookUrl(server, customer, { vendor: "vonage" });
     const response = await fetch(url, { method: "POST", body: '{"uuid":"CA1"}' });
@@ -154,7 +154,7 @@ test("of two streams with one token the first has the call, and the second is cl
   await server.endedCall(customer);
 });
 
-test("the protocol that a vendor offers is taken, and its first one where there are more", async () => {
+test("the protocol that a vendor offers is accepted, and the first one if there are several", async () => {
   for (const offered of [["audio.jambonz.org"], ["audio.drachtio.org", "other"]]) {
     const socket = new WebSocket(streamUrl(server, "jambonz"), offered);
     await new Promise((resolve) => {
@@ -169,7 +169,7 @@ test("the protocol that a vendor offers is taken, and its first one where there 
   }
 });
 
-test("a vendor that hangs up while the recognizer is being reached leaves nothing behind", async () => {
+test("a vendor that hangs up while STT is connecting leaves nothing behind", async () => {
   server.sandbox.faults.deepgram = { fault: "stallHandshake" };
   const customer = await customerWithAgent();
   const call = await connect();

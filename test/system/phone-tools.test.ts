@@ -69,7 +69,7 @@ describe("what an agent does by phone", { concurrency: true }, () => {
     ]);
   });
 
-  test("it promises no transfer that nobody can make: the call goes on", async () => {
+  test("it promises no impossible transfer: the call continues", async () => {
     const customer = await customerWith([{ type: "transfer", to: "+15550003333" }]);
     const caller = await ring(server, customer);
     await heard(caller, "Hi.");

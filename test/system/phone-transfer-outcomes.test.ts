@@ -135,7 +135,7 @@ describe("a transfer by the vendor's document", () => {
   }
 });
 
-test("a vendor's own reason stands with a transfer that was rejected", async () => {
+test("a vendor's own reason is stored with a rejected transfer", async () => {
   for (const [title, reason] of [
     ["Jambonz in 16-bit samples", "603"],
     ["Asterisk in A-law", "21"],
@@ -196,7 +196,7 @@ test("a transfer that is ordered over REST is announced, and its caller comes ba
   assert.equal(Object(first?.metadata["transfer"]).result, "busy");
 });
 
-test("a dialplan that does not say that it dials is asked for no transfer", async () => {
+test("a dialplan without a dial instruction gets no transfer", async () => {
   const stream = VENDOR_STREAMS["Asterisk in A-law"];
   assert.ok(stream);
   const customer = await server.customer();
@@ -233,7 +233,7 @@ test("a transfer that is ordered where the dialplan dials none keeps the caller 
   await server.settled();
 });
 
-test("the first outcome counts, and a late or repeated one calls nobody back", async () => {
+test("the first outcome counts, and a late or repeated one returns no caller", async () => {
   const { customer, caller, dial } = await transferred("Telnyx in A-law");
   const again = await caller.dialed(dial, "busy");
   assert.equal(await again?.said(SENTENCES), BUSY);
@@ -248,7 +248,7 @@ test("the first outcome counts, and a late or repeated one calls nobody back", a
   assert.equal(calls[0]?.metadata["endReason"], "transferFailed");
 });
 
-test("a vendor that asks for its document again calls nobody twice: the caller is back with the agent", async () => {
+test("a vendor that repeats its document request dials once: the caller is back with the agent", async () => {
   const { caller } = await transferred("Jambonz in 16-bit samples");
   const again = await caller.goOn();
   assert.equal(await again?.said(SENTENCES), NOT_REACHED);

@@ -127,7 +127,7 @@ test("callers are handed on only to where the operator allows the organization",
   assert.equal(api.requests.length, 0);
 });
 
-test("the caller of a call that the vendor does not take is told so, and talks on", async () => {
+test("the caller of a transfer that the vendor refuses is told so, and talks on", async () => {
   api.answers.push([400, JSON.stringify({ code: 21220, message: `no ${TRANSFER_TO}` })]);
   const { customer, call } = await callWithTransfer();
   call.play();
@@ -176,7 +176,7 @@ for (const [onProviderFailure, status, what] of LOST_MODELS) {
   });
 }
 
-test("a call for which no recognizer can be had says so and is handed on", async (context) => {
+test("a call without an available STT says so and is transferred", async (context) => {
   const { faults } = server.sandbox;
   const healthy = { deepgram: faults.deepgram };
   context.after(() => Object.assign(faults, healthy));
@@ -201,7 +201,7 @@ const MISCONFIGURED = [
 ] as const;
 for (const [category, onProviderFailure, endReason] of MISCONFIGURED) {
   const how = onProviderFailure === "transfer" ? "handed on" : "ended";
-  test(`a call whose ${category} cannot be used is not refused: the caller is told if anybody can speak, and ${how}`, async () => {
+  test(`a call whose ${category} is unavailable is not refused: the caller is told if TTS is available, and ${how}`, async () => {
     const { customer, call } = await dialled(TRANSFER_TO, onProviderFailure, category);
     if (category !== "tts") {
       assert.match(await call.said(1), /^I am sorry/);
@@ -225,7 +225,7 @@ const CLOSED_STREAMS = [
   ["has no such call any more was a hang-up", 404, "callerLeft"],
 ] as const;
 for (const [what, status, endReason] of CLOSED_STREAMS) {
-  test(`a stream that closes while the vendor is asked, which ${what}`, async () => {
+  test(`a stream that closes during the vendor's request, which ${what}`, async () => {
     api.answers.push([status, "{}"]);
     const { customer, call } = await callWithTransfer();
     const answer = api.hold();

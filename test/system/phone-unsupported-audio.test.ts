@@ -17,7 +17,7 @@ before(async () => {
 after(() => server.close());
 
 for (const [title, stream] of Object.entries(UNSUPPORTED_STREAMS)) {
-  test(`${title}: the call ends at once, and its caller, its record and the log are told why`, async () => {
+  test(`${title}: the call ends immediately, and its caller, its record and the log get the reason`, async () => {
     log.lines.length = 0;
     const customer = await server.customer();
     await server.agent(customer);

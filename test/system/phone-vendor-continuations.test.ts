@@ -42,7 +42,7 @@ describe("a vendor asks what comes after its stream", { concurrency: true }, () 
     const { vendor } = stream;
     const query = vendor === "asterisk" ? { vendor, continue: "yes" } : { vendor };
 
-    test(`${title}: a caller whose stream breaks talks on, and one who has gone is let go`, async () => {
+    test(`${title}: a caller whose stream breaks talks on, and one who has left is released`, async () => {
       const customer = await customerWithAgent();
       const caller = new VendorCaller(stream, streamUrl(server, vendor));
       const call = await caller.ring(webhookUrl(server, customer, query));

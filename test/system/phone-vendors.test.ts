@@ -116,7 +116,7 @@ for (const [title, named] of [
   });
 }
 
-test("Vonage, whose streams name no call, is told the call's id to pass on", async () => {
+test("Vonage, whose streams name no call, gets the call's id to pass on", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const url = webhookUrl(server, customer, { vendor: "vonage" });

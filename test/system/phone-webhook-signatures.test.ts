@@ -47,7 +47,7 @@ for (const [vendor, signer] of Object.entries(SIGNERS)) {
       assert.match(answer.text, /token/);
     });
 
-    test("is told the same, and not of a second stream, when a signed request comes again", async () => {
+    test("gets the same response, and no second stream, when a signed request is repeated", async () => {
       const body = signer.body.replace("15550001111", "15550007777");
       let signed: SignedHeaders = {};
       const first = await ask(vendor, body, (url) => {
@@ -107,7 +107,7 @@ function spoilt(headers: SignedHeaders): SignedHeaders {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}0`]));
 }
 
-test("signalwire may send JSON, whose hash stands in the signed address", async () => {
+test("signalwire may send JSON, whose hash is in the signed address", async () => {
   const body = JSON.stringify({ CallSid: "CA1" });
   const base = webhookUrl(server, customer, { vendor: "signalwire" });
   const post = async (hashed: string) => {

@@ -49,7 +49,7 @@ async function customerWithAgent(planSlug?: string): Promise<Customer> {
   return customer;
 }
 
-test("the webhook is asked so often by one key, and by those who try keys; others are not held back", async () => {
+test("requests of one key, and of clients that guess keys, are limited; others are not affected", async () => {
   const limited = await TestServer.start({ environment: { REQUESTS_PER_MINUTE: "2" } });
   try {
     const [one, other] = [await limited.customer(), await limited.customer()];
@@ -100,7 +100,7 @@ describe("the webhook", { concurrency: true }, () => {
       }
     });
 
-    test(`tells a caller over ${vendor} why a call is not taken, and hangs up`, async () => {
+    test(`tells a caller over ${vendor} why a call is refused, and hangs up`, async () => {
       const customer = await customerWithAgent();
       const query = { vendor, agent_id: crypto.randomUUID() };
       const { status, text } = await ask(webhookUrl(server, customer, query));
@@ -158,7 +158,7 @@ describe("the webhook", { concurrency: true }, () => {
     }
   });
 
-  test("names the agent that is asked for, and only one of the organization's own", async () => {
+  test("names the requested agent, and only one of the organization's own", async () => {
     const customer = await customerWithAgent();
     const other = await server.agent(customer, { persona: { greeting: "This is another one." } });
     const url = webhookUrl(server, customer, { agent_id: other.id });
@@ -170,7 +170,7 @@ describe("the webhook", { concurrency: true }, () => {
     assert.match(text, /the organization has no active agent|there is no such agent/);
   });
 
-  test("tells that the plan's calls at the same time are in use", async () => {
+  test("reports that the plan's concurrent calls are in use", async () => {
     const customer = await customerWithAgent("free");
     const { maxConcurrentCalls } = customer.tenant.plan.limits;
     const callers = await Promise.all(
@@ -185,7 +185,7 @@ describe("the webhook", { concurrency: true }, () => {
     await server.endedCalls(customer, maxConcurrentCalls);
   });
 
-  test("tells no figures of the plan when the month's minutes are used up", async () => {
+  test("contains no figures of the plan when the month's minutes are used up", async () => {
     const plan = await server.database.plans.findBySlug("free");
     assert.ok(plan);
     const limits = { ...plan.limits, maxMonthlyMinutes: 0 };
@@ -250,7 +250,7 @@ describe("with the vendor's auth token, the webhook", () => {
     for (const headers of wrong) assert.equal((await ask(url, headers)).status, 403);
   });
 
-  test("does not ask it of other vendors, who sign otherwise", async () => {
+  test("does not require it of other vendors, who sign in another way", async () => {
     const url = webhookUrl(signed, customer, { vendor: "vonage" });
     assert.equal((await ask(url)).status, 200);
   });

@@ -114,7 +114,7 @@ test("a service names the caller while it rings, and the agent greets by name", 
   assert.equal(Object(preCall).outcome, "ok");
 });
 
-test("a call goes on without an answer, and its record says why", async (context) => {
+test("a call continues without a response, and its record says why", async (context) => {
   const silent = await service(context, () => {});
   const broken = await service(context, (response) => response.writeHead(500).end("{}"));
   const wrong = await service(context, answering({ variables: { deep: {} } }));

@@ -86,7 +86,7 @@ test("a call whose bucket is away is recorded all the same, and the next start s
   assert.equal((await fetchRecording(second, ending.id, customer)).status, 200);
 });
 
-test("a wrong bucket is told at the start and by admin check, in words", async (context) => {
+test("a wrong bucket is reported at the start and by admin check, in words", async (context) => {
   const { store, environment } = await bucketOf(context);
   const server = await TestServer.start({ environment });
   context.after(() => server.stop());

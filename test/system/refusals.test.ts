@@ -34,7 +34,7 @@ describe("a key that does not open the door closes 4001", { concurrency: true },
     await assertRefused(Caller.dial({ url: server.url, apiKey: "" }), 4001, /api_key is missing/);
   });
 
-  test("a key in another form, and a key that nobody has", async () => {
+  test("a key in another form, and an unknown key", async () => {
     for (const apiKey of ["nonsense", `vk_${"0".repeat(48)}`, "x".repeat(1_000)]) {
       await assertRefused(Caller.dial({ url: server.url, apiKey }), 4001, /wrong/);
     }
@@ -164,7 +164,7 @@ describe("an agent that takes no calls", { concurrency: true }, () => {
 });
 
 describe("a limit that is reached closes 4029", { concurrency: true }, () => {
-  test("as many calls at once as the plan allows; the next one fits when one has ended", async () => {
+  test("as many concurrent calls as the plan allows; the next one fits when one has ended", async () => {
     const customer = await customerWithAgent("free");
     const [first, second] = await Promise.all([server.call(customer), server.call(customer)]);
     await assertRefused(server.dial(customer), 4029, /2 calls at the same time/);

@@ -131,7 +131,7 @@ function completed(plug: TelephoneConnection, number: string) {
   );
 }
 
-test("a call to a telephone that is plugged in rings there, and is handed on to somebody who answers", async () => {
+test("a call to a connected telephone rings there, and is transferred to another one that answers", async () => {
   const own = "+15550107777";
   const { plug, statuses } = await plugIn(own);
   const { customer } = await placedCall(own, TRANSFER_TO);
@@ -189,7 +189,7 @@ test("a number has one telephone, and it is a number", async () => {
   plug.close();
 });
 
-test("in the sandbox nobody has to sign, but a signature that does not fit is refused", async () => {
+test("in the sandbox no signature is required, but an invalid one is refused", async () => {
   const customer = await server.customer();
   const url = `${server.url}/api/telephony/voice?api_key=${customer.apiKey}`;
   const body = new URLSearchParams({ CallSid: "CA1" });

@@ -6,7 +6,7 @@ import { DATABASE_FILE } from "../../config.js";
 import { ended } from "./events.js";
 import { newDataDir, TestServer } from "./test-server.js";
 
-test("a second server on the same folder is refused, and the calls of the first go on", async () => {
+test("a second server on the same folder is refused, and the calls of the first continue", async () => {
   const server = await TestServer.start();
   const { dataDir, sandbox } = server;
   const customer = await server.customer();

@@ -41,7 +41,7 @@ before(async () => {
 after(() => server.close());
 
 describe("a voice that fails", { concurrency: CONCURRENT_MAX }, () => {
-  test("three replies that cannot be spoken are told in writing, and end the call", async (context) => {
+  test("three replies that cannot be spoken are reported in writing, and end the call", async (context) => {
     const own = await OwnVendors.of(server, context, {
       faults: { openaiSpeech: { fault: "serverError" } },
     });
@@ -68,7 +68,7 @@ describe("a voice that fails", { concurrency: CONCURRENT_MAX }, () => {
 
   for (const tts of ["openai", "elevenlabs", "edge"] as const) {
     for (const fault of tts === "edge" ? PASSING_OF_EDGE : PASSING) {
-      test(`${tts}: ${fault} once is asked again, and the caller hears the reply`, async (context) => {
+      test(`${tts}: ${fault} once is retried, and the caller hears the reply`, async (context) => {
         const own = await OwnVendors.of(server, context, { tts });
         const caller = await own.call();
         Object.assign(own.faults, spoilt(tts, { fault, times: 1 }));

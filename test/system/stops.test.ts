@@ -89,7 +89,7 @@ class Installation {
 }
 
 describe("a server process", { concurrency: true }, () => {
-  test("killed in mid-call closes the call as failed at its next start, with what was said; told to stop twice does not wait", async (context) => {
+  test("killed in mid-call closes the call as failed at its next start, with its words; a second stop signal does not wait", async (context) => {
     const installation = await Installation.for(context);
     const server = await installation.start();
     const caller = await installation.call(server);
@@ -131,7 +131,7 @@ describe("a server process", { concurrency: true }, () => {
     assert.equal(usage[0]?.calls, 2);
   });
 
-  test("told to stop lets the call in progress finish, and takes no other", async (context) => {
+  test("a stop lets the call in progress finish, and accepts no other", async (context) => {
     const installation = await Installation.for(context);
     const server = await installation.start();
     const caller = await installation.call(server);
@@ -159,7 +159,7 @@ describe("a server process", { concurrency: true }, () => {
     assert.equal(await again.exited(), 0);
   });
 
-  test("told to stop ends the calls that do not finish in time, with the reason", async (context) => {
+  test("a stop ends the calls that do not finish in time, with the reason", async (context) => {
     const installation = await Installation.for(context, { DRAIN_TIMEOUT_SEC: "1" });
     const server = await installation.start();
     const caller = await installation.call(server);
@@ -173,7 +173,7 @@ describe("a server process", { concurrency: true }, () => {
   });
 });
 
-test("a server process that is told to stop, and alone, has callers of the telephone wait until it is back", async (context) => {
+test("a single-process server that stops has callers of the telephone wait until it is back", async (context) => {
   const [port = 0] = await freePorts(1);
   const authToken = "the account's own token";
   const signed = { PORT: String(port), TWILIO_AUTH_TOKEN: authToken, DRAIN_TIMEOUT_SEC: "600" };

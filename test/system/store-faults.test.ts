@@ -4,7 +4,7 @@ import { holdLock } from "../storage/sqlite/rigs/lock-holder.js";
 import { smallDisk } from "../storage/sqlite/rigs/small-disk.js";
 import { callThrough } from "./store-fault-call.js";
 
-test("a call goes on over a full disk, and is stored whole when there is room again", async (t) => {
+test("a call continues over a full disk, and is stored completely when there is room again", async (t) => {
   const disk = await smallDisk(t);
   const rig = {
     dataDir: disk.folder,
@@ -14,7 +14,7 @@ test("a call goes on over a full disk, and is stored whole when there is room ag
   await callThrough(t, rig, /the disk of the database is full|keeps the database locked/);
 });
 
-test("a call goes on while another process holds the lock, and is stored whole afterwards", async (t) => {
+test("a call continues while another process holds the lock, and is stored completely afterwards", async (t) => {
   let letGo = () => Promise.resolve();
   const rig = {
     breakStore: async (databasePath: string) => {
@@ -25,7 +25,7 @@ test("a call goes on while another process holds the lock, and is stored whole a
   await callThrough(t, rig, /another program keeps the database locked/);
 });
 
-test("a call goes on while the database's file is moved away, and is stored whole when it is back", async (t) => {
+test("a call continues while the database's file is moved away, and is stored completely when it is back", async (t) => {
   let path = "";
   const rig = {
     breakStore: async (databasePath: string) => {

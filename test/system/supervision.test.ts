@@ -33,7 +33,7 @@ const liveId = async (customer: Customer) => {
   return call.id;
 };
 
-test("who watches sees calls begin, go on and end; the words come of the call that is watched by itself", async () => {
+test("a watcher sees calls begin, continue and end; the words are only of the watched call", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, { persona: { greeting: "Good day." } });
   const all = await watch(customer);
@@ -66,7 +66,7 @@ test("who watches sees calls begin, go on and end; the words come of the call th
   for (const watcher of [all, one]) watcher.close();
 });
 
-test("nobody else's calls are watched or ended, and nothing without the right to", async () => {
+test("others' calls are neither watched nor ended, and nothing without permission", async () => {
   const [customer, other] = [await server.customer(), await server.customer()];
   await server.agent(customer);
   const prying = await watch(other);
@@ -120,7 +120,7 @@ test("a call that is ended from outside says goodbye first, in a browser and on 
   assert.deepEqual([again.status, again.error], [409, "the call has already ended"]);
 });
 
-test("who asks for events and does not read them is dropped", async () => {
+test("a watcher that does not read its events is dropped", async () => {
   const customer = await server.customer();
   const { feed } = server.parley.calls;
   const socket = connect(server.parley.port, "127.0.0.1");

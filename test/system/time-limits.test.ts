@@ -66,7 +66,7 @@ class TimedServer {
 }
 
 describe("limits of time", { concurrency: true }, () => {
-  test("a client that connects and says nothing is told so after a minute", async (context) => {
+  test("a client that connects and sends nothing is told so after a minute", async (context) => {
     const timed = await TimedServer.for(context);
     const customer = await timed.customer();
     const client = new RawClient(timed.server, customer);
@@ -82,7 +82,7 @@ describe("limits of time", { concurrency: true }, () => {
     assert.equal(call.metadata["endReason"], "callerIdle");
   });
 
-  test("a frame, however quiet, starts the minute anew", async (context) => {
+  test("a frame, however quiet, restarts the minute", async (context) => {
     const timed = await TimedServer.for(context);
     const customer = await timed.customer();
     const caller = await timed.server.call(customer);
@@ -144,7 +144,7 @@ describe("limits of time", { concurrency: true }, () => {
 });
 
 describe("a vendor that stalls", { concurrency: true }, () => {
-  test("a model that says nothing for seven seconds is asked once more", async (context) => {
+  test("an LLM that sends nothing for seven seconds is retried once", async (context) => {
     const timed = await TimedServer.for(context);
     timed.spoil({ openai: { fault: "stallBeforeFirstByte", times: 1 } });
     const caller = await timed.server.call(await timed.customer());
@@ -159,7 +159,7 @@ describe("a vendor that stalls", { concurrency: true }, () => {
     await caller.hangUp();
   });
 
-  test("a model that stalls again is apologized for, and the call goes on", async (context) => {
+  test("an LLM that stalls again causes an apology, and the call continues", async (context) => {
     const timed = await TimedServer.for(context);
     timed.spoil({ openai: { fault: "stallMidStream" } });
     const caller = await timed.server.call(await timed.customer());
@@ -177,7 +177,7 @@ describe("a vendor that stalls", { concurrency: true }, () => {
     await caller.hangUp();
   });
 
-  test("a voice that stalls twice is told in writing, where no apology is ready", async (context) => {
+  test("a TTS that stalls twice is reported in writing, if no apology is ready", async (context) => {
     const timed = await TimedServer.for(context);
     timed.spoil({ openaiSpeech: { fault: "stallBeforeFirstByte" } });
     const caller = await timed.server.call(await timed.customer());

@@ -61,7 +61,7 @@ describe("in production, with vendors over TLS whose authority is a file", () =>
     }
   });
 
-  describe("what was said is heard, both ways", { concurrency: true }, () => {
+  describe("words are heard, both ways", { concurrency: true }, () => {
     for (const { llm, tts, stt } of CALLS) {
       test(`when ${stt} listens, ${llm} answers and ${tts} speaks`, async () => {
         const customer = await server.customer();
@@ -118,7 +118,7 @@ test("without the file no call begins, and the log says why", async (context) =>
   assert.ok(JSON.stringify(log.lines).includes(reason));
 });
 
-test("a development server's own sandbox speaks TLS where it is asked to, Twilio's part too", async (context) => {
+test("a development server's own sandbox speaks TLS if configured, including Twilio's part", async (context) => {
   const environment = { NODE_ENV: "development", SANDBOX: "tls" };
   const server = await TestServer.start({ sandbox, environment });
   context.after(() => server.close());

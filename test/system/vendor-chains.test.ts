@@ -84,7 +84,7 @@ describe("a call whose vendors are down", { concurrency: CONCURRENT_MAX }, () =>
     });
   }
 
-  test("the language model, in the middle of it: the turn says who answered, and what it cost", async (context) => {
+  test("the LLM, in the middle of it: the turn records its vendors, and the cost", async (context) => {
     const own = await OwnVendors.of(server, context, await withFallbacks({}));
     const caller = await own.call();
     await caller.say("say yes");
@@ -118,7 +118,7 @@ describe("a call whose vendors are down", { concurrency: CONCURRENT_MAX }, () =>
     );
   });
 
-  test("the voice and who stands in for it: the call ends with the reason", async (context) => {
+  test("the TTS and its fallback: the call ends with the reason", async (context) => {
     const edge = await withFallbacks({ openaiSpeech: unauthorized });
     const fallbacks = { ...edge.agent.fallbacks, tts: [] };
     const own = await OwnVendors.of(server, context, { ...edge, agent: { fallbacks } });

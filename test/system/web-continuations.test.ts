@@ -128,7 +128,7 @@ test("a page whose server is restarted talks on by itself, and both records name
   );
 });
 
-test("only the same organization's same agent goes on with a call that broke", async () => {
+test("only the same organization's same agent continues a broken call", async () => {
   const customer = await customerWithAgent();
   const stranger = await customerWithAgent();
   const other = await server.agent(customer, { name: "Other", persona: { greeting: GREETING } });
@@ -147,7 +147,7 @@ test("only the same organization's same agent goes on with a call that broke", a
   }
 });
 
-test("who is cut off and comes back is told once, and later comes back as ever", async () => {
+test("a caller who is cut off and returns gets one apology, and none later", async () => {
   const customer = await customerWithAgent();
   const { historyKey: sessionId = "" } = await brokenCall(customer);
   const back = await cameBack(customer, { sessionId, isSpokenTo: true });

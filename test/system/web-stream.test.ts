@@ -69,7 +69,7 @@ for (const { tts, knob } of VOICES) {
   });
 }
 
-describe("what is asked for is what comes", { concurrency: true }, () => {
+describe("the requested format arrives", { concurrency: true }, () => {
   for (const { encoding, sampleRateHz, pieceBytesMax } of ENCODINGS) {
     for (const tts of ["openai", "edge", "elevenlabs"] as const) {
       test(`${encoding} from the voice of ${tts}`, async () => {
@@ -172,7 +172,7 @@ test("a sentence that was said before comes from the cache", async () => {
   assert.equal(asked(), 2, "a voice is asked twice, then known");
 });
 
-test("holes that a slow voice leaves are told of in the call's record and in the metrics", async () => {
+test("gaps of a slow TTS are in the call's record and in the metrics", async () => {
   const customer = await greeted(SENTENCE, { tts: "elevenlabs" });
   server.sandbox.faults.elevenlabs = { realTimeFactor: 0.5, chunkMs: 200 };
   const gaps = await gapsToldOf(server, customer, async () => {
@@ -214,7 +214,7 @@ describe("bad input", { concurrency: true }, () => {
     ["audio=stream&encoding=toString", 'encoding: expected one of "pcm24k", "pcm16k", "mulaw"'],
   ] as const;
   for (const [query, reason] of REFUSED) {
-    test(`a connection with ${query.slice(0, 40)} is refused, and told why`, async () => {
+    test(`a connection with ${query.slice(0, 40)} is refused, with the reason`, async () => {
       const customer = await greeted("Hello.");
       const client = new RawClient(server, customer, `&${query}`);
       assert.deepEqual(await client.closed, { code: 1008, reason });
@@ -225,7 +225,7 @@ describe("bad input", { concurrency: true }, () => {
     });
   }
 
-  test("whoever has no key learns nothing about parameters", async () => {
+  test("a client without a key learns nothing about parameters", async () => {
     const caller = server.dial(
       { ...(await server.customer()), apiKey: "vk_wrong" },
       {
@@ -235,7 +235,7 @@ describe("bad input", { concurrency: true }, () => {
     assert.equal((await closeOf(caller)).code, 4001);
   });
 
-  test("a report that cannot be true gets an error that names the field, and the call goes on", async () => {
+  test("an impossible report gets an error that names the field, and the call continues", async () => {
     const customer = await greeted("Hello there.");
     const client = new RawClient(server, customer, "&audio=stream");
     await client.text(/audioStart/);

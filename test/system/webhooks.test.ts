@@ -130,7 +130,7 @@ test("deliveries are listed with their answers, and one is sent again with the s
   assert.equal(first, second);
 });
 
-test("410 disables the endpoint, tells the others, and is in the audit trail", async (context) => {
+test("410 disables the endpoint, notifies the others, and is in the audit trail", async (context) => {
   const [gone, other] = [await WebhookReceiver.open(), await WebhookReceiver.open()];
   context.after(() => [gone, other].map((receiver) => receiver.close()));
   gone.answer = (response) => void response.writeHead(410).end();
@@ -170,7 +170,7 @@ test("the events of a time are sent again", async (context) => {
   assert.equal(first, second);
 });
 
-test("a refused call tells so", async (context) => {
+test("a refused call sends its event", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();
@@ -194,7 +194,7 @@ function signedUrl(customer: Customer): string {
   return `${stand.environment["PUBLIC_BASE_URL"]}${pathname}${search}`;
 }
 
-test("a placed call tells first that it rings, and then that it has begun", async (context) => {
+test("a placed call first sends its ringing event, and then its start", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();
@@ -228,7 +228,7 @@ test("a placed call tells first that it rings, and then that it has begun", asyn
   );
 });
 
-test("a telephone call that is refused as it comes tells so once, however often its vendor asks", async (context) => {
+test("a telephone call that is refused on arrival sends one event, however often its vendor asks", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();
@@ -250,7 +250,7 @@ test("a telephone call that is refused as it comes tells so once, however often 
   assert.deepEqual(told, [refused, refused]);
 });
 
-test("a telephone call that is refused when its vendor asks what comes next tells so once", async (context) => {
+test("a telephone call that is refused when its vendor asks for the next step sends one event", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();
@@ -270,7 +270,7 @@ test("a telephone call that is refused when its vendor asks what comes next tell
   assert.equal(receiver.received.length, 1);
 });
 
-test("what an endpoint may not be is refused by the name of its field; nobody else sees it", async (context) => {
+test("an invalid endpoint is refused by the name of its field; no other organization sees it", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const [customer, other] = [await server.customer(), await server.customer()];

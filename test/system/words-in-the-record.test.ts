@@ -61,7 +61,7 @@ function assertRecorded({ heard, recorded }: Told, seams: number): void {
   assert.ok(others <= seams * SEAM_WORDS_MAX, `${others} words more sound in "${heard}"`);
 }
 
-describe("what the telephone heard and what is stored", { concurrency: VOICES.length }, () => {
+describe("the words on the telephone and in the record", { concurrency: VOICES.length }, () => {
   for (const voice of VOICES) {
     test(`of ${voice.tts}, where it gives silence, breaks off or ends too early`, async () => {
       for (const fault of ["silentAudio", "disconnectMidStream"] as const) {

@@ -52,7 +52,7 @@ function boxTests(): void {
     return event.type === "connected";
   }
 
-  test("a plan's calls are taken to the last one and no further, whoever asks where", async () => {
+  test("a plan's calls are accepted to the last one and no further, in whichever process", async () => {
     const customer = await customerWithAgent("starter");
     const callers = Array.from({ length: ATTEMPTS }, () => dial(customer));
     const taken = await Promise.all(callers.map(isTaken));
@@ -132,7 +132,7 @@ function boxTests(): void {
     assert.equal(await placing.metric("parley_calls_active"), 0);
   });
 
-  test("calls are watched and ended, whichever processes have the calls, the watchers and who ends them", async () => {
+  test("calls are watched and ended, in whichever processes the calls, the watchers and the requests are", async () => {
     const customer = await customerWithAgent();
     const { url } = stand;
     const { apiKey } = customer;
@@ -238,7 +238,7 @@ function boxTests(): void {
     assert.ok(lost.some(({ id }) => id === goesOn?.metadata["continues"]));
   });
 
-  test("a process that dies before it answers a stream costs nobody the call", async () => {
+  test("a process that dies before it answers a stream loses no call", async () => {
     const customer = await customerWithAgent();
     const [victim] = await stand.listening();
     assert.ok(victim);
@@ -305,7 +305,7 @@ function boxTests(): void {
     }
   });
 
-  test("processes that are killed over and over are soon back, and callers are told meanwhile", async () => {
+  test("processes that are killed repeatedly are soon back, and callers get a message meanwhile", async () => {
     const customer = await customerWithAgent();
     await stand.listening();
     const told: string[] = [];
@@ -348,7 +348,7 @@ function boxTests(): void {
     await caller.hangUp();
   });
 
-  test("a server that stops lets calls in progress finish, and leaves no process behind", async () => {
+  test("a stopping server lets calls in progress finish, and leaves no process behind", async () => {
     await stand.listening();
     const customer = await customerWithAgent();
     const pids = stand.server.pids();

@@ -153,7 +153,7 @@ test("folders that the design does not know", () => {
   );
 });
 
-test("comments and strings are told from code", () => {
+test("comments and strings are distinguished from code", () => {
   const text =
     "const a = 'x // y'; // z\nconst b = /[\"'/]/; const c = `d ${e('f')} g`; /* h */ i / j / k;";
   assert.equal(withoutComments(text), text.replace("// z", "    ").replace("/* h */", "       "));

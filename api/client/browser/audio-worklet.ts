@@ -7,19 +7,19 @@ import {
   MICROPHONE_PROCESSOR,
 } from "./worklet-message.js";
 
-/** The scope of an AudioWorklet, which the types of the DOM leave out. */
+/** The scope of an AudioWorklet, which the DOM types omit. */
 declare const sampleRate: number;
 declare abstract class AudioWorkletProcessor {
   readonly port: MessagePort;
 }
 declare function registerProcessor(name: string, processor: new () => AudioWorkletProcessor): void;
 
-/** A browser's block of samples where an input has none. */
+/** A browser's block of samples for an input without a source. */
 const BLOCK_SAMPLES = 128;
 /** Eight times a second. */
 const REPORT_PERIOD_SEC = 0.125;
 
-/** Sends a frame each 20 ms, also of silence: a call without frames ends. */
+/** Sends a frame every 20 ms, also in silence: a call without frames ends. */
 class MicrophoneProcessor extends AudioWorkletProcessor {
   readonly #silence = new Float32Array(BLOCK_SAMPLES);
   readonly #cutter = new FrameCutter(sampleRate, (frame) =>

@@ -7,18 +7,21 @@ declare global {
   var PARLEY_WORKLET_PATH: string | undefined;
 }
 
-/** On every server, whatever its version. */
+/** Exists on every server, whatever its version. */
 const WORKLET_PATH = "/client/audio-worklet.js";
 
 export interface BrowserCallOptions extends Omit<AgentCallOptions, "sound" | "server"> {
-  /** Such as `https://voice.example.com`, or `https://example.com/voice`; left out, the server that the page came from. */
+  /**
+   * Such as `https://voice.example.com`, or `https://example.com/voice`; default: the server that the page came
+   * from.
+   */
   readonly server?: string | undefined;
   readonly microphoneId?: string | undefined;
-  /** False: a call without a microphone begins all the same, tells why as a `fault`, and goes on by `write`. */
+  /** False: a call without a microphone starts anyway, reports the reason as a `fault`, and continues by `write`. */
   readonly isMicrophoneNeeded?: boolean | undefined;
-  /** False: the browser is not asked for a microphone; `sound.useMicrophone()` asks for it later. */
+  /** False: the browser does not ask for a microphone; `sound.useMicrophone()` asks for it later. */
   readonly opensMicrophone?: boolean | undefined;
-  /** Where a page of another site serves the AudioWorklet itself; left out, the server does. */
+  /** The AudioWorklet on a page of another site that serves it itself; default: the server's. */
   readonly workletUrl?: string | undefined;
 }
 
@@ -30,7 +33,7 @@ export class BrowserCall extends AgentCall {
   constructor(options: BrowserCallOptions) {
     const server = options.server ?? globalThis.location.origin;
     const path = typeof PARLEY_WORKLET_PATH === "string" ? PARLEY_WORKLET_PATH : WORKLET_PATH;
-    // A server that is no address is told by the call's start.
+    // The call's start reports an invalid server address.
     const own = URL.canParse("/", server) ? serverAddress(server, path).href : path;
     const workletUrl = options.workletUrl ?? own;
     const { microphoneId, isMicrophoneNeeded, opensMicrophone, clock } = options;
@@ -49,7 +52,10 @@ export interface SoundDevices {
   readonly loudspeakers: readonly MediaDeviceInfo[];
 }
 
-/** What can be chosen: no loudspeaker where the browser has no choice of them. The labels are empty until the page was given a microphone once. */
+/**
+ * The available devices: no loudspeakers if the browser cannot select them. The labels are empty until the page
+ * got a microphone once.
+ */
 export async function soundDevices(): Promise<SoundDevices> {
   const devices = (await globalThis.navigator.mediaDevices?.enumerateDevices()) ?? [];
   const hasChoice = typeof AudioContext === "function" && "setSinkId" in AudioContext.prototype;

@@ -11,18 +11,18 @@ import {
 } from "./worklet-message.js";
 
 export interface BrowserSoundOptions {
-  /** The address of the file with the AudioWorklet. */
+  /** The address of the AudioWorklet's file. */
   readonly workletUrl: string;
-  /** The `deviceId` to begin with; left out, the system's own choice. */
+  /** The initial `deviceId`; default: the system's choice. */
   readonly microphoneId?: string | undefined;
-  /** Left out, it is: sound without one is not opened. */
+  /** Default true: without a microphone the sound is not opened. */
   readonly isMicrophoneNeeded?: boolean | undefined;
-  /** Left out, it does: false waits for `useMicrophone`. */
+  /** Default true; false waits for `useMicrophone`. */
   readonly opensMicrophone?: boolean | undefined;
   readonly clock?: ClientClock | undefined;
 }
 
-/** As often as the worklet, which does not run while the sound is held back. */
+/** As often as the worklet, which does not run while the sound is suspended. */
 const STILL_PERIOD_MS = 125;
 
 /** Chromium and Safari have it, Firefox does not yet. */
@@ -47,10 +47,10 @@ export class BrowserSound implements Sound {
   #loudspeaker: AudioWorkletNode | undefined;
   #microphone: Microphone | undefined;
   #listener: SoundListener | undefined;
-  /** Why there is no microphone; undefined where there is one. */
+  /** Why there is no microphone; undefined if there is one. */
   #microphoneFault: CallErrorCode | undefined;
   #isSuspended = false;
-  /** The turn that is not over, and what was told of it. */
+  /** The current turn, and the progress that was reported for it. */
   #playing: { readonly turn: number; readonly ms: number } | undefined;
   #cancelStill: CancelTimer | undefined;
   #volume = 1;
@@ -65,7 +65,7 @@ export class BrowserSound implements Sound {
 
   async open(listener: SoundListener): Promise<void> {
     this.#listener = listener;
-    // Before anything is waited for: a context that is made in a click may sound.
+    // Before any await: an AudioContext that is created in a click handler may play.
     const context = new AudioContext({ latencyHint: "interactive" });
     this.#context = context;
     context.onstatechange = () => this.#watchContext();
@@ -80,14 +80,14 @@ export class BrowserSound implements Sound {
     });
     ears.port.onmessage = ({ data }: MessageEvent<Int16Array<ArrayBuffer>>) => listener.frame(data);
     this.#openLoudspeaker(context);
-    // Its output is silent: a worklet that leads nowhere is not run by every browser.
+    // Its output is silent: not every browser runs a worklet without a destination.
     ears.connect(context.destination);
     this.#microphone = new Microphone(ears, (change) => this.#microphoneChanged(change));
     this.#microphone.setMuted(this.#isMuted);
     if (this.#options.opensMicrophone !== false) {
       await this.#openMicrophone(this.#microphone, listener);
     }
-    // Hung up while the browser asked for the microphone: nothing of this call may ask again.
+    // Hung up while the browser asked for the microphone: this call must not ask again.
     if (context !== this.#context) return;
     globalThis.navigator.mediaDevices?.addEventListener("devicechange", this.#devicesChanged);
     this.#watchContext();
@@ -123,15 +123,12 @@ export class BrowserSound implements Sound {
     if (this.#gain !== undefined) this.#gain.gain.value = volume;
   }
 
-  /**
-   * Changes the microphone, also in the middle of a call; left out, the system's own choice is tried. Rejects with a
-   * CallError.
-   */
+  /** Changes the microphone, also during a call; default: the system's choice. Rejects with a CallError. */
   async useMicrophone(deviceId?: string): Promise<void> {
     await this.#microphone?.open(deviceId);
   }
 
-  /** Changes the loudspeaker. Rejects with a CallError where the browser has no choice. */
+  /** Changes the loudspeaker. Rejects with a CallError if the browser cannot select one. */
   async useLoudspeaker(deviceId: string): Promise<void> {
     const context: (AudioContext & SelectableOutput) | undefined = this.#context;
     if (context === undefined) return;
@@ -165,7 +162,7 @@ export class BrowserSound implements Sound {
   }
 
   async #loadWorklet(context: AudioContext): Promise<void> {
-    // Browsers have no worklets there either, and would say nothing that a person understands.
+    // Browsers have no worklets there either, and their error would be hard to understand.
     if (!globalThis.isSecureContext) throw new CallError("pageNotSecure", PAGE_NOT_SECURE);
     try {
       await context.audioWorklet.addModule(this.#options.workletUrl);
@@ -193,7 +190,7 @@ export class BrowserSound implements Sound {
     this.#loudspeaker?.port.postMessage(command, transfer);
   }
 
-  /** What has left the worklet is heard when it has passed the system's own buffers. */
+  /** Audio from the worklet is heard after the system's own buffers. */
   #onReport(report: LoudspeakerReport): void {
     if (report.type === "loudness") return this.#listener?.agentLoudness(report.rms);
     const stops = this.#stops;
@@ -210,7 +207,7 @@ export class BrowserSound implements Sound {
     this.#listener?.played(turn, ms);
   }
 
-  /** The server has to wait for audio that is not heard, and stop it when the caller interrupts. */
+  /** The server has to wait for audio that does not play, and stop it when the caller interrupts. */
   #reportStill(): void {
     if (this.#playing !== undefined) this.#listener?.played(this.#playing.turn, this.#playing.ms);
     this.#cancelStill = this.#clock.after(STILL_PERIOD_MS, () => this.#reportStill());
@@ -223,7 +220,7 @@ export class BrowserSound implements Sound {
     if (fault !== undefined && fault !== this.#microphoneFault) this.#listener?.mended(fault);
     if (change.state === "open") return;
     if (change.state === "muted") {
-      // It comes back by itself; another one is not tried.
+      // It comes back by itself; no other device is tried.
       this.#listener?.fault(new CallError("microphoneMuted", MUTED));
       return;
     }
@@ -232,7 +229,7 @@ export class BrowserSound implements Sound {
     this.#devicesChanged();
   }
 
-  /** A microphone that there is none of is looked for whenever a device comes or goes. */
+  /** A missing microphone is looked for whenever a device is added or removed. */
   readonly #devicesChanged = () => {
     if (this.#microphoneFault === undefined || this.#microphoneFault === "microphoneMuted") return;
     void this.#microphone?.open().catch(() => {});

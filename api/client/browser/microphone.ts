@@ -7,7 +7,7 @@ export const PAGE_NOT_SECURE =
 const FOR_THE_OWNER =
   "For the site's owner: if the page is in a frame, add " +
   'allow="microphone" to the iframe, and let the header Permissions-Policy say microphone=(self), with the origin of the frame.';
-/** A page without a right of its own to the microphone cannot ask for it, whatever its visitor allows. */
+/** A page without microphone permission cannot ask for it, whatever its visitor allows. */
 const NOT_PERMITTED = `This page may not use the microphone: the site must permit it. ${FOR_THE_OWNER}`;
 
 const WORDS: Readonly<Record<string, readonly [code: CallErrorCode, message: string]>> = {
@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<string, readonly [code: CallErrorCode, message: str
   ],
 };
 
-/** The microphone of a call, which may be changed for another in the middle of it. */
+/** The microphone of a call, which may be changed during the call. */
 export class Microphone {
   readonly #target: AudioNode;
   readonly #onChange: (change: MicrophoneChange) => void;
@@ -31,13 +31,13 @@ export class Microphone {
   #isMuted = false;
   #isClosed = false;
 
-  /** Its sound goes to `target`. */
+  /** Its audio goes to `target`. */
   constructor(target: AudioNode, onChange: (change: MicrophoneChange) => void) {
     this.#target = target;
     this.#onChange = onChange;
   }
 
-  /** Takes the device, or the system's own choice, in place of the one before. Rejects with a CallError. */
+  /** Opens the device, or the system's choice, instead of the previous one. Rejects with a CallError. */
   async open(deviceId?: string): Promise<void> {
     const stream = await opened(deviceId);
     if (this.#isClosed) return stopTracks(stream);
@@ -72,7 +72,7 @@ export class Microphone {
     this.#stream = undefined;
   }
 
-  /** The system, or a key of the machine, has taken the sound away, or has given it back. */
+  /** The system, or a mute key, has muted or unmuted the device. */
   #changed(stream: MediaStream, track: MediaStreamTrack, state: "muted" | "open"): void {
     if (stream !== this.#stream) return;
     const { deviceId = "" } = track.getSettings();
@@ -101,7 +101,7 @@ async function opened(deviceId: string | undefined): Promise<MediaStream> {
   try {
     return await navigator.mediaDevices.getUserMedia({ audio });
   } catch (error) {
-    // The device that was chosen is gone: any other is better than none.
+    // The chosen device is gone: any other is better than none.
     if (deviceId !== undefined && nameOf(error) === "OverconstrainedError")
       return opened(undefined);
     throw openFault(error);
@@ -111,7 +111,7 @@ async function opened(deviceId: string | undefined): Promise<MediaStream> {
 function openFault(error: unknown): CallError {
   const options = { cause: error };
   const isPermitted = isMicrophonePermitted();
-  // Chromium reports a missing device there on a machine that has none.
+  // Chromium reports a missing device in this way on a machine without one.
   if (isPermitted === false) {
     return new CallError("microphoneNotPermitted", NOT_PERMITTED, options);
   }
@@ -129,7 +129,7 @@ interface FeaturePolicy {
   allowsFeature(name: string): boolean;
 }
 
-/** Undefined where the browser does not tell what the page may ask for. */
+/** Undefined if the browser does not report the permissions policy. */
 function isMicrophonePermitted(): boolean | undefined {
   const policies: object = document;
   const policy = ["permissionsPolicy", "featurePolicy"]

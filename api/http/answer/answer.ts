@@ -3,31 +3,34 @@ import type { Pace } from "./paced-stream.js";
 
 export type HeaderLine = readonly [name: string, value: string];
 
-/** What is sent back: the whole body, so that its length is known before the first byte leaves. */
+/** A response with its whole body, so that its length is known before the first byte is sent. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
-  /** As bytes it is shared by many answers: nothing of it is copied for a client that reads slowly. */
+  /** Bytes can be shared by many responses: nothing is copied for a slow client. */
   readonly body: string | Uint8Array;
   readonly headers?: readonly HeaderLine[];
-  /** A content security policy in place of the one that forbids everything; only a page needs it. */
+  /** A content security policy that replaces the default, which forbids everything; only pages need it. */
   readonly policy?: string;
-  /** The `cache-control` of a cacheable answer; without it the answer must not be cached. */
+  /** The `cache-control` of a cacheable response; without it the response must not be cached. */
   readonly cacheControl?: string;
-  /** The request was not read to its end and will not be: its connection serves nothing after this. */
+  /** The request's body was not read to its end, so the connection is closed after the response. */
   readonly closesConnection?: boolean;
 }
 
-/** An answer whose body is made while it is sent. */
+/** A response whose body is generated while it is sent. */
 export interface StreamedAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly headers?: readonly HeaderLine[];
-  /** The pace of texts that many clients are sent; a client that is given up gets a `SlowClientError` on its `signal`. */
+  /**
+   * The pacing of texts that many clients receive; a client that is dropped gets a `SlowClientError` on its
+   * `signal`.
+   */
   readonly pace?: Pace;
   /**
-   * Called once; the answer ends when it settles, and is broken off when it rejects. `write` sends text; what a client
-   * leaves unread is bounded, and past it the client counts as gone. `signal` aborts when it has gone.
+   * Called once; the response ends when it resolves, and is aborted when it rejects. `write` sends text; unread
+   * text is bounded, and beyond the limit the client counts as gone. `signal` aborts when the client has gone.
    */
   readonly produce: (write: (text: string) => void, signal: AbortSignal) => Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { FileDownload } from "../../contract/file-download.js";
 import type { HeaderLine } from "./answer.js";
 
-/** The bytes of a file, or a part of it, as they are sent: as fast as the client reads. */
+/** The bytes of a file, or a part of it, sent as fast as the client reads. */
 export interface DownloadAnswer {
   readonly status: number;
   readonly contentType: string;
@@ -16,8 +16,8 @@ const PARTIAL_CONTENT = 206;
 const RANGE_NOT_SATISFIABLE = 416;
 
 /**
- * The whole file, or the one range that the header asks for (RFC 9110, 14.1.2). A header that asks for several ranges,
- * or for something that is no range, is answered with the whole file, as the RFC allows.
+ * The whole file, or the one range that the header requests (RFC 9110, 14.1.2). For several ranges, or an invalid
+ * range, the response is the whole file, as the RFC allows.
  */
 export function downloadAnswer(
   status: number,
@@ -39,7 +39,7 @@ export function downloadAnswer(
   return { status: PARTIAL_CONTENT, contentType, headers, file, from, sizeBytes: to - from + 1 };
 }
 
-/** First and last byte; the first behind the last when there is nothing in between. */
+/** First and last byte; the first is greater if there is nothing in between. */
 function bounds(
   [, first, last = "", suffix]: RegExpExecArray,
   sizeBytes: number,

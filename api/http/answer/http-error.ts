@@ -1,6 +1,6 @@
 import { ParleyError, type RequestErrorCode } from "../../../storage/parley-error.js";
 
-/** The status of an answer with this code; the type holds it to the list. */
+/** The status for each code; the type ensures that every code has one. */
 export const STATUS_BY_CODE = {
   invalid_request: 400,
   wrong_password: 400,
@@ -54,7 +54,7 @@ export const STATUS_BY_CODE = {
   not_configured: 503,
 } as const satisfies Readonly<Record<RequestErrorCode, number>>;
 
-/** A refusal that only HTTP knows (a body too large, a method not offered); the engine's refusals are `RequestError`s. */
+/** A refusal that only HTTP has (a body too large, a method not allowed); the engine's refusals are `RequestError`s. */
 export class HttpError extends ParleyError {
   override readonly name = "HttpError";
   readonly code: RequestErrorCode;
@@ -71,7 +71,7 @@ export class HttpError extends ParleyError {
   }
 }
 
-/** The client hung up while its request was being read; no answer can be sent. */
+/** The client disconnected while its request was being read; no response can be sent. */
 export class RequestAbortedError extends ParleyError {
   override readonly name = "RequestAbortedError";
   readonly code = "request_aborted";

@@ -2,19 +2,25 @@ import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
 import { ParleyError } from "../../../storage/parley-error.js";
 import type { HttpResponse } from "../backend/http-backend.js";
 
-/** Given to the system at once; of what it does not take, uWebSockets.js makes a copy for this one client. */
+/** Passed to the system at once; uWebSockets.js copies what the system does not accept for this one client. */
 const PIECE_CHARS = 32 * 1024;
-/** A client that has not read on for so long will not. */
+/** A client that has not read for this long will not continue. */
 const STALL_MAX_MS = 30_000;
 
 export interface Pace {
-  /** What may wait for one client, beside the piece that it is reading; past it, it is given up. */
+  /**
+   * The maximum text that waits for one client, besides the piece that it is reading; beyond it, the client is
+   * dropped.
+   */
   readonly backlogBytesMax: number;
-  /** Text without a meaning. It is sent when a client has caught up: uWebSockets.js wants something to write then. */
+  /**
+   * Text without a meaning. It is sent when a client has caught up, because uWebSockets.js needs something to
+   * write then.
+   */
   readonly filler: string;
 }
 
-/** Why a client was given up that did not go by itself. */
+/** Why a client was dropped that did not disconnect itself. */
 export class SlowClientError extends ParleyError {
   override readonly name = "SlowClientError";
   readonly code = "client_too_slow";
@@ -25,8 +31,8 @@ export class SlowClientError extends ParleyError {
 }
 
 /**
- * An answer that many clients are sent at the same time, each as fast as it reads. What waits is kept as the texts that
- * were written, which all clients share. It belongs to a response whose head is written.
+ * A response that many clients receive at the same time, each as fast as it reads. Waiting texts are kept as they
+ * were written, and shared by all clients. Requires a response whose head is written.
  */
 export class PacedStream {
   readonly #response: HttpResponse;
@@ -52,12 +58,12 @@ export class PacedStream {
     });
   }
 
-  /** Set when the client was given up. */
+  /** Set when the client was dropped. */
   get slowClientError(): SlowClientError | undefined {
     return this.#slowClient;
   }
 
-  /** Does nothing once the answer is over. */
+  /** Does nothing after the end of the response. */
   write(text: string): void {
     if (this.#isOver || text === "") return;
     this.#waiting.push(text);
@@ -71,7 +77,7 @@ export class PacedStream {
     queueMicrotask(() => this.#flush());
   }
 
-  /** What waits still is sent with the end; a client that has a backlog is broken off. */
+  /** Sends waiting text with the end; a client with a backlog is disconnected. */
   end(): void {
     if (this.#isOver) return;
     if (this.#hasBacklog) {
@@ -83,7 +89,7 @@ export class PacedStream {
     this.#response.cork(() => this.#response.end());
   }
 
-  /** The client has gone: the response must not be touched any more. */
+  /** The client has gone: the response must not be used any more. */
   abandon(): void {
     this.#isOver = true;
     this.#waiting = [];
@@ -107,7 +113,7 @@ export class PacedStream {
     if (!this.#isOver) this.#sendWhatWaits();
   }
 
-  /** The client has read: something has to be written, or uWebSockets.js would not send the rest of its own. */
+  /** The client has read: something must be written, or uWebSockets.js would not send the rest of its buffer. */
   #resume(): void {
     if (this.#isOver) return;
     if (this.#waiting.length === 0) this.#send(this.#pace.filler);
@@ -119,7 +125,7 @@ export class PacedStream {
     while (!this.#hasBacklog && this.#waiting.length > 0) this.#send(this.#nextPiece());
   }
 
-  /** uWebSockets.js tells of a backlog at once for a large piece, and for a small one with the piece after it. */
+  /** uWebSockets.js reports a backlog immediately for a large piece, and for a small one with the next piece. */
   #send(piece: string): void {
     let isTaken = true;
     this.#response.cork(() => {
@@ -143,7 +149,7 @@ export class PacedStream {
     return piece;
   }
 
-  /** Not between the two halves of one character. */
+  /** Never between the two halves of a character. */
   #endOfPiece(text: string): number {
     const end = this.#sentChars + PIECE_CHARS;
     const last = text.charCodeAt(end - 1);

@@ -8,24 +8,24 @@ import type { Answer, HeaderLine } from "./answer.js";
 export const SCRIPT_TYPE = "text/javascript; charset=utf-8";
 export const STYLE_TYPE = "text/css; charset=utf-8";
 
-/** The file's address names its content, so a browser asks for it once. */
+/** The file's address contains its content hash, so a browser requests it once. */
 const IMMUTABLE = "public, max-age=31536000, immutable";
-/** The address stays when the content changes, so a browser asks each time whether it has. */
+/** The address stays the same when the content changes, so a browser revalidates it each time. */
 const REVALIDATED = "public, no-cache";
 const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/;
 const VARIES: HeaderLine = ["vary", "accept-encoding"];
 const VERSION_CHARACTERS = 12;
-/** There is nothing in the files that a page of another site could not have from its own server. */
+/** The files contain nothing that another site could not get from its own server. */
 const ANY_SITE_MAY_EMBED: HeaderLine = ["cross-origin-resource-policy", "cross-origin"];
 const ANY_SITE = new CorsPolicy(["*"]);
 
-/** A file that was compressed when the project was built; it is served as bytes and never parsed here. */
+/** A file that was compressed at build time; it is served as bytes and never parsed here. */
 export class StaticFile {
   /** Changes with the content. */
   readonly version: string;
   readonly #contentType: string;
   readonly #zipped: Buffer;
-  /** Only for who takes no gzip, which no browser is. */
+  /** Only for clients without gzip support, which no browser is. */
   #plain: Buffer | undefined;
 
   /** `name`: `swagger-ui.js` is read from `swagger-ui.js.gz`. Throws what `readFileSync` throws. */
@@ -36,7 +36,7 @@ export class StaticFile {
     this.version = hash.slice(0, VERSION_CHARACTERS);
   }
 
-  /** For a path with the version in it. */
+  /** For a path that contains the version. */
   immutable(path: string): Endpoint {
     return {
       ...this.#endpoint(path, ["accept-encoding"]),
@@ -44,7 +44,7 @@ export class StaticFile {
     };
   }
 
-  /** For a path that stays, which pages of any other site may load. */
+  /** For a permanent path, which pages of any other site may load. */
   revalidated(path: string): Endpoint {
     const tag = `"${this.version}"`;
     const headers: readonly HeaderLine[] = [["etag", tag], ANY_SITE_MAY_EMBED];
@@ -58,7 +58,7 @@ export class StaticFile {
     };
   }
 
-  /** As `keptForever`, for pages of any other site too. */
+  /** As `immutable`, for pages of any other site too. */
   immutableCrossOrigin(path: string): Endpoint {
     return {
       ...this.#endpoint(path, ["accept-encoding"]),
@@ -86,7 +86,7 @@ export class StaticFile {
   }
 }
 
-/** What `read` makes of files of the build; undefined where the server was built without them, by `tsc` alone. */
+/** The result of `read` from files of the build; undefined if the server was built without them, by `tsc` alone. */
 export function ifBuilt<Built>(read: () => Built): Built | undefined {
   try {
     return read();

@@ -1,93 +1,100 @@
 import type { RequestErrorCode } from "../../../storage/parley-error.js";
 /**
- * What the layers above ask of whatever speaks HTTP and WebSocket. The methods that a request, a response and a socket have
- * are those of uWebSockets.js, so that its own objects serve without a wrapper around each.
+ * The HTTP and WebSocket backend that the layers above use. The methods of a request, a response and a socket are
+ * those of uWebSockets.js, so that its own objects need no wrappers.
  */
 export interface HttpBackend {
   readonly name: "uws" | "node";
-  /** Whether a request that comes before the answer to the one in front of it waits, or breaks the connection. */
+  /** Whether a pipelined request waits for the response before it, or closes the connection. */
   readonly answersInOrder: boolean;
-  /** Registers a handler for `path`, in which segments may be `:id` and the last may be `*`. */
+  /** Registers a handler for `path`; segments may be `:id`, and the last may be `*`. */
   handle(verb: Verb, path: string, handler: RequestHandler): void;
   webSocket<Visitor extends object>(path: string, route: WebSocketRoute<Visitor>): void;
   /**
-   * Resolves with the port, which the system chooses when `port` is 0; with undefined when it cannot be had. `isShared`: other
-   * processes of this server may listen there too, and the system gives each of them its part of the connections.
+   * Resolves with the port, which the system chooses if `port` is 0; with undefined if the port is unavailable.
+   * `isShared`: other processes of this server may listen there too, and the system distributes the connections.
    */
   listen(host: string, port: number, isShared?: boolean): Promise<number | undefined>;
-  /** Connections that are open stay. */
+  /** Open connections stay open. */
   stopListening(): void;
-  /** Breaks off everything that is open. */
+  /** Destroys everything that is open. */
   close(): void;
 }
 
-/** The verbs as uWebSockets.js calls them; `any` is asked when no other fits. */
+/** The verbs as uWebSockets.js names them; `any` matches when no other does. */
 export type Verb = "get" | "post" | "patch" | "del" | "head" | "options" | "any";
 
 export type RequestHandler = (response: HttpResponse, request: HttpRequest) => void;
 
-/** Must not be touched after the callback that it was given to. */
+/** Must not be used after the callback that received it. */
 export interface HttpRequest {
   /** Lower case. */
   getMethod(): string;
-  /** The value of the first header of that name; empty when there is none. */
+  /** The value of the first header of that name; empty if there is none. */
   getHeader(lowerCaseName: string): string;
-  /** The segment that stands for the path's `:name` of that index, undecoded. */
+  /** The segment at the path's `:name` of that index, undecoded. */
   getParameter(index: number): string | undefined;
-  /** What follows the `?`, undecoded; with a key, that one's value, decoded. */
+  /** The query string, undecoded; with a key, that parameter's value, decoded. */
   getQuery(key?: string): string | undefined;
   /** Each header line; names in lower case. */
   forEach(each: (name: string, value: string) => void): void;
 }
 
-/** Must not be touched once it is ended, closed or aborted. Few further requests wait for it; more break its connection. */
+/**
+ * Must not be used after it is ended, closed or aborted. A few pipelined requests wait for it; more close its
+ * connection.
+ */
 export interface HttpResponse {
   /** 4 or 16 bytes. */
   getRemoteAddress(): ArrayBuffer;
-  /** Writes within `whole` leave together. */
+  /** Writes within `whole` are sent together. */
   cork(whole: () => void): unknown;
-  /** Such as `200 OK`; comes before the headers. */
+  /** Such as `200 OK`; precedes the headers. */
   writeStatus(line: string): unknown;
-  /** After the value, whole header lines may follow, each behind a CRLF. */
+  /** Whole header lines may follow the value, each after a CRLF. */
   writeHeader(name: string, value: string): unknown;
-  /** A piece of a body of unknown length; an empty one sends the head alone. False while the client leaves something unread. */
+  /** A piece of a body of unknown length; an empty one sends only the head. False while the client has unread data. */
   write(text: string): boolean;
-  /** `closes`: the connection serves nothing after this. */
+  /** `closes`: closes the connection after this response. */
   end(body?: string, closes?: boolean): unknown;
   endWithoutBody(): unknown;
   /**
-   * A piece of a body of `totalBytes`, of which no copy is made. Answers whether the piece is taken, and whether the body is
-   * whole with it. A piece that is not taken must not change until `onWritable` says how many bytes of the body have been.
+   * A piece of a body of `totalBytes`, without a copy. Returns whether the piece is accepted, and whether the body
+   * is complete with it. A piece that is not accepted must not change until `onWritable` reports how many bytes of
+   * the body have been sent.
    */
   tryEnd(bytes: Uint8Array, totalBytes: number): [isTaken: boolean, isWhole: boolean];
-  /** Called when the client has read what was left unread. */
+  /** Called when the client has read the pending data. */
   onWritable(handler: (sentBytes: number) => boolean): unknown;
-  /** Called when the connection breaks before the end; replaces the handler before it. */
+  /** Called when the connection breaks before the end; replaces the previous handler. */
   onAborted(handler: () => void): unknown;
-  /** Offers the request's body, in pieces that are valid during the call. Only within the request's own callback. */
+  /** Passes on the request's body, in pieces that are valid during the call. Only within the request's own callback. */
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
-  /** Breaks the connection. */
+  /** Destroys the connection. */
   close(): unknown;
 }
 
-/** What takes the WebSockets of one path. A socket must not be touched once it is closed. */
+/** The handler of one path's WebSockets. A socket must not be used after it is closed. */
 export interface WebSocketRoute<Visitor extends object> {
-  /** A larger message breaks the connection; `close` is then told `REFUSED_MESSAGE`, unless `refused` has closed it. */
+  /** A larger message closes the connection; `close` then gets `REFUSED_MESSAGE`, unless `refused` has closed it. */
   readonly messageBytesMax: number;
   /** A client that is silent for this long, pings included, is disconnected. */
   readonly silenceMaxSec: number;
-  /** While it is closed a client is answered 503: a proxy asks the next server then. Left out: it never is. */
+  /** While closed, clients get a 503, so that a proxy tries the next server. Omitted: never closed. */
   isClosed?(): boolean;
-  /** What to remember of the client, before its connection is accepted. */
+  /** Returns the data to keep about the client, before its connection is accepted. */
   admit(request: HttpRequest, response: Pick<HttpResponse, "getRemoteAddress">): Visitor;
   open(socket: BackendSocket<Visitor>): void;
   /** The bytes are valid during the call. */
   message(socket: BackendSocket<Visitor>, message: ArrayBuffer, isBinary: boolean): void;
-  /** A message was too large, and can still be answered: not with uWebSockets.js, which breaks the connection by itself. */
+  /**
+   * A message was too large, and a response is still possible: not with uWebSockets.js, which closes the
+   * connection itself.
+   */
   refused?(socket: BackendSocket<Visitor>): void;
   /** Optional. Called when the send buffer drains, also when it becomes empty. */
   drained?(socket: BackendSocket<Visitor>): void;
-  /** Told once, as soon as either side closes or the connection breaks, which is 1006. */
+  /** Called once, as soon as either side closes or the connection breaks, which is 1006. */
   close(socket: BackendSocket<Visitor>, code: number, reason: string): void;
 }
 
@@ -95,13 +102,13 @@ export interface BackendSocket<Visitor> {
   getUserData(): Visitor;
   /** The bytes must not change afterwards. */
   send(message: string | Uint8Array, isBinary: boolean): number;
-  /** Sends what is still unread, then the close frame. */
+  /** Sends pending data, then the close frame. */
   end(code: number, reason: string): void;
-  /** Bytes that the system has not taken yet. */
+  /** Bytes that the system has not accepted yet. */
   getBufferedAmount(): number;
 }
 
-/** For a person who reads what a proxy was told. */
+/** For a person who reads a proxy's response. */
 export const CLOSED_ROUTE_MESSAGE = "this server takes no calls, and another one does";
 export const CLOSED_ROUTE_STATUS = "503 Service Unavailable";
 export const CLOSED_ROUTE_BODY = JSON.stringify({
@@ -109,10 +116,10 @@ export const CLOSED_ROUTE_BODY = JSON.stringify({
   code: "unavailable" satisfies RequestErrorCode,
 });
 
-/** uWebSockets.js's own words for a message beyond `messageBytesMax`. */
+/** The text of uWebSockets.js for a message beyond `messageBytesMax`. */
 export const REFUSED_MESSAGE = "Received too big message";
 
-/** Clients that offer protocols break off unless one of them is chosen. */
+/** Clients that offer protocols disconnect unless one of them is chosen. */
 export function firstProtocol(offered: string): string {
   return offered.split(",")[0]?.trim() ?? "";
 }

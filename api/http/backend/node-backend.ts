@@ -26,12 +26,12 @@ import {
 } from "./http-backend.js";
 import { codingRefusal } from "./request-framing.js";
 
-/** What uWebSockets.js gives a client that neither sends the rest of its body nor reads its answer. */
+/** The time limit of uWebSockets.js for a client that neither sends the rest of its body nor reads its response. */
 export const STALL_MAX_MS = 10_000;
 
 const NOTHING = new ArrayBuffer(0);
 
-/** An answer of node:http, in the words of the port. */
+/** A response of node:http with the interface of the backend. */
 export class NodeResponse implements HttpResponse {
   readonly #message: IncomingMessage;
   readonly #raw: ServerResponse;
@@ -56,7 +56,7 @@ export class NodeResponse implements HttpResponse {
     return addressBytes(this.#message.socket.remoteAddress ?? "");
   }
 
-  /** Node sends what is written in one turn together without being asked. */
+  /** Node sends the writes of one turn together anyway. */
   cork(whole: () => void): void {
     whole();
   }
@@ -114,7 +114,7 @@ export class NodeResponse implements HttpResponse {
     socket.setTimeout(STALL_MAX_MS);
     this.#message.on("data", (part: Buffer) => handler(copiedBuffer(part), false));
     this.#message.on("end", () => {
-      // After its answer, Node times the connection by itself.
+      // After the response, Node times the connection itself.
       if (!this.#isOver && !this.#hasUnread) socket.setTimeout(0);
       handler(NOTHING, true);
     });
@@ -147,7 +147,7 @@ export class NodeResponse implements HttpResponse {
     this.#onOver();
   }
 
-  /** Passes on at once, past Node's own corking: only then is known what the system takes. */
+  /** Sends immediately, bypassing Node's own corking: only then is it known what the system accepts. */
   #send(write: (onSent: () => void) => void): boolean {
     const { socket } = this.#raw;
     this.#writeCount += 1;
@@ -169,24 +169,24 @@ export class NodeResponse implements HttpResponse {
   }
 }
 
-/** Without a socket it waits behind an earlier answer, of which something is unread. */
+/** Without a socket it waits for an earlier response that has unread data. */
 function isUnread({ socket }: ServerResponse): boolean {
   return socket === null || socket.writableLength > 0;
 }
 
-/** The bytes alone: Node's piece may be a part of something larger. */
+/** Only these bytes: Node's piece may be a part of something larger. */
 export function copiedBuffer({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
   const copy = new ArrayBuffer(byteLength);
   new Uint8Array(copy).set(new Uint8Array(buffer, byteOffset, byteLength));
   return copy;
 }
 
-/** So many requests may wait of a client that sends them before it has its answers. */
+/** The number of pipelined requests that may wait. */
 const WAITING_MAX = 8;
 
 export type Serve = (message: IncomingMessage, response: NodeResponse) => void;
 
-/** The requests of one connection: each is served when the one before is answered. */
+/** The requests of one connection: each is served after the response to the one before. */
 export class NodeConnection {
   readonly #serve: Serve;
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
@@ -207,7 +207,7 @@ export class NodeConnection {
     else this.#waiting.push([message, raw]);
   }
 
-  /** After a request that is refused with its connection: Node still reads what came behind it. */
+  /** After a request that is refused and closes its connection: Node still reads what follows it. */
   refuseFurther(): void {
     this.#takesMore = false;
   }
@@ -247,7 +247,7 @@ export function splitAddress(address: string): SplitAddress {
     : { path: address.slice(0, mark), queryString: address.slice(mark + 1) };
 }
 
-/** A request of node:http, in the words of the port. */
+/** A request of node:http with the interface of the backend. */
 export class NodeRequest implements HttpRequest {
   readonly #message: IncomingMessage;
   readonly #queryString: string;
@@ -290,8 +290,9 @@ const NO_CODE = 1005;
 const BROKEN = 1006;
 
 /**
- * The library closes by itself for two reasons. An answer to the client's close is sent as it wants. A message that breaks the
- * protocol or is too large is not answered: the connection breaks, as it does with uWebSockets.js.
+ * The library closes on its own for two reasons. A response to the client's close is sent unchanged. A message
+ * that violates the protocol or is too large gets no response: the connection is destroyed, as with
+ * uWebSockets.js.
  */
 export class AnsweringSocket extends WebSocket {
   #isBroken = false;
@@ -324,7 +325,7 @@ interface NodeSocketParts<Visitor extends object> {
   readonly route: WebSocketRoute<Visitor>;
 }
 
-/** A WebSocket of the library `ws`, in the words of the port. */
+/** A WebSocket of the library `ws` with the interface of the backend. */
 export class NodeSocket<Visitor extends object> implements BackendSocket<Visitor> {
   readonly #raw: AnsweringSocket;
   readonly #connection: Socket;
@@ -370,7 +371,7 @@ export class NodeSocket<Visitor extends object> implements BackendSocket<Visitor
     return this.#raw.bufferedAmount;
   }
 
-  /** Also of a socket whose close is still on its way. */
+  /** Also for a socket whose close is still on its way. */
   breakOff(reason: string): void {
     this.#raw.breakOff();
     this.#closed(BROKEN, reason);
@@ -388,7 +389,7 @@ export class NodeSocket<Visitor extends object> implements BackendSocket<Visitor
   #failed(error: Error): void {
     if (!isTooBig(error)) return this.breakOff("");
     if (this.#isOpen) this.#route.refused?.(this);
-    // The library's own wish to close comes right after this, and does nothing to what is closed.
+    // The library's own close follows immediately, and has no effect on a closed socket.
     if (this.#isOpen) this.breakOff(REFUSED_MESSAGE);
   }
 
@@ -403,7 +404,7 @@ function isTooBig(error: Error): boolean {
   return "code" in error && error.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH";
 }
 
-/** A request for a WebSocket, with the bytes that came behind it. */
+/** A request for a WebSocket, with the bytes that followed it. */
 export interface UpgradeRequest {
   readonly message: IncomingMessage;
   readonly request: HttpRequest;
@@ -411,10 +412,10 @@ export interface UpgradeRequest {
   readonly head: Buffer;
 }
 
-/** The sockets of one path, whatever is remembered of their clients. */
+/** The sockets of one path, whatever data is kept about their clients. */
 export interface OpenWebSocketRoute {
   welcome(upgrade: UpgradeRequest): void;
-  /** Breaks off who was silent for too long. To be called every `passedSec`. */
+  /** Disconnects silent clients. Call it every `passedSec`. */
   check(passedSec: number): void;
   breakAll(): void;
 }
@@ -428,7 +429,7 @@ const CLOSED = [
   CLOSED_ROUTE_BODY,
 ].join("\r\n");
 
-/** A door of the port on the library `ws`. */
+/** A WebSocket route of the backend on the library `ws`. */
 export class NodeWebSocketRoute<Visitor extends object> implements OpenWebSocketRoute {
   readonly #route: WebSocketRoute<Visitor>;
   readonly #sockets = new Set<NodeSocket<Visitor>>();
@@ -471,20 +472,23 @@ export class NodeWebSocketRoute<Visitor extends object> implements OpenWebSocket
 
 export interface FoundPath<Value> {
   readonly value: Value;
-  /** The segments that stood for `:name`, undecoded, from left to right. */
+  /** The segments at `:name`, undecoded, from left to right. */
   readonly parameters: readonly string[];
 }
 
 interface Branch<Value> {
   readonly named: Map<string, Branch<Value>>;
-  /** Where the segment is `:name`. */
+  /** If the segment is `:name`. */
   open: Branch<Value> | undefined;
   value: Value | undefined;
-  /** Where the path goes on with `/*`. */
+  /** If the path continues with `/*`. */
   rest: Value | undefined;
 }
 
-/** Finds what belongs to a path. A segment's own name goes before `:name`, which takes no empty one, and that before `*`. */
+/**
+ * Finds the value for a path. A literal segment takes precedence over `:name`, which matches no empty one, and
+ * that over `*`.
+ */
 export class PathTree<Value> {
   readonly #root: Branch<Value> = newBranch();
 
@@ -546,7 +550,7 @@ function namedBranch<Value>(branch: Branch<Value>, segment: string): Branch<Valu
 
 const HEAD_BYTES_MAX = 4 * 1024;
 const HEADER_LINES_MAX = 100;
-/** Node then closes the connection without an answer. It is longer than the deadline of a body, which gets a 408. */
+/** Node then closes the connection without a response. It is longer than the deadline of a body, which gets a 408. */
 const REQUEST_MAX_MS = 40_000;
 const TIMEOUT_CHECK_MS = 2_000;
 const SOCKET_CHECK_SEC = 4;
@@ -560,7 +564,7 @@ const VERB_BY_METHOD: Readonly<Record<string, Verb>> = {
   OPTIONS: "options",
 };
 
-/** node:http and `ws`, where uWebSockets.js does not load or is not wanted. It keeps to the same limits. */
+/** node:http and `ws`, for systems without uWebSockets.js. It has the same limits. */
 export class NodeBackend implements HttpBackend {
   readonly name = "node";
   readonly answersInOrder = true;
@@ -571,7 +575,7 @@ export class NodeBackend implements HttpBackend {
   readonly #connections = new WeakMap<Duplex, NodeConnection>();
   readonly #stopChecking: CancelTimer;
 
-  /** `clock`: the network's, whatever clock the calls go by. */
+  /** `clock`: the network's, whatever clock the calls use. */
   constructor(clock: Clock = new SystemClock()) {
     this.#server = createServer({
       IncomingMessage: messageClass((path) => this.#routes.find(path) !== undefined),
@@ -581,7 +585,7 @@ export class NodeBackend implements HttpBackend {
       requestTimeout: REQUEST_MAX_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       noDelay: true,
-      // Node would answer 400, and then serve what comes behind on the same connection.
+      // Node would respond with 400, and then serve what follows on the same connection.
       requireHostHeader: false,
     });
     this.#server.maxHeadersCount = 0;
@@ -609,7 +613,7 @@ export class NodeBackend implements HttpBackend {
     this.#routes.set(path, opened);
   }
 
-  /** Never shares its port: Node cannot ask the system for that. */
+  /** Never shares its port: Node cannot request that from the system. */
   async listen(host: string, port: number, isShared = false): Promise<number | undefined> {
     if (isShared) return undefined;
     const server = this.#server;
@@ -663,7 +667,7 @@ export class NodeBackend implements HttpBackend {
   }
 }
 
-/** What uWebSockets.js refuses too. */
+/** Requests that uWebSockets.js refuses too. */
 function refusalStatus({ headers, rawHeaders, httpVersion }: IncomingMessage): number | undefined {
   if (rawHeaders.length > 2 * HEADER_LINES_MAX) return 431;
   if (httpVersion !== "1.1") return 505;
@@ -673,7 +677,7 @@ function refusalStatus({ headers, rawHeaders, httpVersion }: IncomingMessage): n
   return refusal && Number.parseInt(refusal, 10);
 }
 
-/** Node keeps the first of several, and lets those who want a WebSocket leave it out. */
+/** Node keeps the first of several, and allows WebSocket clients to omit it. */
 function hostCountOf(rawHeaders: readonly string[]): number {
   return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
 }
@@ -683,8 +687,8 @@ export function portOf(address: AddressInfo | string | null): number | undefined
 }
 
 /**
- * Node gives every request that asks for some upgrade to the one listener for upgrades. Only those that want a WebSocket,
- * where there is a door, are to go there; the others (HTTP/2 is asked for by many clients) are requests like any other.
+ * Node passes every request with an upgrade header to its upgrade listener. Only WebSocket requests with a
+ * matching route go there; the others (many clients offer HTTP/2) are ordinary requests.
  */
 function messageClass(hasRoute: (path: string) => boolean): typeof IncomingMessage {
   return class extends IncomingMessage {

@@ -12,15 +12,15 @@ export function uwsLoads(): Promise<boolean> {
   );
 }
 
-/** The message says what an operator can do. */
+/** The message contains what an operator can do. */
 export class BackendUnavailableError extends ParleyError {
   override readonly name = "BackendUnavailableError";
   readonly code = "backend_unavailable";
 }
 
 /**
- * The requested backend. `auto` is uWebSockets.js, or node:http with a warning if that has no binary. Rejects with
- * BackendUnavailableError when it has none and was requested by name.
+ * The requested backend. `auto` is uWebSockets.js, or node:http with a warning if it has no binary. Rejects with
+ * BackendUnavailableError if uWebSockets.js was requested by name and has no binary.
  */
 export async function openBackend(choice: BackendChoice, log: Logger): Promise<HttpBackend> {
   if (choice === "node") return new NodeBackend();

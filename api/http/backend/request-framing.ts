@@ -6,9 +6,9 @@ export type FramingRefusal = "400 Bad Request" | "501 Not Implemented";
 const LENGTH = /^\d+$/;
 
 /**
- * Why a request may not be read, since two readers could see its end at different places: what the one takes for a body is a
- * request to the other (RFC 9112, section 6); or since they could take it for a request to different hosts (section 3.2).
- * Undefined for one that can be read in a single way.
+ * Why a request is refused because two readers could see its end at different places, so that one's body is the
+ * other's next request (RFC 9112, section 6), or could route it to different hosts (section 3.2). Undefined for an
+ * unambiguous request.
  */
 export function framingRefusal(request: HttpRequest): FramingRefusal | undefined {
   const coding = request.getHeader("transfer-encoding");

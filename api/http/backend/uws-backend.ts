@@ -18,7 +18,7 @@ const REFUSED_FRAMING = JSON.stringify({
   code: "invalid_request" satisfies RequestErrorCode,
 });
 
-/** The library takes options after a host too, which its declarations leave out. */
+/** The library accepts options after a host too, which its declarations omit. */
 interface ExclusiveListener {
   listen(
     host: string,
@@ -31,12 +31,12 @@ interface ExclusiveListener {
 const EXCLUSIVE_PORT = 1 satisfies Uws.ListenOptions;
 const SHARED_PORT = 0 satisfies Uws.ListenOptions;
 
-/** Rejects where the package has no binary that this Node and this system can load. */
+/** Rejects if the package has no binary for this Node and this system. */
 export async function openUwsBackend(): Promise<HttpBackend> {
   return new UwsBackend(await import("uWebSockets.js"));
 }
 
-/** The only file that knows uWebSockets.js. */
+/** The only file that uses uWebSockets.js. */
 class UwsBackend implements HttpBackend {
   readonly name = "uws";
   readonly answersInOrder = false;
@@ -86,8 +86,8 @@ class UwsBackend implements HttpBackend {
 }
 
 /**
- * Answers in the next turn: the library breaks the connection when anything comes behind a request that is not answered,
- * and would take it for a request of its own right after an answer, even one that closes.
+ * Responds in the next turn: the library closes the connection when data follows an unanswered request, and would
+ * parse it as a new request right after a response, even one that closes.
  */
 function refuse(response: HttpResponse, status: FramingRefusal | typeof CLOSED_ROUTE_STATUS): void {
   let hasGone = false;
@@ -111,7 +111,7 @@ function behaviorOf<Visitor extends object>(
     maxPayloadLength: route.messageBytesMax,
     idleTimeout: route.silenceMaxSec,
     sendPingsAutomatically: true,
-    // The call legs themselves watch what is not read, and say why they close.
+    // The call legs watch unread data themselves, and report why they close.
     maxBackpressure: 0,
     upgrade: (response, request, context) => {
       const refusal = framingRefusal(request);

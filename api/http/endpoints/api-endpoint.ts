@@ -27,7 +27,7 @@ import { validated } from "../request/validation.js";
 import type { Endpoint, IncomingRequest } from "./endpoint.js";
 
 const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
-/** Proxies that collect answers before they pass them on are asked not to. */
+/** Asks proxies not to buffer the response. */
 const UNBUFFERED: readonly HeaderLine[] = [["x-accel-buffering", "no"]];
 
 export function eventStreamAnswer<Events extends StreamEvents>(
@@ -49,7 +49,7 @@ export function eventStreamAnswer<Events extends StreamEvents>(
   };
 }
 
-/** What the handler of any route is given; its own route says of which types. */
+/** What a route's handler gets; the route itself declares the types. */
 export class RouteCall {
   readonly query: unknown;
   readonly body: unknown;
@@ -80,13 +80,13 @@ export class RouteCall {
     return this.#identity?.user;
   }
 
-  /** Few handlers ask for it, and it is made when they do. */
+  /** Created on first use, since few handlers need it. */
   get signal(): AbortSignal {
     return this.#request.signal;
   }
 }
 
-/** What a handler of a route gets: checked, parsed, and in the types of the contract. */
+/** What a route's handler gets: validated, parsed, and in the types of the contract. */
 export interface RouteRequest<R extends Route> {
   /** The decoded `:id` of the path, or empty. */
   readonly id: string;
@@ -94,11 +94,11 @@ export interface RouteRequest<R extends Route> {
   readonly body: BodyOf<R>;
   readonly tenant: R["auth"] extends "public" ? undefined : Tenant;
   readonly user: R["auth"] extends "user" | "operator" ? UserRecord : UserRecord | undefined;
-  /** Aborts when the client goes away before its answer is whole. */
+  /** Aborts when the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
 }
 
-/** An answer other than the route's success. */
+/** A response other than the route's success. */
 export class OtherAnswer {
   readonly status: number;
   readonly body: unknown;
@@ -117,7 +117,7 @@ export type Handler<R extends Route> = (
 
 export type Handlers<Ids extends RouteId> = { readonly [Id in Ids]: Handler<RouteTable[Id]> };
 
-/** A handler whose route is checked where it is registered, not where it is called. */
+/** A handler whose type is checked where it is registered, not where it is called. */
 export type AnyHandler = (
   request: Pick<RouteCall, "id" | "query" | "body" | "tenant" | "user" | "signal">,
 ) => unknown;
@@ -135,7 +135,7 @@ const DOWNLOAD_HEADERS: readonly string[] = ["range"];
 
 type AnyAnswer = Answer | StreamedAnswer | DownloadAnswer;
 
-/** Serves one route: who asks, how often, with what; then its handler, and the answer as JSON. */
+/** Serves one route: authentication, rate limits, validation, the handler, and the response as JSON. */
 export class ApiEndpoint implements Endpoint {
   readonly method: Endpoint["method"];
   readonly path: string;
@@ -181,7 +181,7 @@ export class ApiEndpoint implements Endpoint {
     await requireWithin(this.#guards.generalLimiter, limitKey(identity));
     requireAccess(identity, this.#route.auth);
     request.bodyBelongsTo(identity.tenant.organization.id);
-    // Whoever has come by a token may not try passwords any faster than at sign-in.
+    // With a stolen token passwords cannot be tried faster than at sign-in.
     if (this.#route.limit === "auth") await this.#limitAddress(request);
     if (this.#route.limit === "vendor") {
       await requireWithin(this.#guards.vendorLimiter, vendorKey(this.#route, identity));
@@ -189,7 +189,7 @@ export class ApiEndpoint implements Endpoint {
     return this.#answerParsed(request, query, identity);
   }
 
-  /** Wrong credentials are counted by address: guessing is limited although there is no user yet. */
+  /** Failed credentials are counted by address, so guessing is limited although there is no user yet. */
   async #identify(request: IncomingRequest, query: URLSearchParams): Promise<Identity> {
     try {
       return await this.#guards.authentication.identify(request, query);
@@ -201,7 +201,7 @@ export class ApiEndpoint implements Endpoint {
     }
   }
 
-  /** At once where this process counts. */
+  /** Synchronous if this process counts. */
   #limitAddress(request: IncomingRequest): Promise<void> | undefined {
     const { limit } = this.#route;
     if (limit === "none") return undefined;
@@ -246,10 +246,10 @@ export class ApiEndpoint implements Endpoint {
   #answerWith(value: unknown, request: IncomingRequest): AnyAnswer {
     const { status, events, download } = this.#route.success;
     if (value instanceof OtherAnswer) return jsonAnswer(value.status, value.body, value.headers);
-    // What the handler of a streaming route gives is checked where it is registered.
+    // The result of a streaming handler is checked where it is registered.
     if (events !== undefined) return eventStreamAnswer(status, value as EventStream<StreamEvents>);
     if (download === undefined) return jsonAnswer(status, value);
-    // So is what the handler of a downloading one gives.
+    // The same applies to a download handler.
     return downloadAnswer(status, download, value as FileDownload, request.header("range"));
   }
 }
@@ -258,7 +258,7 @@ function addressKey(request: IncomingRequest): string {
   return `address ${addressGroup(request.clientAddress)}`;
 }
 
-/** By organization and route: a second key is no second limit. */
+/** By organization and route: a second key gives no second limit. */
 function vendorKey({ path }: Route, { tenant }: Identity): string {
   return `${path} of ${tenant.organization.id}`;
 }

@@ -18,13 +18,11 @@ export interface ConsolePage {
 }
 
 export interface ConsoleAnswer {
-  /** A word for this answer alone: letters, digits, `-` and `_`. */
+  /** A value for this response alone: letters, digits, `-` and `_`. */
   readonly nonce: string;
-  /**
-   * Whether a token behind the address's `#` signs in: otherwise any user's link could sign another user in as them.
-   */
+  /** Whether a token after the address's `#` signs in: otherwise any user's link could sign another user in as them. */
   readonly takesTokens: boolean;
-  /** The sub-path of PUBLIC_BASE_URL; empty where there is none. */
+  /** The sub-path of PUBLIC_BASE_URL; empty if there is none. */
   readonly basePath: string;
 }
 
@@ -47,7 +45,7 @@ export function consolePage(
       `style-src 'self' 'nonce-${nonce}'`,
       "img-src 'self' data:",
       "connect-src 'self'",
-      // A recording, which is fetched with the token of who listens.
+      // A recording, fetched with the listener's token.
       "media-src 'self' blob:",
       "base-uri 'none'",
       "form-action 'none'",
@@ -58,7 +56,7 @@ export function consolePage(
 
 export const CONSOLE_PATH = "/console";
 
-/** Where `build-console.sh` leaves the console's files. */
+/** The output folder of `build-console.sh`. */
 const BUILT_CONSOLE = new URL("../../../console/", import.meta.url);
 const ASSETS_PATH = `${CONSOLE_PATH}/assets`;
 const NOT_BUILT = "the console is not built: run `npm run build`";
@@ -71,9 +69,9 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The console: its files under the names that the build gave them by their content, and its one page for every other path below
- * `/console`, since the page itself says what is shown there. A server that was built without it takes calls all the same.
- * `takesTokens` as in `ConsoleAnswer`.
+ * The console: its files under content-hashed names, and its single page for every other path below `/console`,
+ * since the page does its own routing. A server without the console still handles calls. `takesTokens` as in
+ * `ConsoleAnswer`.
  */
 export function consoleEndpoints(
   takesTokens: boolean,
@@ -91,7 +89,7 @@ export function consoleEndpoints(
           basePath,
         });
   const pages = [CONSOLE_PATH, `${CONSOLE_PATH}/*`].map((path) => pageEndpoint(path, answer));
-  // A page of an earlier build asks for a file that is gone: it must not take the page for a script.
+  // A page of an earlier build requests a file that is gone: it must not get the page instead of a script.
   const gone = pageEndpoint(`${ASSETS_PATH}/*`, refuse("no such path"));
   return [...pages, gone, ...(files ?? [])];
 }
@@ -102,7 +100,7 @@ function builtFiles(folder: URL): readonly Endpoint[] {
     .map((zippedName) => {
       const name = zippedName.slice(0, -".gz".length);
       const type = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)];
-      if (type === undefined) throw new Error(`${name}: a file of the console of no known type`);
+      if (type === undefined) throw new Error(`${name}: unknown type of console file`);
       return new StaticFile(folder, name, type).immutable(`${ASSETS_PATH}/${name}`);
     });
 }
@@ -120,7 +118,7 @@ function entries(paths: readonly string[]): ConsoleFiles {
   };
 }
 
-/** The recording's waveform has a style sheet of its own, which the page's policy allows by a word for this answer alone. */
+/** The recording's waveform has its own style sheet, which the page's policy allows by a nonce for this response. */
 function pageAnswer(files: ConsoleFiles, page: Omit<ConsoleAnswer, "nonce">): () => Answer {
   return () => {
     const nonce = randomBytes(NONCE_BYTES).toString("base64url");

@@ -6,7 +6,7 @@ import type { Endpoint } from "./endpoint.js";
 
 export interface DocsPage {
   readonly html: string;
-  /** Allows the page what this server has, its own few lines of style and script, and nothing from anywhere else. */
+  /** Allows the page this server's files, its own few lines of style and script, and nothing else. */
   readonly contentSecurityPolicy: string;
 }
 
@@ -17,7 +17,7 @@ export interface DocsSources {
   readonly style: string;
 }
 
-/** The library's tables and long words are wider than a telephone, and its whole page would be, too. */
+/** The library's tables and long words are wider than a phone's screen, which would widen the whole page. */
 const STYLE =
   "body{margin:0}html.dark-mode body{background:#1c2022}" +
   ".swagger-ui .info table{display:block;overflow-x:auto}" +
@@ -25,7 +25,7 @@ const STYLE =
   ".swagger-ui .info td code{white-space:nowrap}" +
   ".swagger-ui .opblock-summary-path{overflow-wrap:anywhere}";
 
-/** The library's page as one element of ours; it shows the document in the colours that the reader's system is set to. */
+/** The library's page as one element of ours; it follows the system's color scheme. */
 export function docsPage({ document, script, style }: DocsSources): DocsPage {
   const start = startScript(document);
   return {
@@ -55,7 +55,7 @@ function startScript(document: string): string {
     filter: true,
     displayRequestDuration: true,
     defaultModelsExpandDepth: 0,
-    // Else the library asks its maker's server whether the document is valid.
+    // Otherwise the library sends the document to its maker's validator.
     validatorUrl: null,
   };
   return `
@@ -73,14 +73,14 @@ function hashOf(text: string): string {
 
 export const DOCS_PATH = "/api/docs";
 
-/** Where `build-docs.sh` leaves the files of Swagger UI. */
+/** The output folder of `build-docs.sh` with the files of Swagger UI. */
 const BUILT_DOCS = new URL("../../../docs/", import.meta.url);
 
 const NOT_BUILT = "the documentation page is not built: run `npm run build`";
 
 /**
- * The page that shows the OpenAPI document at the path `document`, and the library's files that it loads. A server that was
- * built without them, by `tsc` alone, takes calls all the same.
+ * The page for the OpenAPI document at the path `document`, and the library's files. A server that was built
+ * without them, by `tsc` alone, still handles calls.
  */
 export function docsEndpoints(
   document: string,
@@ -106,7 +106,7 @@ export function docsEndpoints(
     script: `${basePath}${script.path}`,
     style: `${basePath}${style.path}`,
   });
-  // As bytes: a client that asks for them over and over and does not read holds none of our memory.
+  // As bytes: a client that requests them repeatedly without reading uses none of our memory.
   const answer: Answer = {
     status: 200,
     contentType: "text/html; charset=utf-8",

@@ -4,32 +4,32 @@ import type { CorsPolicy } from "../request/cors.js";
 
 export type Method = "get" | "post" | "patch" | "delete";
 
-/** What an endpoint may know of a request, all of it copied: uWebSockets.js's own is gone after the callback. */
+/** The data of a request that an endpoint may use, all copied: uWebSockets.js's own is invalid after the callback. */
 export interface IncomingRequest {
-  /** Sent back as `x-request-id` and written in every log line about this request. */
+  /** Sent back as `x-request-id` and part of every log line about this request. */
   readonly requestId: string;
   /** The decoded `:id` of the path, or empty. */
   readonly id: string;
-  /** What follows the `?`, undecoded. */
+  /** The query string, undecoded. */
   readonly queryString: string;
-  /** The address of the client, not of the trusted proxy before it. */
+  /** The address of the client, not of a trusted proxy. */
   readonly clientAddress: string;
-  /** One of the endpoint's `headerNames`; empty when the client sent none. */
+  /** One of the endpoint's `headerNames`; empty if the client sent none. */
   header(name: string): string;
-  /** Only of an endpoint that reads a body; at most `bodyBytesMax`. Includes `alone`. */
+  /** Only for an endpoint that reads a body; at most `bodyBytesMax`. Includes `alone`. */
   body(): Promise<Buffer>;
-  /** The request is known to be an organization's: from now on its body counts there, and not for its address. */
+  /** The request's organization is known: from now on its body counts there, and not for its address. */
   bodyBelongsTo(orgId: string): void;
   /**
-   * Awaited before any change. Rejects, without a response, when another request arrived together with this one and the
-   * backend breaks the connection for that: a change whose response cannot be delivered must not happen.
+   * Awaited before any change. Rejects, without a response, if another request arrived together with this one and
+   * the backend closes the connection for that: a change whose response cannot be delivered must not happen.
    */
   alone(): Promise<void>;
-  /** Aborts when the client goes away before its answer is whole. */
+  /** Aborts when the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
 }
 
-/** One method of one path, below whatever makes its answers: a route of the contract, telephony, metrics. */
+/** One method of one path, whatever produces its responses: a route of the contract, telephony, metrics. */
 export interface Endpoint {
   readonly method: Method;
   /** Begins with a slash; one segment may be `:id`. */
@@ -37,16 +37,16 @@ export interface Endpoint {
   /** Lower-case names of the headers to keep. */
   readonly headerNames: readonly string[];
   readonly readsBody: boolean;
-  /** Left out: 1 MiB, the most that any endpoint takes. A larger body is refused with 413. */
+  /** Omitted: 1 MiB, the maximum of any endpoint. A larger body is refused with 413. */
   readonly bodyBytesMax?: number;
-  /** Probes come every few seconds for ever; they are logged as debug. */
+  /** Probes arrive every few seconds; they are logged as debug. */
   readonly isQuiet: boolean;
   /** Not served below the sub-path of PUBLIC_BASE_URL. */
   readonly isLocal?: boolean;
-  /** A quiet endpoint is told who asks only where it says so. */
+  /** A quiet endpoint gets the client's address only if it sets this. */
   readonly needsClientAddress?: boolean;
-  /** The policy of all methods at this path, in place of the server's own. */
+  /** The policy of all methods at this path, instead of the server's own. */
   readonly cors?: CorsPolicy;
-  /** Throws a `RequestError` or `HttpError` to refuse; anything else that it throws is answered as 500. */
+  /** Throws a `RequestError` or `HttpError` to refuse; any other error becomes a 500. */
   answer(request: IncomingRequest): Answer | Promise<Answer | StreamedAnswer | DownloadAnswer>;
 }

@@ -1,16 +1,16 @@
-// Node's BlockList holds the networks; only the slash of a CIDR block is read by hand, since Node has nothing for it.
+// Node's BlockList holds the networks; only the slash of a CIDR block is parsed here, since Node cannot.
 import { BlockList, isIP } from "node:net";
 
 /** A set of networks. */
 export class AddressBlocks {
   readonly #blocks = new BlockList();
 
-  /** `entries`: addresses or CIDR blocks. Throws a `TypeError` that names a wrong one. */
+  /** `entries`: addresses or CIDR blocks. Throws a `TypeError` that names an invalid one. */
   constructor(entries: readonly string[]) {
     for (const entry of entries) this.#add(entry);
   }
 
-  /** False for text that is no address. */
+  /** False for text that is not an address. */
   has(address: string): boolean {
     return this.#blocks.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   }

@@ -9,7 +9,7 @@ import type { IncomingRequest } from "../endpoints/endpoint.js";
 
 export interface Identity {
   readonly tenant: Tenant;
-  /** Undefined unless a signed-in user asks. */
+  /** Undefined unless the request is a signed-in user's. */
   readonly user: UserRecord | undefined;
 }
 
@@ -19,15 +19,15 @@ export const CREDENTIAL_HEADERS: readonly string[] = ["authorization", "x-api-ke
 const BEARER = /^bearer +([^\s]+) *$/i;
 
 /**
- * The API key that a request shows: `x-api-key`, the `api_key` of the query, or `Authorization: Bearer vk_…`; empty where there is
- * none. Another scheme in `Authorization` is for a proxy on the way.
+ * The API key of a request: `x-api-key`, the `api_key` of the query, or `Authorization: Bearer vk_…`; empty if
+ * there is none. Another scheme in `Authorization` is for a proxy.
  */
 export function shownApiKey(header: (name: string) => string, queryKey: string): string {
   const [, bearer = ""] = BEARER.exec(header("authorization")) ?? [];
   return header("x-api-key") || queryKey || (looksLikeApiKey(bearer) ? bearer : "");
 }
 
-/** Who makes a request, by token (`Authorization: Bearer`) or API key. */
+/** Identifies a request by token (`Authorization: Bearer`) or API key. */
 export class Authentication {
   readonly #accounts: Pick<Accounts, "authenticateUser">;
   readonly #apiKeys: Pick<ApiKeys, "authenticate">;
@@ -40,7 +40,7 @@ export class Authentication {
     this.#apiKeys = apiKeys;
   }
 
-  /** RequestError `unauthenticated`. Whether the identity may go on is for `requireAccess` to say. */
+  /** RequestError `unauthenticated`. `requireAccess` decides whether the identity has access. */
   async identify(request: IncomingRequest, query: URLSearchParams): Promise<Identity> {
     const token = BEARER.exec(request.header("authorization"))?.[1];
     if (token !== undefined && !looksLikeApiKey(token)) return this.#byToken(token);
@@ -65,7 +65,10 @@ export class Authentication {
   }
 }
 
-/** Refuses who is known but may not do this: RequestError `forbidden`, or `unauthenticated` where only a user will do. */
+/**
+ * Refuses a known identity without the permission: RequestError `forbidden`, or `unauthenticated` if only a user
+ * is allowed.
+ */
 export function requireAccess({ tenant, user }: Identity, auth: RouteAuth): void {
   if (auth === "user" && user === undefined) {
     throw new RequestError(
@@ -87,7 +90,7 @@ export function requireAccess({ tenant, user }: Identity, auth: RouteAuth): void
   if (refusal !== undefined) throw refusal;
 }
 
-/** What limits are counted by. */
+/** The key for rate limits. */
 export function limitKey({ tenant }: Identity): string {
   return tenant.apiKeyId === undefined ? `user ${tenant.userId}` : `key ${tenant.apiKeyId}`;
 }

@@ -2,16 +2,16 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { AddressBlocks } from "./address-blocks.js";
 
-/** Hops looked at in one X-Forwarded-For; longer chains are forged or misconfigured. */
+/** Maximum hops read from one X-Forwarded-For; longer chains are forged or misconfigured. */
 const FORWARDED_HOPS_MAX = 32;
 
-/** Says who a client is, behind proxies that are trusted to say for whom they speak. */
+/** Determines a client's address behind trusted proxies. */
 export class ClientAddresses {
   readonly #trusted: AddressBlocks;
-  /** Without proxies nobody needs to read the header. */
+  /** Without proxies the header need not be read. */
   readonly hasTrustedProxies: boolean;
 
-  /** `trustedProxies`: addresses or CIDR blocks. Throws a `TypeError` that names a wrong one. */
+  /** `trustedProxies`: addresses or CIDR blocks. Throws a `TypeError` that names an invalid one. */
   constructor(trustedProxies: readonly string[]) {
     this.hasTrustedProxies = trustedProxies.length > 0;
     this.#trusted = new AddressBlocks(trustedProxies);
@@ -32,19 +32,19 @@ export class ClientAddresses {
   }
 }
 
-/** Undefined for text that is no address. What Node does not take for one, such as "010.0.0.1", the library would read. */
+/** Undefined for text that is not an address. The library would accept some that Node does not, such as "010.0.0.1". */
 function parsedAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const [bare = ""] = text.split("%", 1);
-  // An IPv4 address inside IPv6, as one that listens on both may write it, becomes IPv4.
+  // An IPv4 address inside IPv6, as a dual-stack listener may report it, becomes IPv4.
   return isIP(bare) === 0 ? undefined : ipaddr.process(bare);
 }
 
-/** One spelling of each address, and of an IPv4 address inside IPv6 that of IPv4; other text as it is. */
+/** One spelling of each address, and of an IPv4 address inside IPv6 that of IPv4; other text unchanged. */
 export function plainAddress(address: string): string {
   return parsedAddress(address)?.toString() ?? address;
 }
 
-/** Text of the 4 or 16 bytes of a socket's address, each address in one spelling; one of IPv4 inside IPv6 as IPv4. */
+/** Text of the 4 or 16 bytes of a socket's address, in one spelling; an IPv4 address inside IPv6 as IPv4. */
 export function formatAddress(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join(".");
   if (bytes.length !== 16) return "unknown";
@@ -52,8 +52,9 @@ export function formatAddress(bytes: Uint8Array): string {
 }
 
 /**
- * The key of every limit by address, in any spelling: an IPv4 address, also one that a translator has put into an IPv6
- * address, or the /64 of an IPv6 subscriber, who has too many addresses to count. Other text counts as itself.
+ * The key of every limit by address, for any spelling: an IPv4 address, including one that a translator has put
+ * into an IPv6 address, or the /64 of an IPv6 subscriber, who has too many addresses to count. Other text is its
+ * own key.
  */
 export function addressGroup(address: string): string {
   const parsed = parsedAddress(address);
@@ -65,10 +66,10 @@ export function addressGroup(address: string): string {
   return `${parts.slice(0, 4).map(hexadecimal).join(":")}::/64`;
 }
 
-/** Which of the eight groups hold the IPv4 address: SIIT, NAT64 and 6to4, by the library's names of the ranges. */
+/** Which of the eight groups contain the IPv4 address: SIIT, NAT64 and 6to4, by the library's names of the ranges. */
 const CARRIED_AT: Readonly<Partial<Record<string, number>>> = { rfc6145: 6, rfc6052: 6, "6to4": 1 };
 
-/** The 4 or 16 bytes of an address as Node writes it, in a buffer of their own; none of text that is no address. */
+/** The 4 or 16 bytes of an address in Node's spelling, in their own buffer; empty for text that is not an address. */
 export function addressBytes(address: string): ArrayBuffer {
   return Uint8Array.from(parsedAddress(address)?.toByteArray() ?? []).buffer;
 }
@@ -81,7 +82,7 @@ function hexadecimal(group: number): string {
   return group.toString(16);
 }
 
-/** The address of `1.2.3.4:56` or `[::1]:56`; other text as it is. */
+/** The address of `1.2.3.4:56` or `[::1]:56`; other text unchanged. */
 export function withoutPort(hop: string): string {
   if (hop.startsWith("[")) return hop.slice(1, hop.indexOf("]"));
   const isIpv4WithPort = hop.includes(".") && hop.indexOf(":") === hop.lastIndexOf(":");

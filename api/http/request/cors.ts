@@ -1,11 +1,11 @@
-// By hand, since the packages for it are handlers of Express or of Node's own server, and this server is neither.
+// Own code, since the packages for it are handlers for Express or Node's own server, and this server is neither.
 import { matchesOrigin } from "../../../engine/security/origins.js";
 import type { HeaderLine } from "../answer/answer.js";
 
-/** How long browsers may remember a preflight: short enough that a changed allow-list is felt. */
+/** How long browsers may cache a preflight: short enough that a changed allow-list takes effect soon. */
 const PREFLIGHT_SEC = 600;
 
-/** In the allow-list it opens the API to every page; no cookies are in use, so a page still needs a key. */
+/** In the allow-list it opens the API to every page; there are no cookies, so a page still needs a key. */
 const ANY_ORIGIN = "*";
 const VARIES: readonly HeaderLine[] = [["vary", "Origin"]];
 const ANSWER_HEADERS: readonly HeaderLine[] = [
@@ -17,7 +17,7 @@ const PREFLIGHT_HEADERS: readonly HeaderLine[] = [
   ["access-control-max-age", String(PREFLIGHT_SEC)],
 ];
 
-/** Which web pages of other origins may read answers. An empty list means none, which is the default. */
+/** Which web pages of other origins may read responses. An empty list means none, which is the default. */
 export class CorsPolicy {
   readonly #origins: readonly string[];
 
@@ -29,7 +29,7 @@ export class CorsPolicy {
     return this.#origins.length > 0;
   }
 
-  /** The header lines of an answer to `method` (lower case); every OPTIONS request counts as a preflight. */
+  /** The header lines of a response to `method` (lower case); every OPTIONS request counts as a preflight. */
   headersFor(method: string, origin: string): readonly HeaderLine[] {
     const allowed = this.#allowedOrigin(origin);
     if (allowed === undefined) return VARIES;

@@ -4,15 +4,15 @@ import { HttpError } from "../answer/http-error.js";
 /** No record of the contract is nested deeper than 4; credentials and settings of providers get some room. */
 export const JSON_DEPTH_MAX = 32;
 /**
- * Commas, colons and opening brackets of a body. Long texts parse within a millisecond, as many tiny values do not; a
- * provider's list of 1,000 models has 7,000.
+ * Commas, colons and opening brackets of a body. Long texts parse within a millisecond, but many tiny values do
+ * not; a provider's list of 1,000 models has 7,000.
  */
 const JSON_MARKS_MAX = 8_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const JSON_CONTENT_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
-/** Passes over a byte order mark. */
+/** Skips a byte order mark. */
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** The value of a JSON body. `contentType` may be empty: many clients send none. */
@@ -41,7 +41,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Checks only structure, outside of strings: the parser refuses what is not JSON at all. */
+/** Checks only the structure, outside of strings: the parser refuses invalid JSON. */
 function refuseDenseJson(bytes: Uint8Array): void {
   let depth = 0;
   let markCount = 0;
@@ -81,7 +81,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return isEscaped(bytes, quote) ? endOfEscapedString(bytes, quote) : quote;
 }
 
-/** As `endOfString`, from a quote within the string on: text with one escaped quote may have thousands. */
+/** As `endOfString`, from a quote within the string on: text with one escaped quote may contain thousands. */
 function endOfEscapedString(bytes: Uint8Array, within: number): number {
   let index = within + 1;
   while (index < bytes.length && bytes[index] !== QUOTE) {

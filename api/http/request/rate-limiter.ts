@@ -1,4 +1,4 @@
-// By hand, since it must not wait: rate-limiter-flexible answers with a promise and sets a timer for every key.
+// Own code, since it must not wait: rate-limiter-flexible returns a promise and sets a timer for every key.
 
 import type { LRUCache } from "lru-cache";
 import type { LimitName } from "../../../engine/cluster/ipc-messages.js";
@@ -12,13 +12,13 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
-/** Limits as those use them who serve requests, whether this process counts or the owner of the server does. */
+/** The rate limits for code that serves requests, whether this process counts or the primary does. */
 export interface UseLimiter {
-  /** Counts one use. 0 when it is within the limit, else the whole seconds to wait, at least 1. */
+  /** Counts one use. 0 if it is within the limit, otherwise the whole seconds to wait, at least 1. */
   take(key: string): MaybePromise<number>;
 }
 
-/** By what is limited. */
+/** By the name of the limit. */
 export type LimiterOf = (name: LimitName, limit: RateLimit) => UseLimiter;
 
 interface Window {
@@ -26,7 +26,7 @@ interface Window {
   useCount: number;
 }
 
-/** Keys remembered at once, about 10 MB; past it the least recently seen are forgotten and start afresh. */
+/** The number of keys kept, about 10 MB; beyond it the least recently seen are dropped and start afresh. */
 const KEYS_MAX = 50_000;
 
 /** Counts uses by key in windows that start with a key's first use, in memory that does not grow without bound. */
@@ -45,7 +45,7 @@ export class RateLimiter implements UseLimiter {
     return this.#windowsByKey.size;
   }
 
-  /** Counts one use. 0 when it is within the limit, else the whole seconds to wait, at least 1. */
+  /** Counts one use. 0 if it is within the limit, otherwise the whole seconds to wait, at least 1. */
   take(key: string): number {
     const nowMs = this.#clock.monotonicMs();
     const window = this.#windowsByKey.get(key);

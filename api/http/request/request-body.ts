@@ -3,12 +3,12 @@ import { BODY_BYTES_MAX } from "../../contract/routes/route.js";
 import { HttpError, RequestAbortedError } from "../answer/http-error.js";
 import type { HttpResponse } from "../backend/http-backend.js";
 
-/** A phone on a bad network sends a megabyte in less; who takes longer only holds a connection. */
+/** A phone on a bad network sends a megabyte in less; a slower client only holds a connection. */
 const BODY_DEADLINE_MS = 30_000;
 
-/** Bodies of requests without an answer yet, all of this process together. */
+/** Bodies of requests without a response yet, in this whole process. */
 export const BODIES_BYTES_MAX = 64 * 1024 * 1024;
-/** Those of one organization, or of one address while it is not known whose they are. */
+/** Bodies of one organization, or of one address while the organization is unknown. */
 export const BODIES_PER_OWNER_BYTES_MAX = 16 * 1024 * 1024;
 const RETRY_LATER: HttpError["headers"] = [["retry-after", "1"]];
 
@@ -21,14 +21,15 @@ const EMPTY = Buffer.alloc(0);
 interface CountedBody {
   readonly owner: string;
   readonly byteCount: number;
-  /** It cannot be refused any more. One that still counts has come whole, and its request is being answered. */
+  /** It can no longer be refused. If it still counts, it is complete, and its request is being handled. */
   readonly isSettled: boolean;
   refuse(error: HttpError): void;
 }
 
 /**
- * Bounds the bytes of all bodies whose requests are not answered yet. An owner above its own limit gets a 429. When the process
- * has too many, the newest unfinished body of the owner with most bytes gets a 503, or the body that has just grown.
+ * Bounds the bytes of all bodies whose requests have no response yet. An owner above its own limit gets a 429. If
+ * the process has too many, the newest unfinished body of the owner with most bytes gets a 503, or the body that
+ * has just grown.
  */
 export class BodyMemory {
   readonly #bytesByOwner = new Map<string, number>();
@@ -39,7 +40,7 @@ export class BodyMemory {
     return this.#byteCount;
   }
 
-  /** So many more bytes of a body have come; false where it had to be refused for them. */
+  /** More bytes of a body have arrived; false if it had to be refused for them. */
   take(body: CountedBody, bytes: number): boolean {
     const owned = (this.#bytesByOwner.get(body.owner) ?? 0) + bytes;
     if (owned > BODIES_PER_OWNER_BYTES_MAX) {
@@ -57,7 +58,7 @@ export class BodyMemory {
     return givesWay !== body;
   }
 
-  /** The bytes of a body count for another owner from now on. */
+  /** Counts a body's bytes for another owner from now on. */
   move(body: CountedBody, from: string, to: string): void {
     this.#add(from, -body.byteCount);
     this.#add(to, body.byteCount);
@@ -67,7 +68,7 @@ export class BodyMemory {
     if (this.#bodies.delete(body)) this.#add(body.owner, -body.byteCount);
   }
 
-  /** The newest unfinished body of the owner with most bytes; undefined when all bodies are whole. */
+  /** The newest unfinished body of the owner with most bytes; undefined if all bodies are complete. */
   #newestUnfinished(): CountedBody | undefined {
     let newest: CountedBody | undefined;
     const bytesOf = ({ owner }: CountedBody): number => this.#bytesByOwner.get(owner) ?? 0;
@@ -88,18 +89,21 @@ export class BodyMemory {
 
 export interface RequestBodyOptions {
   readonly announcedLength: string;
-  /** The header `content-encoding`; empty when there is none. */
+  /** The header `content-encoding`; empty if there is none. */
   readonly encoding?: string;
-  /** Who sends it, as far as that is known before the request is authenticated. */
+  /** The sender, as far as known before the request is authenticated. */
   readonly owner: string;
   readonly clock: Clock;
   readonly memory: BodyMemory;
   readonly bytesMax?: number;
 }
 
-/** Collects the body of one request. Must be made inside the request's callback: uWebSockets.js offers data only then. */
+/**
+ * Collects the body of one request. Must be created inside the request's callback: uWebSockets.js offers data only
+ * then.
+ */
 export class RequestBody implements CountedBody {
-  /** Settles once: with the bytes, or with why they did not come. */
+  /** Settles once: with the bytes, or with the reason why they did not arrive. */
   readonly whole: Promise<Buffer>;
   readonly #memory: BodyMemory;
   readonly #bytesMax: number;
@@ -129,7 +133,7 @@ export class RequestBody implements CountedBody {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Authentication may refuse a request before anybody asks for its body.
+    // Authentication may refuse a request before its body is needed.
     this.whole.catch(() => undefined);
     this.#cancelDeadline = clock.after(BODY_DEADLINE_MS, () =>
       this.refuse(new HttpError("request_timeout", "the body did not arrive in time")),
@@ -142,7 +146,7 @@ export class RequestBody implements CountedBody {
     return this.#owner;
   }
 
-  /** Bytes that are kept. */
+  /** The number of buffered bytes. */
   get byteCount(): number {
     return this.#byteCount;
   }
@@ -151,19 +155,19 @@ export class RequestBody implements CountedBody {
     return this.#isSettled;
   }
 
-  /** It is known whose request it is. */
+  /** The owner of the request is known. */
   belongsTo(owner: string): void {
     this.#memory.move(this, this.#owner, owner);
     this.#owner = owner;
   }
 
-  /** The request is answered, or its client has gone: what has come is not needed any more. */
+  /** The request has its response, or its client has gone: the body is no longer needed. */
   abort(): void {
     this.refuse(new RequestAbortedError("the client closed the connection"));
     this.#forget();
   }
 
-  /** What has come of it is dropped. */
+  /** Drops the received part. */
   refuse(error: Error): void {
     if (this.#isSettled) return;
     this.#settle();
@@ -180,13 +184,13 @@ export class RequestBody implements CountedBody {
     if (chunk.byteLength > 0) {
       if (!this.#memory.take(this, chunk.byteLength)) return;
       this.#byteCount += chunk.byteLength;
-      // The chunk's memory is uWebSockets.js's own and is gone when this returns.
+      // uWebSockets.js owns the chunk's memory, which is invalid when this returns.
       this.#parts.push(Buffer.from(chunk.slice(0)));
     }
     if (isLast) this.#finish();
   }
 
-  /** Its bytes count until the request is answered. */
+  /** Its bytes count until the request has its response. */
   #finish(): void {
     if (this.#isEncoded) {
       this.refuse(

@@ -7,13 +7,13 @@ const FAULTS_MAX = 20;
 
 type Keys = readonly (string | number)[];
 
-/** Valibot's own words would repeat what came, which may be a password: they are never used. */
+/** Valibot's own messages would repeat the value, which may be a password: they are never used. */
 const OTHER_WORDS = "expected another value";
 
 /**
  * The value in the schema's output form. RequestError `invalid_request` names every invalid field and what was
- * expected, in the schema's words (`worded` in fields.ts), never the received value. `whole` names the value itself:
- * "body", "query".
+ * expected, in the schema's words (`worded` in fields.ts), never the received value. `whole` names the value
+ * itself: "body", "query".
  */
 export function validated<Schema extends v.GenericSchema>(
   schema: Schema,
@@ -37,8 +37,8 @@ function invalid(details: readonly FieldFault[]): RequestError {
 }
 
 /**
- * Rejects a list where an object is expected, and a list that is too long. By hand, because Valibot, like JavaScript,
- * accepts a list as an object, and creates a fault for every item before it counts them.
+ * Rejects a list where an object is expected, and a list that is too long. Own code, because Valibot, like
+ * JavaScript, accepts a list as an object, and creates a fault for every item before it counts them.
  */
 function unfitList(schema: v.GenericSchema, value: unknown, keys: Keys): FieldFault | undefined {
   if (typeof value !== "object" || value === null) return undefined;
@@ -55,7 +55,7 @@ function unfitList(schema: v.GenericSchema, value: unknown, keys: Keys): FieldFa
   return undefined;
 }
 
-/** Looks only at fields that the schema has: a body may have thousands of others. */
+/** Checks only fields that the schema has: a body may have thousands of others. */
 function unfitListIn(schema: v.GenericSchema, value: object, keys: Keys): FieldFault | undefined {
   if (!("entries" in schema)) return undefined;
   for (const [key, field] of Object.entries(schema.entries as v.ObjectEntries)) {

@@ -3,13 +3,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * Where the media server notifies that a broadcaster has left: any request to loopback. The request carries no trusted
- * data; the transcoder asks the media server who publishes.
+ * Where the media server reports that a broadcaster has left: any request to loopback. The request carries no
+ * trusted data; the transcoder asks the media server for the current broadcasters.
  */
 export class ChangeNotifier {
   readonly #server: Server;
 
-  /** Rejects when the port cannot be had. */
+  /** Rejects if the port is unavailable. */
   static async open(port: number, onRing: () => void): Promise<ChangeNotifier> {
     const bell = new ChangeNotifier(onRing);
     bell.#server.listen({ port, host: "127.0.0.1" });

@@ -1,11 +1,14 @@
 import type { LadderPlan } from "./ladder-plan.js";
 import type { MachineLoad } from "./machine-load.js";
 
-/** A ladder that has been reduced needs some seconds to show what it changed. */
+/** A reduced ladder needs some seconds until the change takes effect. */
 const RELIEF_PAUSE_MS = 3_000;
-/** A machine with more to spare than the rest is not what makes a ladder slow: its broadcaster is. */
+/** Below this load the machine is not the reason for a slow ladder: its broadcaster is. */
 const BUSY_ABOVE = 0.85;
-/** Reduced ladders grow again only after the machine's load has stayed below this for a while, so that growth does not cause the next overload. */
+/**
+ * Reduced ladders grow again only after the machine's load has stayed below this for a while, so that growth does
+ * not cause the next overload.
+ */
 const CALM_BELOW = 0.7;
 const CALM_FOR_MS = 15_000;
 /** The highest load that growth may lead to, by estimate. */
@@ -32,16 +35,16 @@ export class EncodingBudget {
     return this.#megapixelsMax;
   }
 
-  /** What an operator sets holds whatever else the machine does; what was measured is what it can do alone. */
+  /** An operator's limit is absolute; a measured one is what the machine can do without other work. */
   set measured(megapixels: number) {
     this.#megapixelsMax = megapixels;
     this.#isMeasured = true;
   }
 
   /**
-   * The first plan that fits beside the other ladders, or the smallest one with a picture. On a machine that other work keeps
-   * busy nothing fits, whatever was measured: a ladder would fall behind and be reduced. `heldMegapixels` is what the ladder
-   * itself encodes already, and it may keep that.
+   * The first plan that fits in addition to the other ladders, or the smallest one with a picture. On a machine
+   * that is busy with other work nothing fits, whatever was measured: a ladder would fall behind and be reduced.
+   * `heldMegapixels` is what the ladder itself encodes already, and it may keep that.
    */
   admit(
     plans: readonly LadderPlan[],
@@ -62,7 +65,7 @@ export class EncodingBudget {
     return fitting === -1 ? least : Math.min(fitting, least);
   }
 
-  /** To be asked every now and then; true when one ladder may be reduced now. */
+  /** Call it regularly; true if one ladder may be reduced now. */
   mayRelieve(nowMs: number, isAnySlow: boolean): boolean {
     const busy = this.#load.busy(nowMs);
     if (busy >= CALM_BELOW) this.#calmSinceMs = undefined;
@@ -73,8 +76,9 @@ export class EncodingBudget {
   }
 
   /**
-   * The best plan that a ladder reduced to `level` may grow to now. Requires that the machine has been calm and keeps spare
-   * capacity. Undefined if no plan fits. After a growth the machine has to be calm again before the next one.
+   * The best plan that a ladder reduced to `level` may grow to now. Requires that the machine has been calm and
+   * keeps spare capacity. Undefined if no plan fits. After a growth the machine has to be calm again before the
+   * next one.
    */
   growth(
     plans: readonly LadderPlan[],

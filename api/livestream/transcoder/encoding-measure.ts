@@ -14,8 +14,8 @@ const USER_TIME = /utime=([\d.]+)s/;
 const run = promisify(execFile);
 
 /**
- * How many megapixels a second this machine can encode: one second of 720p by its CPU time, which other work hardly
- * changes. Undefined when ffmpeg does not say.
+ * How many megapixels a second this machine can encode: one second of 720p by its CPU time, which other work
+ * hardly affects. Undefined if ffmpeg does not report it.
  */
 export async function measureEncoding(
   preset: string,

@@ -13,13 +13,13 @@ export interface LadderOrder {
   /** The stream's folder. */
   readonly folder: string;
   readonly firstNumber: number;
-  /** Goes on in the playlists that are there. */
+  /** Continues in existing playlists. */
   readonly isResumed: boolean;
   readonly segmentSec: number;
   readonly groupSec: number;
   readonly preset: string;
   readonly framesPerSecondMax: number;
-  /** Between two pictures for the list; 0: none. */
+  /** Seconds between two thumbnails; 0: none. */
   readonly thumbnailSec: number;
 }
 
@@ -29,10 +29,13 @@ const THUMBNAIL_QUANTIZER = "6";
 
 /** More than half a second, because ffmpeg rounds it, and a playlist with a TARGETDURATION of 0 is invalid. */
 const FIRST_SEGMENTS_SHARE = 0.6;
-/** ffmpeg measures a cut by its number: without this the segments after the short ones would be two groups long. */
+/** ffmpeg computes a cut from its number: without this the segments after the short ones would be two groups long. */
 const LATER_CUTS_SHARE = 0.75;
 
-/** Where a machine has no room to encode, requests and pages have little, too: half as many segments are half of their work. */
+/**
+ * A machine without room to encode has little for requests and pages, too: half as many segments are half of their
+ * work.
+ */
 const PASSED_ON_SEGMENT_SEC = 2;
 
 const LOOKAHEAD_FRAMES = "4";
@@ -57,7 +60,7 @@ export function ladderArguments(order: LadderOrder): readonly string[] {
   );
   if (plan.names.includes("audio")) streamMap.push(`a:${pictures.length},name:audio`);
   return [
-    // Without -y a ladder that is started again would end at the thumbnail that is there.
+    // Without -y a restarted ladder would stop at the existing thumbnail.
     ["-hide_banner", "-nostdin", "-y", "-loglevel", "warning"],
     ["-progress", "pipe:1", "-stats_period", "0.5"],
     sourceArguments(order),
@@ -86,11 +89,11 @@ export function readingArguments(sourceUrl: string): readonly string[] {
 
 function sourceArguments(order: LadderOrder): readonly string[] {
   const { plan, tracks, sourceUrl } = order;
-  // It ends as soon as both tracks are known; sound may come a whole group of pictures before the first keyframe.
+  // It ends as soon as both tracks are known; audio may precede the first keyframe by a whole group of pictures.
   const hasBoth = tracks.video !== undefined && tracks.audioCodec !== undefined;
   return [
     readingArguments(sourceUrl),
-    // Only a thumbnail is decoded then: whole pictures are enough for it.
+    // Then only a thumbnail is decoded, for which keyframes are enough.
     hasThumbnail(order) && plan.encoded.length === 0
       ? ["-skip_frame:v", "nokey", "-threads:v", "1"]
       : [],
@@ -100,8 +103,8 @@ function sourceArguments(order: LadderOrder): readonly string[] {
 }
 
 /**
- * An encoder cannot change its picture size. If the broadcaster's picture is turned, it is fitted into the first frame size
- * until the ladder restarts. x264 requires even sides.
+ * An encoder cannot change its picture size. If the broadcaster rotates the picture, it is fitted into the first
+ * frame size until the ladder restarts. x264 requires even sides.
  */
 function rungSize({ video }: Tracks, shortSide: number): { width: number; height: number } {
   const { width, height } = video ?? { width: shortSide, height: shortSide };
@@ -122,7 +125,7 @@ const SHAPE_TOLERANCE = 0.025;
 const JUMP_SEC = 5;
 const JOINED = `setpts='PTS-st(0,ld(0)+if(gt(abs(PTS-PREV_INPTS)*TB,${JUMP_SEC}),PTS-PREV_INPTS-0.03/TB,0))'`;
 
-/** One decoder, one scaler a rung. The short side is limited, so that a portrait stays one. */
+/** One decoder, one scaler per rendition. The short side is limited, so that a portrait stays one. */
 function filterGraph(order: LadderOrder): string | undefined {
   const { plan, framesPerSecondMax } = order;
   const { encoded } = plan;
@@ -162,7 +165,7 @@ function hasThumbnail({ plan, thumbnailSec }: LadderOrder): boolean {
   return thumbnailSec > 0 && !plan.isAudioAlone;
 }
 
-/** Chosen before it is scaled: only one picture in ten seconds costs anything. */
+/** Selected before scaling: only one picture in ten seconds costs anything. */
 function thumbnailFilter({ thumbnailSec }: LadderOrder): string {
   const side = THUMBNAIL_SHORT_SIDE;
   const due = `select='isnan(prev_selected_t)+gte(t-prev_selected_t,${thumbnailSec})'`;
@@ -171,11 +174,11 @@ function thumbnailFilter({ thumbnailSec }: LadderOrder): string {
   return `${due},scale=${width}:${height}:out_range=pc,format=yuv420p[thumbnail]`;
 }
 
-/** A file of its own beside the playlists, so that readers never see it half-written. */
+/** A separate file next to the playlists, so that readers never see it half-written. */
 function thumbnailArguments(folder: string): readonly string[] {
   return [
     ["-map", "[thumbnail]", "-c:v", "mjpeg", "-threads", "1", "-q:v", THUMBNAIL_QUANTIZER],
-    // Full range is told apart from the pixel format, which ffmpeg else complains of.
+    // Full range is declared apart from the pixel format, otherwise ffmpeg warns.
     ["-strict", "unofficial", "-color_range", "pc"],
     ["-fps_mode", "passthrough", "-f", "image2", "-update", "1", "-atomic_writing", "1"],
     [`${folder}/${THUMBNAIL_FILE}`],
@@ -203,7 +206,7 @@ function rungArguments(order: LadderOrder, rung: Rung, index: number): readonly 
           lookaheadArguments(preset, index),
           [`-b:v:${index}`, rate, `-maxrate:v:${index}`, rate, `-bufsize:v:${index}`, rate],
           [`-g:v:${index}`, String(groupSec * framesPerSecondMax * 2)],
-          // By time, hence aligned whatever the frame rate; beside a copied rung at the broadcaster's own.
+          // By time, hence aligned whatever the frame rate; next to a copied rendition at the broadcaster's own.
           [
             `-force_key_frames:v:${index}`,
             copied === 1 ? "source" : `expr:gte(t,${keyframeSec(order)})`,
@@ -215,12 +218,15 @@ function rungArguments(order: LadderOrder, rung: Rung, index: number): readonly 
   return [...picture, ...sound];
 }
 
-/** Each frame of it is a frame of delay; with keyframes of a second or two, more of them did not show in the picture. */
+/**
+ * Each of its frames delays by a frame; with keyframes every second or two, more of them did not improve the
+ * picture.
+ */
 function lookaheadArguments(preset: string, index: number): readonly string[] {
   return WITHOUT_LOOKAHEAD.has(preset) ? [] : [`-rc-lookahead:v:${index}`, LOOKAHEAD_FRAMES];
 }
 
-/** When the next keyframe is due, in ffmpeg's words; `n_forced` is how many there were. */
+/** When the next keyframe is due, as an ffmpeg expression; `n_forced` is the number of earlier ones. */
 function keyframeSec(order: LadderOrder): string {
   const { groupSec } = order;
   if (!hasShortBeginning(order)) return `n_forced*${groupSec}`;
@@ -228,18 +234,18 @@ function keyframeSec(order: LadderOrder): string {
   return `if(lt(n_forced,3),n_forced*${first},(n_forced-1)*${groupSec})`;
 }
 
-/** The first two segments are half as long, so that there is something to play half a segment sooner. */
+/** The first two segments are half as long, so that playback can start half a segment sooner. */
 function hasShortBeginning({ plan, isResumed, segmentSec, groupSec }: LadderOrder): boolean {
   const isAllEncoded = plan.copied === undefined && plan.encoded.length > 0;
   return isAllEncoded && !isResumed && segmentSec === groupSec;
 }
 
-/** The broadcaster's own picture where there was room for no other. */
+/** The broadcaster's own picture if there was no room for another. */
 function passedOnAlone({ copied, encoded }: LadderPlan): Rung | undefined {
   return encoded.length === 0 ? copied : undefined;
 }
 
-/** A machine that has no room to encode pictures has none for sound: beside a picture that is passed on, its sound is, too. */
+/** A machine without room to encode pictures has none for audio: with a copied picture, its audio is copied, too. */
 function audioRung({ plan, tracks }: LadderOrder, index: number): readonly string[] {
   const passedOn = passedOnAlone(plan);
   if (passedOn !== undefined && tracks.audioCodec === "aac") {
@@ -264,13 +270,13 @@ function muxerArguments(order: LadderOrder): readonly string[] {
   ].flat();
 }
 
-/** Pictures are cut at the next keyframe after it, sound at once. */
+/** Pictures are cut at the next keyframe after it, audio immediately. */
 function cutAfterSec(order: LadderOrder): number {
   const { plan, segmentSec } = order;
   if (hasShortBeginning(order)) return segmentSec * LATER_CUTS_SHARE;
   if (plan.copied === undefined) return segmentSec;
   const isAlone = passedOnAlone(plan) !== undefined;
   const wantedSec = isAlone ? Math.max(segmentSec, PASSED_ON_SEGMENT_SEC) : segmentSec;
-  // A tenth shorter with a copied rung, because the first segment would else be a group longer.
+  // A tenth shorter with a copied rendition, because otherwise the first segment would be a group longer.
   return wantedSec - 0.1;
 }

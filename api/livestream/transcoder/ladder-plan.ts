@@ -9,13 +9,13 @@ export interface Rung {
   readonly audioKbps: number;
 }
 
-/** What one ffmpeg makes of a broadcast. */
+/** The output of one ffmpeg for a broadcast. */
 export interface LadderPlan {
   /** The broadcaster's own picture, not encoded again. */
   readonly copied: Rung | undefined;
   readonly encoded: readonly Rung[];
   readonly isAudioAlone: boolean;
-  /** Megapixels a second that it encodes, decoding included. */
+  /** The megapixels a second that it encodes, including decoding. */
   readonly megapixels: number;
   /** The playlists' names, in the master's order. */
   readonly names: readonly string[];
@@ -29,16 +29,17 @@ export interface LadderSettings {
   readonly isPassthrough: boolean;
 }
 
-/** Decoding a picture costs about this part of what encoding it does (measured with libx264's veryfast: 0.1 to 0.2). */
+/** The cost of decoding a picture relative to encoding it (measured with libx264's veryfast: 0.1 to 0.2). */
 const DECODING_SHARE = 0.15;
-/** The rate that a master playlist declares of a picture that is passed on; its real one is the broadcaster's. */
+/** The bitrate that a master playlist declares for a copied picture; its real one is the broadcaster's. */
 const COPIED_KBPS = 6_000;
 const AUDIO_KBPS = 128;
 
 /**
- * All ladders for a broadcast, from the whole one down to the cheapest: each has one rung less from the top, then comes
- * the broadcaster's own picture where it is H.264. A picture in another codec is encoded in the ladder's smallest rung;
- * audio alone is for a machine that is too slow for that. Empty if the broadcast has neither picture nor sound.
+ * All ladders for a broadcast, from the whole one down to the cheapest: each has one rendition less from the top,
+ * then comes the broadcaster's own picture if it is H.264. A picture in another codec is encoded in the ladder's
+ * smallest rendition; audio alone is for a machine that is too slow for that. Empty if the broadcast has neither
+ * picture nor audio.
  */
 export function ladderPlans(tracks: Tracks, settings: LadderSettings): readonly LadderPlan[] {
   const hasSound = tracks.audioCodec !== undefined;
@@ -69,8 +70,8 @@ export function ladderPlans(tracks: Tracks, settings: LadderSettings): readonly 
 }
 
 /**
- * What a ladder that is made at `speed` of real time is reduced to: the largest that it could make, else the least picture
- * that there is, and sound alone only after that. Beyond the plans when there is nothing below.
+ * The level that a ladder at `speed` of real time is reduced to: the largest that it could make, otherwise the
+ * smallest picture, and audio alone only after that. Beyond the plans if there is nothing below.
  */
 export function levelBelow(plans: readonly LadderPlan[], level: number, speed: number): number {
   const could = (plans[level]?.megapixels ?? 0) * speed;
@@ -81,7 +82,7 @@ export function levelBelow(plans: readonly LadderPlan[], level: number, speed: n
   return least === -1 ? level + 1 : least;
 }
 
-/** The largest that are not above the source; below all of them, one of its own size, even because x264 demands it. */
+/** The largest that are not above the source; below all of them, one of its own size, made even for x264. */
 function rungsOf(
   shortSide: number,
   { ladder, rungsMax }: LadderSettings,
@@ -96,7 +97,7 @@ function rungsOf(
   return smallest === undefined ? [] : [smallest];
 }
 
-/** The ladder's last rung, or one of the source's size where that is smaller still. */
+/** The ladder's last rendition, or one of the source's size if that is smaller still. */
 function smallestRung(
   shortSide: number,
   { ladder }: Pick<LadderSettings, "ladder">,

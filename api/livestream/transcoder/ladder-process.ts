@@ -5,13 +5,13 @@ import type { FolderOwner } from "./stream-folder.js";
 import type { TrackKind } from "./track-flow.js";
 
 export interface LadderProcessEvents {
-  /** How much video it has made, in milliseconds since it was started. */
+  /** How much video it has produced, in milliseconds since it was started. */
   readonly onProgress: (madeMs: number) => void;
-  /** A line of what it complains of. */
+  /** A line of its standard error. */
   readonly onLine: (line: string) => void;
   /** The next part of a track's packet list. */
   readonly onPackets: (kind: TrackKind, chunk: string) => void;
-  /** It has ended; `how` says with what. */
+  /** It has ended; `how` describes how. */
   readonly onEnded: (how: string) => void;
 }
 
@@ -36,7 +36,7 @@ export class LadderProcess {
     const { userId, groupId } = owner;
     this.#child = spawn("setpriv", ["--pdeathsig", "KILL", "ffmpeg", ...args], {
       stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
-      // A signal to this process's group would be its first, and ours the second.
+      // Otherwise a signal to this process's group would be its first, and ours the second.
       detached: true,
       env: { PATH: path },
       ...(userId === undefined || groupId === undefined ? {} : { uid: userId, gid: groupId }),

@@ -10,11 +10,11 @@ import { freeBytes, StreamFolder } from "./stream-folder.js";
 import { TrackFlow, type TrackKind } from "./track-flow.js";
 import type { TranscoderConfig } from "./transcoder-config.js";
 
-/** ffmpeg tells how far it is twice a second. */
+/** ffmpeg reports its progress twice a second. */
 const SILENT_MS = 1_600;
-/** What is looked at of the past. */
+/** The time window of the measurement. */
 const WINDOW_MS = 5_000;
-/** Less of it says nothing yet. */
+/** A shorter span is not enough for a measurement. */
 const SPAN_MIN_MS = 3_000;
 
 interface Sample {
@@ -22,23 +22,26 @@ interface Sample {
   readonly madeMs: number;
 }
 
-/** How fast one ffmpeg makes its video, as a part of real time. */
+/** How fast one ffmpeg produces its video, as a share of real time. */
 export class RealtimeFactorMonitor {
   readonly #speedMin: number;
   #samples: Sample[] = [];
 
-  /** A ladder below `speedMin`, a part of real time, is slow. */
+  /** A ladder below `speedMin`, a share of real time, is slow. */
   constructor(speedMin: number) {
     this.#speedMin = speedMin;
   }
 
-  /** `madeMs`: how much video ffmpeg has made since it was started; `atMs` on the monotonic clock. */
+  /** `madeMs`: how much video ffmpeg has produced since its start; `atMs` on the monotonic clock. */
   note(madeMs: number, atMs: number): void {
     this.#samples = this.#samples.filter((sample) => atMs - sample.atMs <= WINDOW_MS);
     this.#samples.push({ atMs, madeMs });
   }
 
-  /** Undefined until it has been watched for some seconds. A ffmpeg that says nothing gets slower with time. */
+  /**
+   * Undefined until it has been measured for some seconds. The speed of an ffmpeg without reports decreases with
+   * time.
+   */
   speed(nowMs: number): number | undefined {
     const [first] = this.#samples;
     const last = this.#samples.at(-1);
@@ -47,7 +50,7 @@ export class RealtimeFactorMonitor {
     return spanMs < SPAN_MIN_MS ? undefined : (last.madeMs - first.madeMs) / spanMs;
   }
 
-  /** Works, and not fast enough. One that says nothing at all hangs, and fewer rungs would not help it. */
+  /** It works, but not fast enough. An ffmpeg without any reports hangs, and fewer renditions would not help it. */
   isSlow(nowMs: number): boolean {
     const speed = this.speed(nowMs);
     const saidMs = this.#samples.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY;
@@ -55,14 +58,14 @@ export class RealtimeFactorMonitor {
   }
 }
 
-/** How long ffmpeg may take to finish by itself, then after our signal. */
+/** How long ffmpeg may take to finish by itself, and again after our signal. */
 const FINISH_MAX_MS = 5_000;
-/** The longest pause before ffmpeg is started again. */
+/** The longest pause before ffmpeg is restarted. */
 const RESTART_PAUSE_MAX_MS = 10_000;
 const FAILING_MS = 6_000;
-/** A new ffmpeg has to wait for a keyframe and fill a segment, and more of both where keyframes are rare. */
+/** A new ffmpeg has to wait for a keyframe and fill a segment, and for longer if keyframes are rare. */
 const FIRST_SEGMENT_MAX_MS = 8_000;
-/** One that ran for so long is started again at once. */
+/** An ffmpeg that ran for this long is restarted immediately. */
 const RUN_IS_GOOD_MS = 30_000;
 
 /** The input and the output of one ffmpeg. */
@@ -82,17 +85,20 @@ export interface LadderRunParts {
   /** The time since 1970, unaffected by steps of the machine's clock. Names of segments derive from it. */
   readonly segmentEpochMs: () => number;
   readonly log: Logger;
-  /** Left out: what the file system says of the folder. */
+  /** Default: the file system's free space for the folder. */
   readonly freeBytes?: (folder: string) => number;
 }
 
-/** Keeps one ffmpeg making the playlists of one broadcast: starts it again when it ends or stalls, and when the disk has room again. */
+/**
+ * Keeps one ffmpeg producing the playlists of one broadcast: restarts it when it ends or stalls, and when the disk
+ * has room again.
+ */
 export class LadderRun {
   readonly #parts: LadderRunParts;
   readonly #lines: LogRateLimiter;
   #content: LadderContent;
   #flow: TrackFlow;
-  /** ffmpeg was killed so that another one can start at once. */
+  /** ffmpeg was killed so that another one can start immediately. */
   #isReplaced = false;
   #process: LadderProcess | undefined;
   #speed: RealtimeFactorMonitor;
@@ -103,10 +109,13 @@ export class LadderRun {
   #restartAtMs: number | undefined;
   #restartPauseMs = 0;
   #isWaitingForSpace = false;
-  /** What has to be free before it goes on; undefined until its own files are gone. */
+  /** The space that must be free before it continues; undefined until its own files are gone. */
   #neededBytes: number | undefined;
   #isFinishing = false;
-  /** Rungs of an earlier plan stay on disk until the new ffmpeg has written its master: the old master names them. */
+  /**
+   * Renditions of an earlier plan stay on disk until the new ffmpeg has written its master: the old master names
+   * them.
+   */
   #hasOldRungs = false;
 
   constructor(parts: LadderRunParts, content: LadderContent) {
@@ -134,12 +143,15 @@ export class LadderRun {
     return this.#restarts;
   }
 
-  /** When every rung had a newer segment than before, on the monotonic clock; 0: not yet, or not since the disk was full. */
+  /**
+   * When every rendition last had a new segment, on the monotonic clock; 0: not yet, or not since the disk was
+   * full.
+   */
   get progressedMs(): number {
     return this.#progressedMs;
   }
 
-  /** Makes nothing, though there is a source and ffmpeg was started again. */
+  /** Produces nothing, though there is a source and ffmpeg was restarted. */
   isFailing(nowMs: number): boolean {
     return (
       this.#isWaitingForSpace || (this.#restarts > 0 && nowMs - this.#progressedMs > FAILING_MS)
@@ -159,15 +171,15 @@ export class LadderRun {
     return this.#process !== undefined && this.#speed.isSlow(nowMs);
   }
 
-  /** `isResumed`: goes on in the playlists of a transcoder that was killed. */
+  /** `isResumed`: continues in the playlists of a transcoder that was killed. */
   start(isResumed: boolean): void {
     const newest = isResumed ? this.#parts.folder.newest(this.plan.names) : undefined;
-    // What the killed one left is no progress of ours.
+    // The files of the killed one are no progress of ours.
     if (newest !== undefined) this.#seen = newest;
     this.#start(newest !== undefined);
   }
 
-  /** Restarts ffmpeg with other content. Rungs that are in both plans continue in their playlists. */
+  /** Restarts ffmpeg with other content. Renditions that are in both plans continue in their playlists. */
   change(content: LadderContent): void {
     this.#content = content;
     this.#restarts += 1;
@@ -176,7 +188,7 @@ export class LadderRun {
     this.#replace();
   }
 
-  /** Looks at what has been made; true when every rung has a newer segment than before. */
+  /** Checks the files; true if every rendition has a newer segment than before. */
   advance(nowMs: number): boolean {
     const newest = this.#parts.folder.newest(this.plan.names);
     if (newest === undefined || this.#process === undefined) return false;
@@ -187,7 +199,7 @@ export class LadderRun {
     return true;
   }
 
-  /** Mends what is wrong. */
+  /** Repairs what is wrong. */
   checkProgress(nowMs: number): void {
     if (this.#isFinishing) return;
     const { config } = this.#parts;
@@ -209,13 +221,14 @@ export class LadderRun {
     }
   }
 
-  /** Resolves when ffmpeg has ended and players know that nothing more comes. */
+  /** Resolves when ffmpeg has ended and players know that nothing more follows. */
   async finish(isSourceGone: boolean): Promise<void> {
     this.#isFinishing = true;
     const running = this.#process;
     if (running !== undefined && !running.hasEnded) {
       const { clock } = this.#parts;
-      // A source that has gone ends ffmpeg by itself, and a signal in the middle of that would cost a segment.
+      // After the end of its source ffmpeg ends by itself, and a signal in the middle of that would
+      // cost a segment.
       if (isSourceGone) await within(clock, FINISH_MAX_MS, running.ended);
       running.signal("SIGINT");
       await within(clock, FINISH_MAX_MS, running.ended);
@@ -232,7 +245,7 @@ export class LadderRun {
     this.#hasOldRungs = sequences.length > 0;
     if (this.#hasOldRungs) folder.dropLeftovers();
     else folder.clear();
-    // Playlists that are there keep their numbers where the given one is not above them.
+    // Existing playlists keep their numbers unless the given one is above them.
     const firstNumber =
       sequences.length > 0 ? Math.min(...sequences) : StreamFolder.freshNumber(segmentEpochMs());
     const args = ladderArguments({
@@ -284,7 +297,7 @@ export class LadderRun {
       (this.#restartAtMs ?? Number.POSITIVE_INFINITY) <= this.#parts.clock.monotonicMs();
     if (this.#isReplaced && isDue && !this.#isWaitingForSpace && !this.#isDiskFull())
       return this.#restart();
-    // At once: the other ladders need not stop then.
+    // Immediately: the other ladders need not stop then.
     if (this.#isWaitingForSpace) this.#neededBytes ??= this.#freeSpace();
     if (this.#isWaitingForSpace || this.#restartAtMs !== undefined) return;
     this.#restartLater(`ffmpeg ${how}`);
@@ -299,7 +312,7 @@ export class LadderRun {
     }
   }
 
-  /** At once after a good while, else with growing pauses. */
+  /** Immediately after a long run, otherwise with growing pauses. */
   #restartLater(reason: string): void {
     const { clock, log, streamKey } = this.#parts;
     const afterSec = this.#restartPauseMs / 1_000;
@@ -338,8 +351,8 @@ export class LadderRun {
   }
 
   /**
-   * Nobody is told of its files any more, and where all waited with theirs none would ever have room. Gives what has to be free: with
-   * what it gave back alone it would only fill the disk again.
+   * Removes its unlisted files, because if all ladders waited with their files none would ever have room. Returns
+   * the space that must be free: with only its own space it would fill the disk again.
    */
   #freeSpace(): number {
     const { config, folder } = this.#parts;
@@ -360,7 +373,7 @@ export class LadderRun {
   }
 }
 
-/** Where a stream's files are. */
+/** The folder of a stream's files. */
 export function folderOf(config: TranscoderConfig, streamKey: string): StreamFolder {
   return new StreamFolder(config.hlsRoot, streamKey, config);
 }

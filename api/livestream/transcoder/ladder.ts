@@ -36,12 +36,12 @@ export class ListingKeeper {
     return this.#isListed;
   }
 
-  /** Does not wait for the next heartbeat: what the state API reads on disk has changed. */
+  /** Does not wait for the next heartbeat: the files that the state API reads have changed. */
   hurry(): void {
     this.#isHurried = true;
   }
 
-  /** To be called while there is something to play; asks when it is time to. */
+  /** Call it while there is something to play; it sends a request when one is due. */
   keep(nowMs: number, rungs: readonly string[]): void {
     if (this.#asking !== undefined || (nowMs < this.#nextMs && !this.#isHurried)) return;
     this.#isHurried = false;
@@ -53,7 +53,7 @@ export class ListingKeeper {
     this.#asking = { done, abort };
   }
 
-  /** Resolves when it is unlisted, or nothing more can be done: its lease ends it then. */
+  /** Resolves when it is unlisted, or the attempts have failed: then its lease ends the listing. */
   async withdraw(): Promise<void> {
     const asking = this.#asking;
     if (!this.#isListed && asking === undefined) return;
@@ -84,13 +84,13 @@ export class ListingKeeper {
   }
 }
 
-/** How often the playlists are looked at, until the stream is listed and then. */
+/** How often the playlists are checked, before and after the stream is listed. */
 const CHECK_PERIOD_MS = 100;
 const PROGRESS_CHECK_PERIOD_MS = 1_000;
 const REPORT_PERIOD_MS = 2_000;
 /**
- * The pause between restarts of a ladder whose tracks change repeatedly. It doubles with each change, and starts over when no
- * track has changed for a minute longer than the pause.
+ * The pause between restarts of a ladder whose tracks change repeatedly. It doubles with each change, and starts
+ * over when no track has changed for a minute longer than the pause.
  */
 const CHANGE_PAUSE_MIN_MS = 2_000;
 const CHANGE_PAUSE_MAX_MS = 60_000;
@@ -100,26 +100,29 @@ export const GROWTH_PAUSE_MIN_MS = 30_000;
 export const GROWTH_PAUSE_MAX_MS = 30 * 60_000;
 export const REDUCTIONS_FORGOTTEN_MS = 60 * 60_000;
 
-/** A disk that hangs may not keep the key from its next broadcast. */
+/** A disk that hangs must not block the key's next broadcast. */
 const LAST_SEGMENTS_MAX_MS = 5_000;
 
 export interface LadderParts {
   readonly config: TranscoderConfig;
   readonly api: StateApiClient;
   readonly records: SessionRecords;
-  /** Begins to keep a broadcast; undefined where it is not to be kept. */
+  /** Starts the recording of a broadcast; undefined if it is not recorded. */
   readonly record: (streamKey: string, startedAtMs: number) => Recording | undefined;
-  /** Where PATH is looked up for ffmpeg. */
+  /** The PATH in which ffmpeg is looked up. */
   readonly path: string;
   readonly clock: Clock;
   /** The time since 1970, unaffected by steps of the machine's clock. Names of segments derive from it. */
   readonly segmentEpochMs: () => number;
   readonly log: Logger;
-  /** The place of the largest plan that this machine can make beside the other ladders; the whole ladder is at 0. */
+  /**
+   * The level of the largest plan that this machine can encode in addition to the other ladders; the whole ladder
+   * is at 0.
+   */
   readonly admit: (plans: readonly LadderPlan[], ladder: Ladder) => number;
 }
 
-/** One broadcast, from its beginning to its end: what it holds, its ffmpeg, and that it is listed. */
+/** One broadcast, from its beginning to its end: its tracks, its ffmpeg, and its listing. */
 export class Ladder {
   readonly streamKey: string;
   readonly session: string;
@@ -142,7 +145,7 @@ export class Ladder {
   #changePauseMs = 0;
   readonly #growthPause = new GrowthPause();
   #progressCheckedMs = 0;
-  /** Not begun before, since it could not be. */
+  /** Not started before, because it could not be. */
   #startAtMs = 0;
   #reason: string | undefined;
   #reportAtMs = 0;
@@ -177,7 +180,7 @@ export class Ladder {
     this.#stopChecking = clock.every(CHECK_PERIOD_MS, () => this.#check());
   }
 
-  /** Megapixels a second that it encodes now. */
+  /** The megapixels a second that it encodes now. */
   get megapixels(): number {
     return this.#run?.plan.megapixels ?? 0;
   }
@@ -187,26 +190,26 @@ export class Ladder {
     return this.#plans;
   }
 
-  /** The place of the current plan. */
+  /** The level of the current plan. */
   get level(): number {
     return this.#level;
   }
 
-  /** The media server tells of the tracks as they come. */
+  /** The media server reports the tracks as they appear. */
   see(tracks: Tracks): void {
     this.#source.see(tracks);
   }
 
   /**
-   * Falls behind real time and can drop a rung. False while a track may have ended, because a new ffmpeg would wait for that
-   * track until the stream is unlisted.
+   * Falls behind real time and can drop a rendition. False while a track may have ended, because a new ffmpeg
+   * would wait for that track until the stream is unlisted.
    */
   isTooSlow(nowMs: number): boolean {
     if (this.#run?.flow.isUnsure(nowMs) === true) return false;
     return this.#level < this.#plans.length - 1 && (this.#run?.isSlow(nowMs) ?? false);
   }
 
-  /** Drops the top rung, and more of them where its speed says so; at last passes on what came. */
+  /** Drops the top rendition, and more of them if its speed requires it; finally copies the source. */
   stepDown(): void {
     const run = this.#run;
     const { log, clock } = this.#parts;
@@ -249,13 +252,13 @@ export class Ladder {
     this.#remember(plan);
   }
 
-  /** The broadcaster has gone, or this service stops. Resolves when nothing of the stream runs any more. */
+  /** The broadcaster has gone, or this service stops. Resolves when all work for the stream has ended. */
   leave(isSourceGone: boolean): Promise<void> {
     this.#leaving ??= this.#end(isSourceGone);
     return this.#leaving;
   }
 
-  /** How it does, for those who look at the whole machine. */
+  /** Its state, for the decisions about the whole machine. */
   get report(): LadderReport {
     const nowMs = this.#parts.clock.monotonicMs();
     const run = this.#run;
@@ -288,7 +291,7 @@ export class Ladder {
       else if (nowMs >= this.#startAtMs) this.#start(nowMs);
       this.#report(nowMs);
     } catch (error) {
-      // A disk that fails: the next look is a second away.
+      // The disk fails: the next check is a second away.
       this.#progressCheckedMs = this.#parts.clock.monotonicMs();
       this.#startAtMs = this.#progressCheckedMs + PROGRESS_CHECK_PERIOD_MS;
       this.#parts.log.error({ streamKey: this.streamKey, error }, "failed to supervise a ladder");
@@ -401,7 +404,7 @@ export class Ladder {
     return { plan, tracks: playing, watched };
   }
 
-  /** At each change of how it does, and from time to time. */
+  /** At each change of its state, and periodically. */
   #report(nowMs: number): void {
     const { report } = this;
     if (nowMs < this.#reportAtMs && report.state === this.#reportedState) return;
@@ -420,7 +423,7 @@ export class Ladder {
     this.#listing.hurry();
   }
 
-  /** The best rung. */
+  /** The best rendition. */
   #recordable({ plan }: LadderRun): RecordedRung {
     const [best = ""] = plan.names;
     return folderOf(this.#parts.config, this.streamKey).recordable(best);

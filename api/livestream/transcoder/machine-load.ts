@@ -1,7 +1,7 @@
 const WINDOW_MS = 4_000;
 const SAMPLE_PERIOD_MS = 500;
 
-/** Times of all cores since the machine was started, as `os.cpus` has them. */
+/** Times of all cores since the machine was started, as in `os.cpus`. */
 export interface CoreTimes {
   readonly busyMs: number;
   readonly idleMs: number;
@@ -11,7 +11,7 @@ interface Sample extends CoreTimes {
   readonly atMs: number;
 }
 
-/** How busy the machine has been in the last seconds, with everything that runs on it. */
+/** The machine's load in the last seconds, including all other programs. */
 export class MachineLoad {
   readonly #read: () => CoreTimes;
   #samples: Sample[] = [];

@@ -28,7 +28,7 @@ const Properties = v.looseObject({
 const Track = v.object({ codec: v.string(), codecProps: v.nullish(Properties) });
 const Path = v.object({
   name: v.string(),
-  /** Called `available` beside it since v1.17. */
+  /** Since v1.17 `available` has the same meaning. */
   ready: v.optional(v.boolean()),
   available: v.optional(v.boolean(), true),
   source: v.nullish(v.object({ type: v.string(), id: v.optional(v.string(), "") })),
@@ -37,10 +37,10 @@ const Path = v.object({
 const Paths = v.object({ items: v.array(Path) });
 const Connection = v.object({ remoteAddr: v.string() });
 
-/** MediaMTX, asked through its control API (v1.17 and later). */
+/** MediaMTX, through its control API (v1.17 and later). */
 export class MediaMtxPaths implements MediaServer {
   readonly #url: string;
-  /** Addresses of the sources that publish now, by their ids. */
+  /** Addresses of the current sources, by their ids. */
   #addresses = new Map<string, string | undefined>();
 
   constructor(url: string) {
@@ -69,7 +69,7 @@ export class MediaMtxPaths implements MediaServer {
     return streams;
   }
 
-  /** Undefined when it is not told: the connection may have gone in between. */
+  /** Undefined if it is not reported: the connection may have gone in between. */
   async #address({ type, id }: { type: string; id: string }): Promise<string | undefined> {
     const list = LISTS[type];
     if (list === undefined) return undefined;
@@ -95,7 +95,7 @@ const VIDEO = new Map([
   ["MPEG-1/2 Video", "mpeg2video"],
 ]);
 
-/** VP8 and VP9 have no size there. A codec that is none of the pictures' is sound. */
+/** VP8 and VP9 have no size there. A codec that is not a video codec is audio. */
 function tracksOf(tracks: readonly v.InferOutput<typeof Track>[]): Tracks {
   const video = tracks.find(({ codec }) => VIDEO.has(codec));
   const audio = tracks.find(({ codec }) => !VIDEO.has(codec) && codec !== "KLV");

@@ -1,4 +1,4 @@
-// By hand, since nginx-rtmp writes each element of interest without attributes, and the same ones for all streams.
+// Own code, since nginx-rtmp writes each relevant element without attributes, and the same ones for all streams.
 import { plainAddress } from "../../http/request/client-address.js";
 import { STREAM_KEY } from "../webhook-form.js";
 import {
@@ -8,7 +8,7 @@ import {
   type Tracks,
 } from "./published-stream.js";
 
-/** Debian's nginx with libnginx-mod-rtmp, asked through its statistics. */
+/** Debian's nginx with libnginx-mod-rtmp, through its statistics. */
 export class NginxStatistics implements MediaServer {
   readonly #url: string;
 
@@ -21,7 +21,7 @@ export class NginxStatistics implements MediaServer {
   }
 }
 
-/** Everybody who publishes under a well-formed key. A refused second publisher of a key is a client without `<publishing/>`. */
+/** All publishers with a well-formed key. A refused second publisher of a key is a client without `<publishing/>`. */
 export function parseNginxStatistics(text: string): readonly PublishedStream[] {
   const pid = inside(text, "pid");
   return blocks(text, "stream").flatMap((stream) => {
@@ -35,7 +35,7 @@ export function parseNginxStatistics(text: string): readonly PublishedStream[] {
   });
 }
 
-/** Both tracks are always named; those that are known have a codec. A codec that nginx-rtmp cannot name still has a size. */
+/** Both tracks are always named; known ones have a codec. A codec that nginx-rtmp cannot name still has a size. */
 function tracksOf(meta: string): Tracks {
   const [video = ""] = blocks(meta, "video");
   const [audio = ""] = blocks(meta, "audio");

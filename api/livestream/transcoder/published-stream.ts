@@ -1,16 +1,16 @@
 import { ParleyError } from "../../../storage/parley-error.js";
 export interface VideoTrack {
-  /** `h264`, or what the media server calls another; "unknown" when it has no name for it. */
+  /** `h264`, or the media server's name of another; "unknown" if it has no name for it. */
   readonly codec: string;
-  /** 0 where the media server does not tell. */
+  /** 0 if the media server does not report it. */
   readonly width: number;
   readonly height: number;
 }
 
-/** What a broadcast holds. */
+/** The tracks of a broadcast. */
 export interface Tracks {
   readonly video: VideoTrack | undefined;
-  /** The sound's codec; `aac` goes into HLS as it is. */
+  /** The audio codec; `aac` is copied into HLS. */
   readonly audioCodec: string | undefined;
   /** Sample rate and channels in the media server's own notation; undefined where it does not report them. */
   readonly audioFormat?: string | undefined;
@@ -36,10 +36,10 @@ function treatmentOf(codec: string | undefined, copied: string): "none" | "copie
   return codec === copied ? "copied" : "encoded";
 }
 
-/** One broadcaster, as the media server sees it now. */
+/** One broadcaster, as the media server reports it now. */
 export interface PublishedStream {
   readonly streamKey: string;
-  /** The media server's own id of the connection: another one is another broadcast. */
+  /** The media server's own id of the connection: another id is another broadcast. */
   readonly session: string;
   readonly clientIp: string | undefined;
   readonly tracks: Tracks;
@@ -47,13 +47,13 @@ export interface PublishedStream {
 
 export const NO_TRACKS: Tracks = { video: undefined, audioCodec: undefined };
 
-/** The media server itself, which alone knows who publishes. */
+/** The media server itself, the only source for the current broadcasters. */
 export interface MediaServer {
-  /** Everybody who publishes now. Rejects when it does not answer. */
+  /** All current broadcasters. Rejects if the media server does not respond. */
   published(): Promise<readonly PublishedStream[]>;
 }
 
-/** The media server is not there: no process listens at its address. */
+/** The media server is not running: no process listens at its address. */
 export class MediaServerUnreachableError extends ParleyError {
   override readonly name = "MediaServerUnreachableError";
   readonly code = "media_server_gone";
@@ -62,13 +62,13 @@ export class MediaServerUnreachableError extends ParleyError {
 const ANSWER_TIMEOUT_MS = 2_000;
 const ANSWER_CHARS_MAX = 4 * 1024 * 1024;
 
-/** A GET on loopback. Throws MediaServerUnreachableError when the port is closed, another error for any other failure. */
+/** A GET on loopback. Throws MediaServerUnreachableError if the port is closed, another error for any other failure. */
 export async function requestMediaServer(url: string): Promise<string> {
   let answer: Response;
   try {
     answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
   } catch (error) {
-    if (isRefused(error)) throw new MediaServerUnreachableError(`nobody listens at ${url}`);
+    if (isRefused(error)) throw new MediaServerUnreachableError(`no process listens at ${url}`);
     throw error;
   }
   const text = await answer.text();

@@ -9,12 +9,12 @@ const SessionRecord = v.object({
   clientIp: v.optional(v.string()),
   rungs: v.array(v.string()),
 });
-/** What the next transcoder has to know of a broadcast when this one is killed. */
+/** What the next transcoder needs to know about a broadcast when this one is killed. */
 export type SessionRecord = v.InferOutput<typeof SessionRecord>;
 
 const SUFFIX = ".json";
 
-/** One small file a broadcast, under RUN_DIR: nothing that must outlive the machine. */
+/** One small file per broadcast, under RUN_DIR: nothing that must survive a reboot. */
 export class SessionRecords {
   readonly #folder: string;
 
@@ -23,7 +23,7 @@ export class SessionRecords {
     mkdirSync(folder, { recursive: true });
   }
 
-  /** The streams that an earlier transcoder did not get to end. */
+  /** The streams that an earlier transcoder did not end. */
   keys(): readonly string[] {
     return readdirSync(this.#folder)
       .filter((name) => name.endsWith(SUFFIX))
@@ -31,7 +31,7 @@ export class SessionRecords {
       .filter((streamKey) => STREAM_KEY.test(streamKey));
   }
 
-  /** Undefined when there is none, or none that can be read. */
+  /** Undefined if there is none, or it is unreadable. */
   read(streamKey: string): SessionRecord | undefined {
     try {
       return v.parse(SessionRecord, JSON.parse(readFileSync(this.#path(streamKey), "utf8")));

@@ -1,24 +1,24 @@
 import type { Logger } from "../../../engine/log.js";
 import { NO_TRACKS, type Tracks, type VideoTrack } from "./published-stream.js";
 
-/** A stream with one kind of track may only not have told of the other yet. */
+/** A stream with one kind of track may not have reported the other yet. */
 const ONE_KIND_AFTER_MS = 700;
-/** Then the media server is not believed to tell more, and the stream itself is looked at. */
+/** After this time the media server is not expected to report more, and ffprobe reads the stream itself. */
 const PROBE_AFTER_MS = 3_000;
 const PROBE_INTERVAL_MS = 2_000;
-/** What Debian's ffmpeg decodes out of RTMP and RTSP. */
+/** What Debian's ffmpeg decodes from RTMP and RTSP. */
 const READABLE = new Set(["h264", "hevc", "vp8", "vp9", "mpeg4", "mpeg2video", "mjpeg", "flv1"]);
 
 const SIZE_UNKNOWN = new Set(["vp8", "vp9"]);
 
 export interface Probed {
   readonly tracks: Tracks;
-  /** What the picture is encoded with, when that cannot be read. */
+  /** The picture's codec, if it is unreadable. */
   readonly unreadableCodec: string | undefined;
 }
 export type Probe = () => Promise<Probed>;
 
-/** Finds out what one broadcast holds: from what the media server says, else by a look into it. */
+/** Determines the tracks of one broadcast: from the media server's report, otherwise with ffprobe. */
 export class SourceDescriber {
   readonly #streamKey: string;
   readonly #probe: Probe;
@@ -40,7 +40,7 @@ export class SourceDescriber {
     this.#log = log;
   }
 
-  /** Why the picture cannot be shown, with its codec; undefined while nothing of that kind is known. */
+  /** Why the picture cannot be shown, with its codec; undefined if no reason is known. */
   get unreadable(): string | undefined {
     return this.#unreadable;
   }
@@ -50,8 +50,8 @@ export class SourceDescriber {
   }
 
   /**
-   * The broadcast's tracks now, where they were `begun` before. The media server reports them. If it does not report the size
-   * of a picture, ffprobe reads the stream.
+   * The broadcast's tracks now, if they were `begun` before. The media server reports them. If it does not report
+   * the size of a picture, ffprobe reads the stream.
    */
   now(begun: Tracks, nowMs: number): Tracks {
     const { video, audioCodec, audioFormat } = this.#tracks;
@@ -63,7 +63,7 @@ export class SourceDescriber {
     return { video: this.#described(nowMs)?.video, ...sound };
   }
 
-  /** What there is to make a ladder of; undefined while that is not known. To be asked a few times a second. */
+  /** The tracks for a ladder; undefined while they are unknown. Call it a few times a second. */
   describe(nowMs: number): Tracks | undefined {
     this.#firstMs ??= nowMs;
     const ageMs = nowMs - this.#firstMs;
@@ -71,7 +71,7 @@ export class SourceDescriber {
     const isVideoKnown = video !== undefined && isSized(video);
     const isWhole = audioCodec !== undefined || ageMs >= ONE_KIND_AFTER_MS;
     if (isVideoKnown && isWhole) return this.#tracks;
-    // MediaMTX never reports the size of VP8 and VP9, so ffprobe reads the stream at once.
+    // MediaMTX never reports the size of VP8 and VP9, so ffprobe reads the stream immediately.
     if (video !== undefined && SIZE_UNKNOWN.has(video.codec) && isWhole)
       return this.#described(nowMs);
     const isSoundAlone = video === undefined && audioCodec !== undefined;
@@ -80,7 +80,7 @@ export class SourceDescriber {
     return this.#described(nowMs);
   }
 
-  /** By what a look into the stream has found. */
+  /** From the result of ffprobe. */
   #described(nowMs: number): Tracks | undefined {
     const { video, audioCodec } = this.#probed;
     if (video !== undefined && isSized(video)) return this.#probed;

@@ -2,7 +2,7 @@ import type { LadderStatus } from "../encoder-status.js";
 
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** What the state API is told; a field that is undefined is left out. */
+/** The fields of a webhook; undefined ones are omitted. */
 type Form = Readonly<Record<string, string | number | undefined>>;
 
 export interface ListedBroadcast {
@@ -13,7 +13,7 @@ export interface ListedBroadcast {
   readonly leaseSec: number;
 }
 
-/** How a ladder does, for /health and /metrics of the state API. */
+/** The state of a ladder, for /health and /metrics of the state API. */
 export interface LadderReport {
   readonly streamKey: string;
   readonly session: string;
@@ -25,7 +25,7 @@ export interface LadderReport {
   readonly leaseSec: number;
 }
 
-/** The webhooks of the state API. Each call resolves with whether it was taken, and never rejects. */
+/** The webhooks of the state API. Each call resolves with whether it was accepted, and never rejects. */
 export class StateApiClient {
   readonly #url: string;
 
@@ -44,7 +44,7 @@ export class StateApiClient {
     return this.#post("on-publish", form, signal);
   }
 
-  /** Without a session whatever is listed under the key goes. */
+  /** Without a session any listing of the key is removed. */
   async unlist(streamKey: string, session: string | undefined): Promise<boolean> {
     const form = { name: streamKey, remoteAddr: "", session };
     return (await this.#post("on-unpublish", form)) || this.#post("on-unpublish", form);

@@ -1,4 +1,4 @@
-// Synchronous: the files are small and mostly in memory, and an ended stream must not wait for a queue of reads.
+// Synchronous: the files are small and mostly cached, and an ended stream must not wait for a queue of reads.
 import {
   chownSync,
   mkdirSync,
@@ -15,9 +15,12 @@ import { STREAM_KEY } from "../webhook-form.js";
 import type { RecordedRung } from "./recording/recording.js";
 import { readSegments } from "./recording/recording-playlist.js";
 
-/** A playlist names six segments and three more are kept for slow players. */
+/** A playlist names six segments, and three more are kept for slow players. */
 const SEGMENTS_KEPT = 12;
-/** Names grow by two a second while segments come at most about once a second, so that no name of a key is used twice. */
+/**
+ * Names increase by two a second while segments arrive at most about once a second, so that no name of a key is
+ * used twice.
+ */
 const NAMES_PER_SEC = 2;
 const NAMES_BEGIN_SEC = 1_700_000_000;
 
@@ -26,7 +29,7 @@ export interface FolderOwner {
   readonly groupId: number | undefined;
 }
 
-/** What is on disk of one stream. */
+/** The files of one stream. */
 export class StreamFolder {
   readonly path: string;
   readonly #owner: FolderOwner;
@@ -36,7 +39,7 @@ export class StreamFolder {
     this.#owner = owner;
   }
 
-  /** Empty afterwards, so that nothing of an earlier stream passes for this one. */
+  /** Empties it, so that nothing of an earlier stream is taken for this one. */
   clear(): void {
     this.remove();
     mkdirSync(this.path, { recursive: true, mode: 0o755 });
@@ -52,7 +55,7 @@ export class StreamFolder {
     return sizeOf(join(this.path, "master.m3u8")) > 0;
   }
 
-  /** The newest segment of each rung; undefined while a rung has none, or an empty one. */
+  /** The newest segment of each rendition; undefined while a rendition has none, or an empty one. */
   newest(rungs: readonly string[]): ReadonlyMap<string, string> | undefined {
     const found = new Map<string, string>();
     for (const rung of rungs) {
@@ -63,12 +66,12 @@ export class StreamFolder {
     return found;
   }
 
-  /** What there is of a rung to be recorded. */
+  /** The part of a rendition that can be recorded. */
   recordable(rung: string): RecordedRung {
     return { folder: join(this.path, rung), segments: readSegments(this.#lines(rung)) };
   }
 
-  /** The first segment that the rung's playlist names; undefined where there is no playlist. */
+  /** The first segment that the rendition's playlist names; undefined if there is no playlist. */
   mediaSequence(rung: string): number | undefined {
     const prefix = "#EXT-X-MEDIA-SEQUENCE:";
     const line = this.#lines(rung).find((text) => text.startsWith(prefix));
@@ -88,7 +91,7 @@ export class StreamFolder {
     }
   }
 
-  /** Removes the rungs that are no longer made, once the master does not name them. True when none is left. */
+  /** Removes the renditions that are no longer produced, once the master does not name them. True if none is left. */
   dropRungsExcept(rungs: readonly string[]): boolean {
     const named = new Set(this.#masterRungs());
     const left = readdirSync(this.path, { withFileTypes: true })
@@ -100,7 +103,7 @@ export class StreamFolder {
     return left.every((rung) => !named.has(rung));
   }
 
-  /** Tells players that nothing more comes. ffmpeg does not, because its end may be a restart. */
+  /** Marks the playlists as complete for players. ffmpeg does not, because its end may be a restart. */
   end(): void {
     for (const rung of readEntries(this.path)) {
       const text = this.#lines(rung).join("\n");
@@ -154,7 +157,7 @@ export function leftoverFolders(hlsRoot: string): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** An unreadable answer counts as room: the watch for stalls is there too. */
+/** An unreadable response counts as free space: stalls are detected too. */
 export function freeBytes(folder: string): number {
   try {
     const { bavail, bsize } = statfsSync(folder);

@@ -20,7 +20,7 @@ const LINE_CHARS_MAX = 4_096;
 const TIME_BASE = /^#tb 0: (\d+)\/(\d+)$/;
 const PACKET = /^0, *(-?\d+),/;
 
-/** The packets of one track, as ffmpeg's `framecrc` muxer lists them, one a line. */
+/** The packets of one track, as ffmpeg's `framecrc` muxer lists them, one per line. */
 class PacketWatch {
   readonly #onJump: () => void;
   #rest = "";
@@ -73,7 +73,7 @@ const NEW_TRACK = /New (audio|video) stream 0:\d+ at pos/;
 /** ffmpeg has received nothing of a track that the media server reports. */
 const NO_TRACK = /Stream map '0:([av]):0' matches no streams/;
 
-/** Tells which tracks of a broadcast flow, from the packets that one ffmpeg reads. */
+/** Determines which tracks of a broadcast flow, from the packets that one ffmpeg reads. */
 export class TrackFlow {
   readonly #watches: ReadonlyMap<TrackKind, PacketWatch>;
   readonly #appeared = new Set<TrackKind>();

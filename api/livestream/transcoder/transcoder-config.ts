@@ -13,17 +13,17 @@ import { LADDERS_MAX } from "../encoder-status.js";
 import type { Rung } from "./ladder-plan.js";
 import type { ShelfSettings } from "./recording/recording-archive.js";
 
-/** What an operator can set of the transcoder; deploy/livestream/ingest/README.md explains each. */
+/** The settings of the transcoder; deploy/livestream/ingest/README.md explains each. */
 export interface TranscoderConfig {
   readonly stateApiUrl: string;
   readonly hlsRoot: string;
   readonly runFolder: string;
   /** Where ffmpeg reads; the word KEY is replaced. */
   readonly sourceUrl: string;
-  /** Who publishes is asked at the first of the two that is set. */
+  /** The first of the two that is set reports the broadcasters. */
   readonly nginxStatUrl: string | undefined;
   readonly mediaMtxApiUrl: string;
-  /** On loopback: the media server calls it when a broadcaster goes. */
+  /** On loopback: the media server calls it when a broadcaster leaves. */
   readonly port: number;
   readonly segmentSec: number;
   readonly groupSec: number;
@@ -33,13 +33,13 @@ export interface TranscoderConfig {
   readonly framesPerSecondMax: number;
   readonly hasAudioRung: boolean;
   readonly isPassthrough: boolean;
-  /** Between two pictures for the list; 0: none. */
+  /** Seconds between two thumbnails; 0: none. */
   readonly thumbnailSec: number;
-  /** Megapixels a second that may be encoded by all ladders together; 0: measured at the start. */
+  /** The megapixels a second that all ladders together may encode; 0: measured at the start. */
   readonly encodeMegapixelsMax: number;
-  /** Broadcasts that are taken at once; 0: by the machine's cores. */
+  /** Maximum concurrent broadcasts; 0: by the machine's cores. */
   readonly broadcastsMax: number;
-  /** A ladder that makes less than this part of real time is reduced; 0: never. */
+  /** A ladder that produces less than this share of real time is reduced; 0: never. */
   readonly speedMin: number;
   readonly heartbeatMs: number;
   readonly leaseSec: number;
@@ -49,11 +49,11 @@ export interface TranscoderConfig {
   readonly diskFreeMinBytes: number;
   /** Undefined: nothing is recorded. */
   readonly recordings: ShelfSettings | undefined;
-  /** One MP4 is made of each recording that has ended. */
+  /** Each finished recording becomes one MP4. */
   readonly remuxesToMp4: boolean;
   /** The streams that are recorded; empty: all. */
   readonly recordedKeys: readonly string[];
-  /** ffmpeg runs as them; undefined: as this process does. */
+  /** The user that ffmpeg runs as; undefined: this process's. */
   readonly userId: number | undefined;
   readonly groupId: number | undefined;
   readonly logLevel: v.InferOutput<typeof logLevel>;
@@ -179,7 +179,7 @@ export function parseTranscoderConfig(environment: Environment): TranscoderConfi
   };
 }
 
-/** What two settings that are well-formed each may not be together. */
+/** Faults of combined settings that are each well-formed. */
 function faultsBetween(environment: Environment): readonly string[] {
   const given = (name: keyof typeof Settings.entries) =>
     Number(environment[name] || transcoderDefaults()[name]);

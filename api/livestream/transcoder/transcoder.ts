@@ -30,7 +30,10 @@ export interface RefusedStreamsOptions {
   readonly leaseSec: number;
 }
 
-/** Broadcasts beyond what this machine takes at once: told in the log and to the state API until there is room for them, or they go. */
+/**
+ * Broadcasts beyond this machine's limit: reported in the log and to the state API until there is room for them,
+ * or they leave.
+ */
 export class RefusedStreams {
   readonly #parts: RefusedStreamsOptions;
   readonly #lines: LogRateLimiter;
@@ -42,7 +45,7 @@ export class RefusedStreams {
     this.#lines = new LogRateLimiter(parts.clock);
   }
 
-  /** `streams` are all that there is no room for now; `isPublished` says whether a session is still there, with room or without. */
+  /** `streams` are all that have no room now; `isPublished`: whether a session still exists, with room or without. */
   see(streams: readonly PublishedStream[], isPublished: (session: string) => boolean): void {
     const before = this.#sessions;
     this.#sessions = new Map(streams.map(({ streamKey, session }) => [streamKey, session]));
@@ -70,7 +73,7 @@ export class RefusedStreams {
 
   #report(streamKey: string, session: string, state: LadderReport["state"]): void {
     const { api, leaseSec, broadcastsMax } = this.#parts;
-    const reason = `this machine takes ${broadcastsMax} broadcasts at once: see BROADCASTS_MAX`;
+    const reason = `this machine has reached its limit of ${broadcastsMax} broadcasts: see BROADCASTS_MAX`;
     const how = { speed: undefined, rungs: [], restarts: 0, leaseSec };
     void api.report({ streamKey, session, state, reason, ...how });
   }
@@ -90,14 +93,14 @@ const Answer = v.object({
   ),
 });
 
-/** What an RTMP message calls them, in hexadecimal; Debian's ffmpeg knows neither. */
+/** The RTMP name of codecs, in hexadecimal, that Debian's ffmpeg does not know. */
 const UNKNOWN_CODEC = /Video codec \(([0-9a-f]+)\) is not implemented/;
 const CODEC_NAMES: Readonly<Record<string, string>> = { c: "HEVC", d: "AV1" };
 const NO_NAME = "HEVC or AV1";
 
 const run = promisify(execFile);
 
-/** What ffprobe finds in a broadcast, which costs about a group of pictures; nothing when it cannot be read. */
+/** The tracks that ffprobe finds in a broadcast, which costs about a group of pictures; empty if it cannot be read. */
 export async function probeSource(sourceUrl: string, path: string): Promise<Probed> {
   const args = [
     ["-v", "warning", ...readingArguments(sourceUrl), "-analyzeduration", "3000000"],
@@ -119,7 +122,7 @@ export async function probeSource(sourceUrl: string, path: string): Promise<Prob
     };
     return { tracks, unreadableCodec: unreadableIn(stderr) };
   } catch (error) {
-    // It found nothing, and has said why.
+    // It found nothing, and has reported why.
     const failure = v.safeParse(v.object({ stderr: v.string() }), error);
     const words = failure.success ? failure.output.stderr : "";
     return { tracks: NO_TRACKS, unreadableCodec: unreadableIn(words) };
@@ -131,20 +134,20 @@ function unreadableIn(words: string): string | undefined {
   return number === undefined ? undefined : (CODEC_NAMES[number] ?? NO_NAME);
 }
 
-/** The media server also says when a broadcaster goes: this is how late one that comes may be seen. */
+/** The media server also reports when a broadcaster leaves: this is the maximum delay for a new one. */
 const POLL_PERIOD_MS = 200;
-/** For so long a media server that hangs is taken to have the broadcasters that it had. */
+/** For this long a media server that hangs is assumed to have the same broadcasters. */
 const SILENCE_MAX_MS = 5_000;
 
 export interface TranscoderParts extends Omit<LadderParts, "admit" | "segmentEpochMs"> {
   readonly mediaServer: MediaServer;
   readonly budget: EncodingBudget;
-  /** Broadcasts that are taken at once; the next one waits until another ends. */
+  /** Maximum concurrent broadcasts; the next one waits until another ends. */
   readonly broadcastsMax: number;
 }
 
 /**
- * Keeps exactly one ladder per broadcaster that the media server reports. The current answer of the server decides,
+ * Keeps exactly one ladder per broadcaster that the media server reports. The server's current response decides,
  * never an earlier notification, so a broadcaster who leaves quickly leaves nothing behind.
  */
 export class Transcoder {
@@ -181,9 +184,9 @@ export class Transcoder {
     return this.#ladders.values();
   }
 
-  /** Asks the media server now, after a broadcaster came or left. Resolves when its answer has been applied. */
+  /** Polls the media server now, after a broadcaster came or left. Resolves when its response has been applied. */
   poll(): Promise<void> {
-    // What is being answered may be older than this call.
+    // The response in progress may be older than this call.
     if (this.#polling !== undefined) this.#mustPollAgain = true;
     this.#polling ??= this.#pollUntilSettled().finally(() => {
       this.#polling = undefined;
@@ -207,7 +210,7 @@ export class Transcoder {
     } while (this.#mustPollAgain);
   }
 
-  /** Undefined while it is not known. A media server that is not there has no broadcasters. */
+  /** Undefined while unknown. A media server that is not running has no broadcasters. */
   async #published(): Promise<readonly PublishedStream[] | undefined> {
     try {
       const published = await this.#parts.mediaServer.published();
@@ -263,7 +266,7 @@ export class Transcoder {
     this.#ladders.set(streamKey, ladder);
   }
 
-  /** The key is free for the next broadcast when nothing of this one runs any more. */
+  /** The key is free for the next broadcast when all work for this one has ended. */
   async #end(ladder: Ladder): Promise<void> {
     const { streamKey } = ladder;
     try {
@@ -282,7 +285,7 @@ export class Transcoder {
     void this.poll();
   }
 
-  /** What an earlier transcoder left: streams that are not published any more are unlisted, and their files removed. */
+  /** An earlier transcoder's leftovers: streams that are no longer published are unlisted, and their files removed. */
   #recover(published: ReadonlyMap<string, PublishedStream>): void {
     this.#hasRecovered = true;
     const { config, records, api } = this.#parts;
@@ -300,7 +303,7 @@ export class Transcoder {
     }
   }
 
-  /** One ladder after another, the most expensive first: each that is reduced gives the others time. */
+  /** One ladder after another, the most expensive first: each reduction gives the others time. */
   #relieve(): void {
     const nowMs = this.#clock.monotonicMs();
     const slow = [...this.#ladders.values()].filter((ladder) => ladder.isTooSlow(nowMs));

@@ -29,29 +29,29 @@ import {
   RINGING,
 } from "./placed-calls.js";
 
-/** Only the organization can change that; everything else passes by itself. */
+/** Only the organization can change these; all others pass by themselves. */
 const LASTING: ReadonlySet<RefusalReason> = new Set([
   "agentNotFound",
   "providerUnavailable",
   "modelNotAllowed",
 ]);
 
-/** A call that is in the way lasts minutes, and a vendor that is down seldom less; nobody knows better. */
+/** A call that uses the slot lasts minutes, and a vendor that is down seldom less; no better estimate exists. */
 const RETRY_AFTER_SEC = 10;
 
-/** Why no call would be opened, for who places one. */
+/** Why no call would be opened, for the client that places one. */
 export function placingRefused({ code, reason, message }: CallRefusedError): RequestError {
   const retryAfterSec = RETRY_AFTER_SEC;
   return new RequestError(code, message, LASTING.has(reason) ? {} : { retryAfterSec });
 }
 
-/** All calls that the plan allows at the same time are taken. */
+/** All concurrent calls of the plan are in use. */
 export function acceptedCalls(callsMax: number): RequestError {
   const message = `the plan allows ${callsMax} calls at the same time`;
   return new RequestError("calls_limit_reached", message, { retryAfterSec: RETRY_AFTER_SEC });
 }
 
-/** What the telephony vendor's error means for who places the call; other errors as they are. */
+/** Translates the telephony vendor's error for the client that places the call; other errors are returned unchanged. */
 export function placingFailed(error: unknown, log: Logger): unknown {
   if (!(error instanceof VendorError)) return error;
   const what = mayHaveBeenPlaced(error)
@@ -73,7 +73,7 @@ export function placingFailed(error: unknown, log: Logger): unknown {
     : new RequestError("telephony_unavailable", words, options);
 }
 
-/** The order may have reached the vendor, whose answer was lost or came too late. */
+/** The request may have reached the vendor, whose response was lost or came too late. */
 export function mayHaveBeenPlaced(error: unknown): boolean {
   if (!(error instanceof VendorError) || error instanceof TelephonyError) return false;
   if (codeOf(error) === "UND_ERR_CONNECT_TIMEOUT") return false;
@@ -82,19 +82,19 @@ export function mayHaveBeenPlaced(error: unknown): boolean {
 
 /** The vendor's own default: some ten rings. */
 const RING_TIMEOUT_SEC = 60;
-/** A call that waits in the vendor's queue, rings, and is answered tells so by then. */
+/** A call that waits in the vendor's queue, rings, and is answered has been reported by then. */
 const OUTCOME_MAX_MS = 5 * 60 * 1_000;
 
-/** The vendor's words for it: `human`, `machine_start`, `fax`, `unknown` and so on. */
+/** The vendor's terms: `human`, `machine_start`, `fax`, `unknown` and so on. */
 const ANSWERED_BY = /^[a-z_]{1,32}$/;
 
 export interface OutboundDeps {
   readonly telephony: Pick<OutboundTelephony, "vendorFor" | "hangUp">;
   readonly tokens: OutboundTokens;
   readonly opener: Pick<CallOpener, "refusal" | "preCall">;
-  /** Undefined: from any number, where the vendor is not real. */
+  /** Undefined with a simulated vendor: any calling number is allowed. */
   readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed" | "listOf"> | undefined;
-  /** Undefined: to anybody, where the vendor is not real. */
+  /** Undefined with a simulated vendor: any called number is allowed. */
   readonly dialTargets: Pick<DialTargets, "mayReach" | "listOf"> | undefined;
   readonly slots: Slots;
   readonly liveCalls: LiveCalls;
@@ -104,37 +104,37 @@ export interface OutboundDeps {
   readonly log: Logger;
 }
 
-/** A call that has not reached its agent yet. There are never more than the plans' slots. */
+/** A call that has not reached its agent yet. The plans' slots limit their number. */
 interface Ringing {
   readonly claims: OutboundClaims;
   readonly cancelTimer: CancelTimer;
-  /** The vendor's id of the call, once it has told it. */
+  /** The vendor's id of the call, once known. */
   callRef: string | undefined;
   callInfo: CallInfo | undefined;
-  /** Settles when the organization's service has said what it knows of the call, or its time is over; never rejects. */
+  /** Resolves when the organization's service has responded, or its time is over; never rejects. */
   preCall: Promise<void>;
   readonly over: AbortController;
-  /** It went to another worker. */
+  /** It moved to another worker. */
   isHandedOver: boolean;
 }
 
 export interface OutboundNumbers {
   /** Calls can be placed at all. */
   readonly isConfigured: boolean;
-  /** The vendor is simulated, and so is who answers: any numbers may be used. */
+  /** The vendor is simulated, and so is the callee: any numbers may be used. */
   readonly isSimulated: boolean;
   readonly numbers: readonly string[];
-  /** Beginnings of numbers, and SIP addresses. */
+  /** Number prefixes, and SIP addresses. */
   readonly targets: readonly string[];
 }
 
-/** Calls that agents make: placed at the telephony vendor, answered over the media stream, or recorded as failed. */
+/** Outbound calls: placed at the telephony vendor, answered over the media stream, or recorded as failed. */
 export class OutboundCalls implements PlacedCalls {
   readonly #deps: OutboundDeps;
   readonly #ringing = new Map<string, Ringing>();
-  /** Calls whose session is being opened, with how each is to end as soon as it is. */
+  /** Calls that are being opened, each with the ending that applies once it is open. */
   readonly #connecting = new Map<string, Ending | undefined>();
-  /** Who answered, of calls that have no record yet. */
+  /** Who answered (a human or a machine), for calls that have no record yet. */
   readonly #answeredBy = new Map<string, string>();
 
   constructor(deps: OutboundDeps) {
@@ -145,7 +145,7 @@ export class OutboundCalls implements PlacedCalls {
     return this.#ringing.size;
   }
 
-  /** Between which numbers the organization's agents may call. */
+  /** The numbers that the organization's agents may call from and to. */
   async numbers({ organization }: Tenant): Promise<OutboundNumbers> {
     const { telephony, phoneNumbers, dialTargets } = this.#deps;
     const [numbers = [], targets = []] = await Promise.all([
@@ -156,7 +156,10 @@ export class OutboundCalls implements PlacedCalls {
     return { isConfigured: telephony !== undefined, isSimulated, numbers, targets };
   }
 
-  /** Takes the call's slot while it rings. Rejects with a RequestError: limits, agent, settings, the vendor's refusal. */
+  /**
+   * Takes the call's slot while it rings. Rejects with a RequestError: limits, agent, settings, the vendor's
+   * refusal.
+   */
   async place(tenant: Tenant, order: OutboundOrder): Promise<QueuedCall> {
     const { telephony, opener, newId, log } = this.#deps;
     const placing = telephony.vendorFor(order.vendor);
@@ -182,9 +185,9 @@ export class OutboundCalls implements PlacedCalls {
       this.#placed(ringing, await placing.place(order, token, RING_TIMEOUT_SEC));
     } catch (error) {
       const failure = placingFailed(error, log);
-      // Otherwise the vendor has placed the call: it is answered by now, or recorded as over. If that is unknown, the
-      // vendor reports it, or the call is recorded as failed without a report. An order to retry could call the
-      // person twice.
+      // Otherwise the vendor has placed the call: it is answered by now, or recorded as over. If
+      // that is unknown, the vendor reports it, or the call is recorded as failed without a report.
+      // An error that invites a retry could call the person twice.
       if (this.#ringing.has(claims.callId) && !mayHaveBeenPlaced(error)) {
         this.#release(claims.callId);
         this.#deps.journal.notPlaced(claims.callId);
@@ -195,30 +198,30 @@ export class OutboundCalls implements PlacedCalls {
     return { id: claims.callId, agentId, status: "queued" };
   }
 
-  /** Whether the call waits for its answer here. */
+  /** Whether the call is ringing in this process. */
   isRinging(callId: string): boolean {
     return this.#ringing.has(callId);
   }
 
-  /** Whether what the vendor tells of the call concerns this process. */
+  /** Whether the vendor's reports about the call concern this process. */
   holds(callId: string): boolean {
     const isOnItsWay = this.#ringing.has(callId) || this.#connecting.has(callId);
     return isOnItsWay || this.#deps.liveCalls.has(callId);
   }
 
-  /** The placed call that an answer with this token is for, as long as the call waits for one. */
+  /** The placed call that an answer with this token belongs to, while the call is ringing. */
   answering(token: string): OutboundClaims | undefined {
     const claims = this.#deps.tokens.verify(token);
     return claims !== undefined && this.#ringing.has(claims.callId) ? claims : undefined;
   }
 
-  /** Gives the call to another worker of the server, with its slot; undefined when it does not wait here. */
+  /** Hands the call to another worker of the server, with its slot; undefined if it is not ringing here. */
   handOver(callId: string, orgId: string): HandedOver | undefined {
     const ringing = this.#ringing.get(callId);
     if (ringing === undefined || ringing.claims.orgId !== orgId) return undefined;
     ringing.cancelTimer();
     ringing.isHandedOver = true;
-    // The worker that takes the call asks anew where there is no answer yet.
+    // The worker that takes the call repeats the request if there is no response yet.
     ringing.over.abort();
     this.#ringing.delete(callId);
     const answeredBy = this.#takeAnswer(callId);
@@ -227,15 +230,15 @@ export class OutboundCalls implements PlacedCalls {
     return { claims, callRef, callInfo, answeredBy };
   }
 
-  /** Takes a call that another worker of the server has handed over, with its slot. */
+  /** Adopts a call that another worker of the server has handed over, with its slot. */
   adopt({ claims, callRef, callInfo, answeredBy }: HandedOver): void {
     this.#wait(claims, callRef, callInfo);
     if (answeredBy !== "") this.#answeredBy.set(claims.callId, answeredBy);
   }
 
   /**
-   * The call's media stream is there: `open` makes its session, in the slot that the call holds. Undefined when no such
-   * call waits; rejects as `open` does, and the call is then recorded as failed.
+   * The call's media stream has connected: `open` opens the call, in the slot that it already holds. Undefined if
+   * no such call is ringing; rejects as `open` does, and the call is then recorded as failed.
    */
   async connect<Session extends LiveCall>(
     callId: string,
@@ -262,17 +265,17 @@ export class OutboundCalls implements PlacedCalls {
     }
   }
 
-  /** What the vendor tells of a call, any number of times and in any order. False for a token that is not good. */
+  /** A report from the vendor about a call; reports may repeat and arrive in any order. False for an invalid token. */
   async report(token: string, report: OutboundReport): Promise<boolean> {
     const claims = this.#deps.tokens.verify(token);
     if (claims !== undefined) this.take(claims, report);
     return claims !== undefined;
   }
 
-  /** As `report`, once the token is known to be good. */
+  /** As `report`, after the token was verified. */
   take(claims: OutboundClaims, report: OutboundReport): void {
     const ringing = this.#ringing.get(claims.callId);
-    // The answer to the order may have been lost, and a call without an id could not be hung up.
+    // The response to the request may have been lost, and a call without an id could not be hung up.
     if (ringing !== undefined) ringing.callRef ??= report.callInfo?.phoneCallId;
     if (ringing !== undefined && report.status === RINGING) {
       this.#deps.journal.rings({ ...claims, channel: "phone", callInfo: infoOf(ringing) });
@@ -306,7 +309,7 @@ export class OutboundCalls implements PlacedCalls {
     return answeredBy;
   }
 
-  /** A person or a machine, as the vendor says: also of a call that goes on. */
+  /** A person or a machine, as the vendor reports; also for a call that continues. */
   #noteAnswer(callId: string, answeredBy: string): void {
     if (answeredBy !== "") this.#deps.journal.annotate(callId, { answeredBy });
   }
@@ -322,7 +325,7 @@ export class OutboundCalls implements PlacedCalls {
   async #requireTarget(orgId: string, number: string): Promise<void> {
     const refusal = numberRefusal(number);
     if (refusal !== undefined) {
-      throw new RequestError("target_not_allowed", `to: agents call no ${refusal} numbers`);
+      throw new RequestError("target_not_allowed", `to: agents cannot call ${refusal} numbers`);
     }
     const { dialTargets } = this.#deps;
     if (dialTargets === undefined || (await dialTargets.mayReach(orgId, number))) return;
@@ -367,7 +370,7 @@ export class OutboundCalls implements PlacedCalls {
     return call;
   }
 
-  /** While it rings: who answers does not wait for the service. */
+  /** Requested while it rings, so that the callee does not wait for the service. */
   async #expireAt(tenant: Tenant, ringing: Ringing, callInfo: CallInfo): Promise<void> {
     const { callId, agentId } = ringing.claims;
     const { signal } = ringing.over;
@@ -414,7 +417,7 @@ export class OutboundCalls implements PlacedCalls {
     this.#deps.slots.release(callId);
   }
 
-  /** Nothing, when the call has its record already: a report that came twice, or after a session. */
+  /** Does nothing if the call already has its record: a repeated report, or one after a conversation. */
   #record(claims: OutboundClaims, ending: Ending, callInfo: CallInfo | undefined): void {
     const { journal, newId } = this.#deps;
     const { callId } = claims;

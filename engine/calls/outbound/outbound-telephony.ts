@@ -3,9 +3,9 @@ import type { CallValues } from "../../telephony/call-values.js";
 import { accountVariables, DEFAULT_PHONE_VENDOR } from "../../telephony/phone-vendors.js";
 import { PHONE_VENDOR_NAMES, type PhoneVendorName } from "../../telephony/telephony-settings.js";
 
-/** Where the vendor asks what to do with a placed call that was answered. */
+/** Where the vendor requests the instructions for an answered call. */
 export const ANSWER_PATH = "/api/telephony/answer";
-/** Where the vendor tells what became of it. */
+/** Where the vendor reports a call's status. */
 export const STATUS_PATH = "/api/telephony/status";
 
 export interface OutboundOrder extends Pick<CallValues, "variables" | "overrides"> {
@@ -16,7 +16,7 @@ export interface OutboundOrder extends Pick<CallValues, "variables" | "overrides
   readonly from: string;
   /** Hangs up on answering machines. */
   readonly detectMachine: boolean;
-  /** The telephony vendor that places the call; left out, the first that has an account. */
+  /** The telephony vendor that places the call; omitted: the first with an account. */
   readonly vendor?: PhoneVendorName | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface QueuedCall {
 
 type PlacingApi = CallControlApi & Required<Pick<CallControlApi, "place">>;
 
-/** One vendor's account together with the addresses of ours that it is given. */
+/** One vendor's account with the callback addresses on this server. */
 export interface PlacingVendor {
   readonly vendor: PhoneVendorName;
   /** Resolves with the vendor's id of the call. Rejects with a VendorError. */
@@ -39,7 +39,7 @@ export interface PlacingVendor {
 export interface OutboundTelephonyOptions {
   /** By the vendors' names. */
   readonly apis: Readonly<Record<string, CallControlApi | undefined>>;
-  /** This server's address as vendors reach it, asked with every call; undefined where they cannot. */
+  /** This server's address as vendors reach it, read for every call; undefined if they cannot reach it. */
   readonly baseUrl: (() => string) | undefined;
 }
 
@@ -51,7 +51,7 @@ export class OutboundTelephony {
     this.#options = options;
   }
 
-  /** The named vendor, or the first that can; or the settings that are missing, by their names. */
+  /** The named vendor, or the first that can place calls; or the names of the missing settings. */
   vendorFor(
     wanted: PhoneVendorName | undefined,
   ): PlacingVendor | { readonly missing: readonly string[] } {
@@ -78,7 +78,7 @@ export class OutboundTelephony {
     return { vendor, place };
   }
 
-  /** A call that still rings. Rejects with a VendorError. */
+  /** Ends a call that is still ringing. Rejects with a VendorError. */
   async hangUp(vendor: string, callRef: string): Promise<void> {
     await this.#options.apis[vendor]?.hangUp(callRef, "ringing");
   }

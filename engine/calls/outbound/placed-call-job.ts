@@ -6,7 +6,7 @@ import type { Logger } from "../../log.js";
 import { StoredCallInfo } from "../../telephony/call-info.js";
 import { newCall } from "../call-journal.js";
 
-/** A database that is away comes back; nothing else fails. */
+/** Only an unreachable database makes this job fail, and that passes. */
 const TRIES_MAX = 100;
 const RETRY_AFTER_MS = 10_000;
 const LIMITS: FixedLimits = {
@@ -24,12 +24,15 @@ const Payload = v.object({
 
 export interface PlacedCallJobOptions {
   readonly calls: Pick<CallStore, "closePlaced">;
-  /** Names this run of the server in the records. */
+  /** Identifies this run of the server in the records. */
   readonly runId: string;
   readonly log: Logger;
 }
 
-/** A placed call that has no record when its job runs has lost its process while it rang: it is recorded as failed. */
+/**
+ * A placed call without a record when its job runs has lost its process while it was ringing: it is recorded as
+ * failed.
+ */
 export class PlacedCallJob extends FixedLimitsJob {
   readonly #options: PlacedCallJobOptions;
 

@@ -5,17 +5,17 @@ import type { CallInfo } from "../../telephony/call-info.js";
 import type { MaybePromise } from "../../time/maybe-promise.js";
 import type { LiveCall } from "../live-calls.js";
 
-/** What the vendor says of a placed call; words that are not known mean nothing. */
+/** A vendor's report about a placed call; unknown values are ignored. */
 export interface OutboundReport {
-  /** `completed`, `busy`, `no-answer`, `failed`, `canceled`; the others are on the way. */
+  /** `completed`, `busy`, `no-answer`, `failed`, `canceled`; others are intermediate. */
   readonly status: string;
   /** `human`, `machine_start`, `fax`, `unknown` and so on, or empty. */
   readonly answeredBy: string;
-  /** Who was called, for the record of a call of which nothing else is known any more. */
+  /** The numbers, for the record of a call of which nothing else is known any more. */
   readonly callInfo?: CallInfo | undefined;
 }
 
-/** As a status: the call rings at whoever is called. */
+/** As a status: the callee's telephone is ringing. */
 export const RINGING = "ringing";
 
 const BUSY: Ending = { reason: "busy", status: "failed", message: "the line was busy" };
@@ -31,7 +31,7 @@ const VENDOR_FAILED: Ending = {
   message: "the telephony vendor could not connect the call",
 };
 
-/** Answered, and over before its audio came here. */
+/** Answered, and over before its audio arrived. */
 export const NOT_CONNECTED: Ending = {
   reason: "vendorFailed",
   status: "failed",
@@ -58,7 +58,7 @@ export function endingOf({ status, answeredBy }: OutboundReport): Ending | undef
   return ENDING_BY_STATUS.get(status);
 }
 
-/** What opens the session of a placed call rejects with it where the call is to be recorded with that ending. */
+/** The opener of a placed call rejects with it if the call has to be recorded with that ending. */
 export class CallNotAcceptedError extends ParleyError {
   override readonly name = "CallNotAcceptedError";
   readonly code = "call_refused";
@@ -70,7 +70,7 @@ export class CallNotAcceptedError extends ParleyError {
   }
 }
 
-/** The placed calls as the vendor's requests reach them, in whichever worker of the server they are. */
+/** The placed calls for the vendor's requests, in whichever worker of the server they are. */
 export interface PlacedCalls {
   answering(token: string): MaybePromise<OutboundClaims | undefined>;
   connect<Session extends LiveCall>(
@@ -81,12 +81,12 @@ export interface PlacedCalls {
   report(token: string, report: OutboundReport): Promise<boolean>;
 }
 
-/** A call that waits for its answer, on its way from one worker to another. */
+/** A ringing call on its way from one worker to another. */
 export interface HandedOver {
   readonly claims: OutboundClaims;
   readonly callRef: string | undefined;
-  /** Left out by releases that did not keep it. */
+  /** Omitted by releases that did not keep it. */
   readonly callInfo?: CallInfo | undefined;
-  /** Empty while the vendor has not told. */
+  /** Empty until the vendor has reported it. */
   readonly answeredBy: string;
 }

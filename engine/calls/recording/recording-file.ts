@@ -1,16 +1,16 @@
 import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
-// By hand, since it is 44 bytes in which a rate and a size change.
-/** RIFF, `fmt ` and `data` of PCM without anything between, as Microsoft and IBM wrote it down in 1991. */
+// Own code, since the header is 44 bytes in which only a rate and a size change.
+/** A PCM file with RIFF, `fmt ` and `data` chunks only, as Microsoft and IBM defined it in 1991. */
 export const WAV_HEADER_BYTES = 44;
 export const WAV_CHANNELS = 2;
 const BITS_PER_SAMPLE = 16;
-/** The samples of one moment on both channels. */
+/** One sample on each channel. */
 export const WAV_FRAME_BYTES = (WAV_CHANNELS * BITS_PER_SAMPLE) / 8;
 const RATE_AT = 24;
 
-/** The 44 bytes before `dataBytes` of 16-bit samples; stereo where no `channels` are given. */
+/** The 44 bytes before `dataBytes` of 16-bit samples; stereo by default. */
 export function wavHeader(rateHz: number, dataBytes: number, channels = WAV_CHANNELS): Buffer {
   const frameBytes = (channels * BITS_PER_SAMPLE) / 8;
   const header = Buffer.alloc(WAV_HEADER_BYTES);
@@ -29,7 +29,7 @@ export function wavHeader(rateHz: number, dataBytes: number, channels = WAV_CHAN
   return header;
 }
 
-/** The sample rate in a header made by `wavHeader`; undefined when the bytes are no such header. */
+/** The sample rate in a header made by `wavHeader`; undefined for other bytes. */
 export function wavRateHz(header: Buffer): number | undefined {
   if (header.length < WAV_HEADER_BYTES) return undefined;
   const rateHz = header.readUInt32LE(RATE_AT);
@@ -37,14 +37,14 @@ export function wavRateHz(header: Buffer): number | undefined {
   return isOurs ? rateHz : undefined;
 }
 
-/** Audio that the disk has not taken yet, some sixteen seconds of a web call: a disk that is so slow will not catch up. */
+/** Audio that the disk has not written yet, some sixteen seconds of a web call: a slower disk will not catch up. */
 const FILE_BACKLOG_BYTES_MAX = 1024 * 1024;
-/** The sizes in the file are of 32 bits, and many players take them for signed: nine hours of a web call. */
+/** The sizes in the file have 32 bits, and many players read them as signed: nine hours of a web call. */
 const RECORDING_BYTES_MAX = 2 ** 31 - 1;
-/** What follows the name of a file that is not whole. */
+/** The suffix of an incomplete file. */
 const UNFINISHED = ".part";
 
-/** Only the server's own account reads what was said. */
+/** Only the server's own account may read recordings. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
@@ -66,7 +66,8 @@ export class RecordingFile {
   #hasFailed = false;
 
   /**
-   * Nothing is written before `ready`. `onFault` is called once when that or the disk fails; later writes are dropped.
+   * Nothing is written before `ready`. `onFault` is called once if that or the disk fails; later writes are
+   * dropped.
    */
   constructor(
     path: string,
@@ -85,7 +86,7 @@ export class RecordingFile {
     });
   }
 
-  /** False, and nothing is taken, when the disk is too slow or the file too long. */
+  /** False, and the block is dropped, if the disk is too slow or the file too long. */
   write(block: Uint8Array): boolean {
     if (this.#hasFailed) return true;
     const backlogBytes = this.#backlogBytes + block.byteLength;
@@ -102,7 +103,7 @@ export class RecordingFile {
     return true;
   }
 
-  /** Resolves when the file is whole under its name; with undefined when the disk did not take all of it. */
+  /** Resolves when the file is complete under its name; with undefined if the disk did not accept all of it. */
   async finish(): Promise<FinishedFile | undefined> {
     await this.#work;
     let finished: FinishedFile | undefined;
@@ -133,8 +134,8 @@ export class RecordingFile {
 }
 
 /**
- * Writes the sizes into a file that was left unfinished, by its length, and gives it its name. Undefined when there is
- * none, or nothing in it; rejects when the disk refuses.
+ * Completes an unfinished file: writes the sizes, by its length, and renames it. Undefined if there is none, or it
+ * is empty; rejects if the disk refuses.
  */
 export async function repairRecording(path: string): Promise<FinishedFile | undefined> {
   const handle = await openIfThere(path + UNFINISHED, "r+");
@@ -150,7 +151,7 @@ export async function repairRecording(path: string): Promise<FinishedFile | unde
   return describeRecording(path);
 }
 
-/** Undefined when there is no such file. */
+/** Undefined if there is no such file. */
 async function describeRecording(path: string): Promise<FinishedFile | undefined> {
   const handle = await openIfThere(path, "r");
   if (handle === undefined) return undefined;
@@ -179,7 +180,7 @@ async function writeSizes(handle: FileHandle): Promise<boolean> {
   return true;
 }
 
-/** Undefined when there is no such file. */
+/** Undefined if there is no such file. */
 export async function openIfThere(
   path: string,
   flags: "r" | "r+",
@@ -192,7 +193,7 @@ export async function openIfThere(
   }
 }
 
-/** Whole or not; nothing happens when there is none. */
+/** Removes it whether complete or not; does nothing if there is none. */
 export async function removeRecording(path: string): Promise<void> {
   await rm(path, { force: true });
   await rm(path + UNFINISHED, { force: true });

@@ -13,7 +13,7 @@ interface Piece {
   readonly pcm: Int16Array;
 }
 
-/** One side of a call, as pieces of sound at their positions, with silence between; written audio is let go. */
+/** One side of a call, as pieces of audio at their positions, with silence between; written audio is freed. */
 export class AudioTrack {
   #pieces: Piece[] = [];
 
@@ -21,12 +21,12 @@ export class AudioTrack {
     return this.#pieces.reduce((sum, { pcm }) => sum + pcm.length, 0);
   }
 
-  /** Pieces may come in any order; where two overlap, the one that came later is heard. */
+  /** Pieces may arrive in any order; where two overlap, the later one wins. */
   place(at: number, pcm: Int16Array): void {
     if (pcm.length > 0) this.#pieces.push({ at, pcm });
   }
 
-  /** Nothing is heard from `position` on. */
+  /** Removes the audio from `position` on. */
   cutFrom(position: number): void {
     this.#pieces = this.#pieces.flatMap(({ at, pcm }) => {
       const length = Math.min(pcm.length, position - at);
@@ -34,7 +34,7 @@ export class AudioTrack {
     });
   }
 
-  /** Writes what stands at `from` and after it into one channel of a block, and forgets all that ends with the block. */
+  /** Writes the audio from `from` on into one channel of a block, and frees everything that ends with the block. */
   take(from: number, block: Int16Array, channel: number): void {
     const to = from + block.length / WAV_CHANNELS;
     for (const { at, pcm } of this.#pieces) {
@@ -50,30 +50,33 @@ export class AudioTrack {
   }
 }
 
-/** A longer pause in the leg's audio is silence; a shorter one is the network's unevenness. */
+/** A longer pause in the leg's audio is silence; a shorter one is jitter. */
 export const GAP_MS = 60;
-/** How far the caller's clock may run away from ours before a sample is left out or said twice. */
+/** How far the caller's clock may drift from the server's before a sample is dropped or repeated. */
 const SLIP_TOLERANCE_MS = 8;
-/** One sample in this many: a pitch change of a hundredth of a semitone's tenth, which is inaudible. */
+/** One sample in this many: a pitch change of about a tenth of a semitone, which is inaudible. */
 const SLIP_EVERY_SAMPLES = 160;
-/** A leg that brings more than this ahead of time is flooding; what is too much is left out. */
+/** A leg that sends more than this ahead of real time is flooding; the excess is dropped. */
 const CALLER_AHEAD_MAX_MS = 5_000;
-/** So much of what the network held back and then brings at once is kept; of a longer stall, the end. */
+/**
+ * The maximum length of a network stall whose audio is kept when it arrives in one burst; of a longer stall, the
+ * end is kept.
+ */
 export const STALL_MAX_MS = 10_000;
-/** What comes while the end of a stall waits to be placed. */
+/** The audio that may arrive while the end of a stall waits to be placed. */
 const WAITING_MAX_MS = STALL_MAX_MS + 2_000;
-/** So many pieces of 3 ms; legs send some of 20 ms. */
+/** The number of pieces of 3 ms; legs send pieces of about 20 ms. */
 const WAITING_CHUNKS_MAX = WAITING_MAX_MS / 3;
 
 interface Chunk {
   readonly pcm: Int16Array;
-  /** Where the call was when the last of it arrived. */
+  /** The position of the call when the last of it arrived. */
   readonly arrivedAt: number;
 }
 
 /**
- * Finds the positions of the caller's audio, whose chunks come more or less late. Audio is contiguous unless nothing
- * that follows makes up for a delay, so a chunk waits a while for those after it.
+ * Finds the positions of the caller's audio, whose chunks arrive more or less late. Audio is contiguous unless no
+ * later chunk makes up for a delay, so a chunk waits a while for those after it.
  */
 export class CallerPlacement {
   readonly #track: AudioTrack;
@@ -83,7 +86,7 @@ export class CallerPlacement {
   readonly #waitingSamplesMax: number;
   #waiting: Chunk[] = [];
   #waitingSamples = 0;
-  /** Where the last chunk that was placed ends. */
+  /** Where the last placed chunk ends. */
   #endsAt: number | undefined;
 
   constructor(track: AudioTrack, rateHz: number) {
@@ -94,7 +97,7 @@ export class CallerPlacement {
     this.#waitingSamplesMax = (WAITING_MAX_MS * rateHz) / 1_000;
   }
 
-  /** Until there everything is placed; 0 before anything is. */
+  /** Everything is placed up to here; 0 before anything is. */
   get endsAt(): number {
     return this.#endsAt ?? 0;
   }
@@ -115,7 +118,7 @@ export class CallerPlacement {
     this.settle(Number.POSITIVE_INFINITY, this.#gapSamples);
   }
 
-  /** Places every chunk that arrived until then; those after it tell how late it was. */
+  /** Places every chunk that arrived until then; the later ones show how late it was. */
   settle(arrivedUntil: number, toleranceSamples = this.#toleranceSamples): void {
     const starts = this.#latestStarts();
     let count = 0;
@@ -128,7 +131,7 @@ export class CallerPlacement {
     this.#waiting.splice(0, count);
   }
 
-  /** Where each chunk has to begin at the latest, so that it and all after it, without gaps, end before they arrived. */
+  /** The latest start of each chunk, so that it and all later ones, without gaps, end before they arrived. */
   #latestStarts(): readonly number[] {
     const starts: number[] = Array.from({ length: this.#waiting.length });
     let latestEnd = Number.POSITIVE_INFINITY;
@@ -169,14 +172,14 @@ export interface StreamedSoundOptions {
   readonly track: AudioTrack;
   /** Where it begins, in samples of the recording. */
   readonly at: number;
-  /** Samples of the recording for each one of the sound. */
+  /** Samples of the recording per sample of the sound. */
   readonly ratio: number;
   readonly open: (listener: ConversionListener) => Conversion;
   /** Nothing of it follows; with an error, the rest of it is missing. */
   readonly onOver: (error?: Error) => void;
 }
 
-/** Speech that came in pieces, each where the one before it ended, on its way to the recording's own rate. */
+/** Speech that arrives in pieces, each following the one before it, on its way to the recording's own rate. */
 export class StreamedSound {
   /** The sample at which it is cut. */
   until = Number.POSITIVE_INFINITY;
@@ -194,12 +197,12 @@ export class StreamedSound {
     });
   }
 
-  /** Where the next piece would stand. */
+  /** The position of the next piece. */
   get endsAt(): number {
     return this.#options.at + Math.round(this.#samples * this.#options.ratio);
   }
 
-  /** Whole samples of 16 bits, low byte first; the bytes must stay as they are. */
+  /** Whole 16-bit samples, low byte first; the bytes must not change. */
   add(pcm: Uint8Array): void {
     this.#samples += pcm.byteLength / 2;
     this.#conversion.write(pcm);
@@ -218,41 +221,41 @@ export class StreamedSound {
 }
 
 const FLUSH_MS = 1_000;
-/** So long the caller's audio waits to be placed: what follows shows whether a silence is one. */
+/** How long the caller's audio waits to be placed: later audio shows whether a silence is one. */
 const PLACEMENT_MS = 1_000;
-/** Written no earlier, so that audio held back by the network for two seconds finds its place free. */
+/** Audio is written this late, so that audio that the network delayed by two seconds finds its place free. */
 const HOLD_MS = 3_000;
-/** While nothing comes from the caller the network may have stalled: what it holds back can come all at once. */
+/** While no audio arrives from the caller the network may have stalled: its audio may arrive in one burst. */
 const STALL_HOLD_MS = STALL_MAX_MS + PLACEMENT_MS + FLUSH_MS;
-/** After a stall, what waited is written in steps, so that the disk's backlog does not take all of it at once. */
+/** After a stall, the waiting audio is written in steps, so that it does not fill the disk's backlog. */
 const BLOCK_MAX_MS = 2 * FLUSH_MS;
-/** The session sends ten seconds ahead and then at most a sentence, which can have two minutes. */
+/** The conversation sends ten seconds ahead and then at most a sentence, which can have two minutes. */
 export const AGENT_AHEAD_MAX_MS = 140_000;
-/** What browsers usually keep ahead of the ear. */
+/** What browsers usually buffer before playback. */
 const BUFFERED_MS = 200;
 const CALLER = 0;
 const AGENT = 1;
 
-/** How the two sides of the leg are encoded, and whether the agent's is sent in real time. */
+/** The encodings of both sides of the leg, and whether the agent's audio is sent in real time. */
 export type RecordedFormat = Pick<LegAudio, "input" | "speech" | "isPaced">;
 
-/** Where the samples go. */
+/** The receiver of the samples. */
 export interface RecordingSink {
-  /** Stereo samples of 16 bits; false, and nothing is taken, when there can be no more. */
+  /** Stereo 16-bit samples; false, and the block is dropped, if no more is accepted. */
   write(block: Uint8Array): boolean;
 }
 
 export interface RecordingDeps {
   readonly clock: Clock;
-  /** A whole MP3 as samples at the recording's rate. */
+  /** Decodes a whole MP3 to samples at the recording's rate. */
   readonly decodeMp3: (mp3: Uint8Array) => Promise<Int16Array>;
-  /** To 16-bit samples at the recording's rate, low byte first, piece by piece. */
+  /** Converts to 16-bit samples at the recording's rate, low byte first, piece by piece. */
   readonly openConversion: (from: RawFormat<"pcm16">, listener: ConversionListener) => Conversion;
-  /** The recording stands still from now on, for this reason. */
+  /** The recording has stopped for this reason. */
   readonly onBroken: (reason: string) => void;
   /** A sentence is missing in it. */
   readonly onSentenceDropped: (error: unknown) => void;
-  /** All of it has been given to the sink. */
+  /** The sink has received all of it. */
   readonly onComplete: () => void;
 }
 
@@ -262,9 +265,9 @@ interface Sentence {
 }
 
 /**
- * One call as a stereo signal, the caller left, the agent right. The n-th sample is the n-th of the call's clock, so
- * the two sides cannot drift apart. What has been heard is given to the sink once a second, and then forgotten. While
- * nothing comes from the caller it waits for longer: what the network holds back belongs where it was said.
+ * One call as a stereo signal, the caller left, the agent right. The n-th sample is the n-th of the call's clock,
+ * so the two sides cannot drift apart. Heard audio is passed to the sink once a second, and then freed. While no
+ * audio arrives from the caller it waits longer: delayed audio belongs where it was said.
  */
 export class Recording implements CallAudioTap {
   readonly #format: RecordedFormat;
@@ -275,12 +278,12 @@ export class Recording implements CallAudioTap {
   readonly #agentTrack = new AudioTrack();
   readonly #placement: CallerPlacement;
   readonly #sentences = new Set<Sentence>();
-  /** The one that what the agent says next may belong to. */
+  /** The sound that the agent's next audio may continue. */
   #streamed: StreamedSound | undefined;
   readonly #stopFlushing: CancelTimer;
   #agentEndsAt = Number.NEGATIVE_INFINITY;
   #writtenTo = 0;
-  /** The sample at which the call has ended. */
+  /** The sample at which the call ended. */
   #endsAt: number | undefined;
   #isOver = false;
 
@@ -293,7 +296,7 @@ export class Recording implements CallAudioTap {
     this.#stopFlushing = deps.clock.every(FLUSH_MS, () => this.#flush());
   }
 
-  /** Audio that is held in memory, of both sides. */
+  /** Buffered audio of both sides. */
   get bufferedSamples(): number {
     return this.#callerTrack.bufferedSamples + this.#agentTrack.bufferedSamples;
   }
@@ -320,7 +323,10 @@ export class Recording implements CallAudioTap {
     this.#agentEndsAt = at + pcm.length;
   }
 
-  /** A browser that is streamed to hides small gaps with its buffer: there, what comes a little late follows without one. */
+  /**
+   * A browser with streamed audio hides small gaps with its buffer: audio that is slightly late follows without a
+   * gap.
+   */
   #agentPlace(): number {
     const { speech, isPaced } = this.#format;
     const isBuffered = !isPaced && speech.encoding !== "mp3";
@@ -329,7 +335,7 @@ export class Recording implements CallAudioTap {
     return Math.max(this.#now(), this.#agentEndsAt);
   }
 
-  /** Once the call has ended, nothing stands behind this moment any more. */
+  /** Once the call has ended, no audio may follow this moment. */
   agentCut(): void {
     this.#cutAgent(this.#now());
   }
@@ -363,7 +369,7 @@ export class Recording implements CallAudioTap {
       });
   }
 
-  /** What does not follow on the piece before it is a sound of its own. */
+  /** Audio that does not follow the piece before it is a new sound. */
   #addStreamed(at: number, pcm: Int16Array, rateHz: number): void {
     if (this.#streamed?.endsAt !== at) this.#endStreamed();
     const sound = this.#streamed ?? this.#newStreamed(at, rateHz);

@@ -15,25 +15,25 @@ import type { CancelTimer, Clock } from "../../time/clock.js";
 import { type RecordedFormat, Recording } from "./recording.js";
 import { openIfThere, RecordingFile, removeRecording, repairRecording } from "./recording-file.js";
 
-/** What waits is tried again so often. */
+/** How often waiting uploads are retried. */
 export const ROUND_MS = 30_000;
-/** Sent at once when calls end together; the others wait for the next round. */
+/** Concurrent uploads when calls end together; the others wait for the next round. */
 const UPLOADS_MAX = 4;
-/** After so many in a row the bucket is left alone until the next round. */
+/** After this many consecutive failures the bucket is not used until the next round. */
 const ROUND_FAULTS_MAX = 3;
-/** Read from the disk at once, for each upload. */
+/** Bytes read from the disk at a time, for each upload. */
 const PIECE_BYTES = 64 * 1024;
 const RETRY_AFTER_SEC = 10;
 const SUFFIX = ".wav";
 
 export interface UploadPlace {
   readonly bucket: Bucket;
-  /** While more than that waits to be sent, no new call is recorded. */
+  /** While more than this waits to be uploaded, no new call is recorded. */
   readonly waitingBytesMax: number;
 }
 
 export interface RecordingUploadsOptions extends UploadPlace {
-  /** Where recordings that are whole wait: `<organization>/<call>.wav`. */
+  /** Where complete recordings wait: `<organization>/<call>.wav`. */
   readonly folder: string;
   readonly store: RecordingStore;
   readonly clock: Clock;
@@ -41,14 +41,15 @@ export interface RecordingUploadsOptions extends UploadPlace {
 }
 
 /**
- * Sends recordings that are whole to a bucket, and takes each from the disk when it is there. The folder is the queue, so that a
- * bucket that is away and a server that stops lose nothing; a recording counts as finished once the bucket has it.
+ * Uploads complete recordings to a bucket, and removes each from the disk after its upload. The folder is the
+ * queue, so that an unreachable bucket and a server that stops lose nothing; a recording counts as finished once
+ * the bucket has it.
  */
 export class RecordingUploads {
   readonly #options: RecordingUploadsOptions;
-  /** The calls whose recordings are on their way. */
+  /** The calls whose recordings are being uploaded. */
   readonly #sending = new Set<string>();
-  /** When the bucket last did not do what it was asked; undefined while it does. */
+  /** When the bucket last failed; undefined while it works. */
   #failedAtMs: number | undefined;
   #isClosing = false;
   #round: Promise<void> | undefined;
@@ -59,7 +60,7 @@ export class RecordingUploads {
     this.#options = options;
   }
 
-  /** More waits than may; as of a moment ago. */
+  /** More recordings wait than allowed; as of a moment ago. */
   get isFull(): boolean {
     const { clock, log, waitingBytesMax } = this.#options;
     const nowMs = clock.monotonicMs();
@@ -72,20 +73,20 @@ export class RecordingUploads {
     return this.#waitingBytes > waitingBytesMax;
   }
 
-  /** Resolves when it is known anew how much waits. */
+  /** Resolves when the waiting size has been measured again. */
   async run(): Promise<void> {
     let sizeBytes = 0;
     for await (const key of this.#waiting()) {
       sizeBytes += await stat(this.#pathOf(key)).then(
         ({ size }) => size,
-        // Another process has sent it meanwhile.
+        // Another process has uploaded it meanwhile.
         () => 0,
       );
     }
     this.#waitingBytes = sizeBytes;
   }
 
-  /** The recording has become whole. Resolves when it is sent, or is left for a round. */
+  /** The recording is complete. Resolves when it is uploaded, or left for a round. */
   async send(key: RecordingKey): Promise<void> {
     const { clock } = this.#options;
     const troubleMs = clock.monotonicMs() - (this.#failedAtMs ?? Number.NEGATIVE_INFINITY);
@@ -101,7 +102,7 @@ export class RecordingUploads {
     return this.#round;
   }
 
-  /** Undefined when the bucket does not have it. */
+  /** Undefined if the bucket does not have it. */
   async open(key: RecordingKey): Promise<ObjectReader | undefined> {
     try {
       return await ObjectReader.open(this.#options.bucket, objectKeyOf(key));
@@ -113,12 +114,12 @@ export class RecordingUploads {
     }
   }
 
-  /** Rejects with a BucketError while the bucket is away. */
+  /** Rejects with a BucketError if the bucket is unreachable. */
   remove(key: RecordingKey): Promise<void> {
     return this.#options.bucket.remove(objectKeyOf(key));
   }
 
-  /** Resolves when the round has left the file that it is at; what waits is sent by the next start. */
+  /** Resolves when the round has finished its current file; the next start uploads the rest. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#round;
@@ -134,7 +135,7 @@ export class RecordingUploads {
     await this.run();
   }
 
-  /** False when it still waits; never rejects. */
+  /** False if it still waits; never rejects. */
   async #try(key: RecordingKey): Promise<boolean> {
     const { callId } = key;
     if (this.#sending.has(callId)) return true;
@@ -174,7 +175,7 @@ export class RecordingUploads {
       await handle.close();
     }
     await store.finish(key, { ...facts }, clock.epochMs());
-    // It has expired while it was sent: nobody else would delete it.
+    // It expired during the upload: no other code would delete it.
     if (!(await store.isKnown(key))) await this.remove(key);
     await removeRecording(path);
     this.#logRecovery();
@@ -218,7 +219,7 @@ function objectKeyOf({ orgId, callId }: RecordingKey): string {
   return `${orgId}/${callId}${SUFFIX}`;
 }
 
-/** None where there is no such folder. */
+/** Empty if there is no such folder. */
 async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   const entries = await opendir(folder).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
@@ -230,17 +231,17 @@ async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
 export const RECORDINGS_FOLDER = "recordings";
 const SWEEP_MS = 60 * 60 * 1_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Files deleted in one sweep: what an hour's calls of a full server leave, several times over. */
+/** Files deleted in one sweep: several times what an hour's calls of a full server leave. */
 export const SWEEP_FILES_MAX = 10_000;
-/** So many that cannot be deleted are no fault of theirs: a bucket that is away, for one. */
+/** This many failed deletions have a common cause, such as an unreachable bucket. */
 const KEPT_MAX = 20;
-/** Asked of the database at once. */
+/** Rows read from the database at a time. */
 const PAGE_ROWS = 100;
 
 export interface RecordingKeeping {
   /** The folder of all data; recordings have a folder of their own in it. */
   readonly dataDir: string;
-  /** Where they are kept once they are whole, in place of the folder. */
+  /** Where complete recordings are kept, instead of the folder. */
   readonly uploads?: UploadPlace | undefined;
 }
 
@@ -251,19 +252,22 @@ export interface RecordingsOptions extends RecordingKeeping {
   readonly log: Logger;
 }
 
-/** A recording that can be heard. */
+/** A recording that can be played. */
 export interface RecordedFile {
   readonly sizeBytes: number;
-  /** Fills the buffer from this position on; says how much of it. */
+  /** Fills the buffer from this position on; returns the number of bytes. */
   read(buffer: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** The recordings of all calls: made, kept for as long as their agent says, and given to those whose calls they are. */
+/**
+ * The recordings of all calls: writes them, keeps them as long as their agent says, and opens them for the
+ * organizations of their calls.
+ */
 export class Recordings {
   readonly #options: RecordingsOptions;
   readonly #folder: string;
-  /** The recordings that are being written, by the id of the call. */
+  /** The recordings that are being written, by call id. */
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #uploads: RecordingUploads | undefined;
   readonly #upkeep: CancelTimer[] = [];
@@ -277,8 +281,8 @@ export class Recordings {
   }
 
   /**
-   * Records until the tap gets the end of the call; undefined when the agent does not record. Whatever fails, the call
-   * continues.
+   * Records until the tap receives the end of the call; undefined if the agent does not record. The call continues
+   * even if recording fails.
    */
   startRecording(
     key: RecordingKey,
@@ -295,7 +299,7 @@ export class Recordings {
     const expiresAtMs = clock.epochMs() + recording.retentionDays * DAY_MS;
     const known = store.start(key, expiresAtMs);
     const file = new RecordingFile(this.#pathOf(key), format.input.sampleRateHz, known, (error) =>
-      log.error({ callId, error }, "a recording could not be written; the call goes on"),
+      log.error({ callId, error }, "a recording could not be written; the call continues"),
     );
     const finish = this.#watch(key, file);
     return new Recording(format, file, {
@@ -318,8 +322,8 @@ export class Recordings {
   }
 
   /**
-   * RequestError `not_found`: the call has none (any more), is not over, or is another organization's. RequestError `unavailable`: the
-   * bucket is away.
+   * RequestError `not_found`: the call has no recording (any more), is not over, or is another organization's.
+   * RequestError `unavailable`: the bucket is unreachable.
    */
   async open(key: RecordingKey): Promise<RecordedFile> {
     const isFinished = await this.#options.store.isFinished(key);
@@ -329,14 +333,17 @@ export class Recordings {
     return kept;
   }
 
-  /** Puts right what an earlier run of the server left, then does the upkeep. */
+  /** Repairs what an earlier run of the server left, then starts the upkeep. */
   async start(): Promise<void> {
     await this.#repair();
     await this.#uploads?.run();
     this.startUpkeep();
   }
 
-  /** Deletes what has expired, every hour, and sends what waits for its bucket. To be called by one process of a server. */
+  /**
+   * Deletes expired recordings every hour, and uploads those that wait for the bucket. Call it in one process of a
+   * server.
+   */
   startUpkeep(): void {
     const { clock, log } = this.#options;
     const sweep = () => {
@@ -357,7 +364,10 @@ export class Recordings {
     this.#upkeep.push(clock.every(ROUND_MS, send));
   }
 
-  /** Says how many it deleted. Rejects when some could not be, with the reason of the first, after the others are. */
+  /**
+   * Returns the number of deleted recordings. Rejects if some could not be deleted, with the first reason, after
+   * the others are.
+   */
   async sweep(): Promise<number> {
     const { store, clock } = this.#options;
     const kept = new Map<string, unknown>();
@@ -371,7 +381,7 @@ export class Recordings {
           await this.#delete(key);
           count += 1;
         } catch (error) {
-          // The next sweep tries it again; others do not wait for that.
+          // The next sweep retries it; others do not wait for that.
           kept.set(key.callId, error);
           if (kept.size >= KEPT_MAX) break;
         }
@@ -388,7 +398,7 @@ export class Recordings {
     await this.#options.store.remove(key);
   }
 
-  /** Resolves when every call has ended and its file is whole; nothing is swept or sent any more. */
+  /** Resolves when every call has ended and its file is complete; sweeps and uploads have stopped. */
   async close(): Promise<void> {
     for (const cancel of this.#upkeep) cancel();
     await Promise.all(this.#underWay.values());
@@ -411,7 +421,10 @@ export class Recordings {
     if (count > 0) log.warn({ count }, "repaired recordings of an earlier run");
   }
 
-  /** With a bucket, one that became whole is sent by the next round, and one without a file may be another server's. */
+  /**
+   * With a bucket, the next round uploads a recording that became complete, and one without a file may be another
+   * server's.
+   */
   async #repairOne(key: RecordingKey): Promise<void> {
     const { store, clock, log } = this.#options;
     try {
@@ -425,7 +438,7 @@ export class Recordings {
     }
   }
 
-  /** Under way from now on, until what it gives is called and the file is whole. */
+  /** In progress until the returned function is called and the file is complete. */
   #watch(key: RecordingKey, file: RecordingFile): () => void {
     let onAllGiven = () => {};
     const allGiven = new Promise<void>((resolve) => {
@@ -450,7 +463,7 @@ export class Recordings {
     }
   }
 
-  /** What has not been moved to a bucket yet is still in the folder. */
+  /** A recording that was not moved to a bucket yet is still in the folder. */
   async #openStored(key: RecordingKey): Promise<RecordedFile | undefined> {
     const handle = await openIfThere(this.#pathOf(key), "r");
     if (handle === undefined) return this.#uploads?.open(key);
@@ -465,7 +478,7 @@ export class Recordings {
     };
   }
 
-  /** Ids are the server's own, never what somebody asks for: a key is looked up before its path is. */
+  /** Ids are the server's own, never a client's text: a key is looked up before its path is. */
   #pathOf({ orgId, callId }: RecordingKey): string {
     return join(this.#folder, orgId, `${callId}.wav`);
   }

@@ -1,6 +1,6 @@
 import type { Lexicon } from "./language-lexicon.js";
 
-/** Where Brazil differs from Portugal; all else is in `pt.ts`. */
+/** Where Brazilian differs from European Portuguese; everything else is in `pt.ts`. */
 export const BRAZILIAN: Lexicon = {
   stockPhrases: {
     apology: "Desculpe, não consegui responder agora.",

@@ -26,7 +26,7 @@ const MIN_TURN_SILENCE_MS = 400;
 const MAX_TURN_SILENCE_MS = 1280;
 const CONFIDENCE_THRESHOLD = 0.4;
 
-/** What the query of `/v3/ws` asks for, or in words what is wrong with it. */
+/** The options in the query of `/v3/ws`, or what is wrong with it. */
 export function readAssemblyAiOptions(query: URLSearchParams): AssemblyAiOptions | string {
   const encoding = query.get("encoding") ?? "pcm_s16le";
   const sampleRateHz = Number(query.get("sample_rate") ?? 16_000);
@@ -54,7 +54,7 @@ const CHUNK_MAX_MS = 1000;
 const TOO_FAST = "Audio Transmission Rate Exceeded: Received 3.2 sec. audio in 1.6 sec";
 const SESSION_SEC = 10_800;
 
-/** One `/v3/ws` socket: tells each turn as it grows, and when it is over. */
+/** One `/v3/ws` socket: reports each turn as it grows, and its end. */
 export class AssemblyAiStream {
   readonly #context: SandboxContext;
   readonly #socket: WebSocket;
@@ -185,7 +185,7 @@ export class AssemblyAiStream {
     if (fault === "silent") return;
     if (fault === "garbageJson") this.#events.later(() => this.#socket.send('{"type":"Turn'));
     if (fault === "unknownMessages") this.#send({ type: "Weather", sky: "blue" });
-    // The newest word of an open turn may still change, and is not in its transcript.
+    // The newest word of an open turn is interim, and not in its transcript.
     const settled = isEnd ? words : words.slice(0, -1);
     const transcript = settled.map(({ text }) => text).join(" ");
     this.#send(
@@ -237,7 +237,7 @@ export class AssemblyAiSimulator implements Simulator {
     const { request, url } = upgrade;
     const fault = takeFault(this.#context.faults, "assemblyai", HANDSHAKE_FAULTS);
     if (fault === "stallHandshake") return;
-    // The key stands there without a scheme.
+    // The key is sent without a scheme.
     const key = request.headers.authorization ?? url.searchParams.get("token") ?? undefined;
     const options = readAssemblyAiOptions(url.searchParams);
     const status = isGoodKey(this.#context, key) ? refusalOfFault(fault)?.status : 401;

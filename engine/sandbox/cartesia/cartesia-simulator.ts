@@ -81,7 +81,7 @@ interface SpeechContext {
   isSpeaking: boolean;
 }
 
-/** One `/tts/websocket`: many contexts side by side, each told by its id. */
+/** One `/tts/websocket`: many concurrent contexts, each identified by its id. */
 export class CartesiaStream {
   readonly #context: SandboxContext;
   readonly #socket: WebSocket;
@@ -174,7 +174,10 @@ export class CartesiaStream {
 
 const MESSAGE_BYTES_MAX = 64 * 1024;
 
-/** api.cartesia.ai: speech over a WebSocket of contexts (`/tts/websocket`), and whole over HTTP (`POST /tts/bytes`). */
+/**
+ * api.cartesia.ai: speech over a WebSocket of contexts (`/tts/websocket`), and complete over HTTP (`POST
+ * /tts/bytes`).
+ */
 export class CartesiaSimulator implements Simulator {
   readonly #context: SandboxContext;
   readonly #sockets = new SimulatorSockets(MESSAGE_BYTES_MAX);

@@ -12,7 +12,7 @@ const FLUSHES_MAX = 20;
 const FLUSH_WINDOW_MS = 60_000;
 const MP3_RATE_HZ = 22_050;
 
-/** The format of `/v1/speak`, or in words what is wrong with the query. */
+/** The format of `/v1/speak`, or what is wrong with the query. */
 export function auraFormat(query: URLSearchParams, isSocket: boolean): VoiceFormat | string {
   const encoding = query.get("encoding") ?? (isSocket ? "linear16" : "mp3");
   const rate = query.get("sample_rate");
@@ -62,7 +62,7 @@ const ClientMessage = v.variant("type", [
   v.object({ type: v.picklist(["Flush", "Clear", "Close"]) }),
 ]);
 
-/** One `/v1/speak` socket: texts are gathered, and spoken when they are flushed, in turn. */
+/** One `/v1/speak` socket: collects texts, and speaks them when they are flushed, one after the other. */
 export class AuraStream {
   readonly #context: SandboxContext;
   readonly #socket: WebSocket;
@@ -118,7 +118,7 @@ export class AuraStream {
     const nowMs = performance.now();
     this.#flushesMs = this.#flushesMs.filter((atMs) => nowMs - atMs < FLUSH_WINDOW_MS);
     if (this.#flushesMs.length >= FLUSHES_MAX) {
-      // The words of the vendor's warning are not confirmed.
+      // The text of the vendor's warning is not confirmed.
       const description = "Too many Flush messages in 60 seconds";
       this.#send({ type: "Warning", code: "EXCESSIVE_FLUSH", description });
       return;

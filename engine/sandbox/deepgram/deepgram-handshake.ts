@@ -13,7 +13,7 @@ export interface DeepgramStreamOptions extends RecognizerOptions {
   readonly model: string;
 }
 
-/** Deepgram's own least value. */
+/** Deepgram's own minimum. */
 const UTTERANCE_END_MS_MIN = 1000;
 const ENDPOINTING_MS_DEFAULT = 10;
 
@@ -46,7 +46,7 @@ export function keyOf(request: IncomingMessage): string | undefined {
   return scheme === "token" || scheme === "bearer" ? key : undefined;
 }
 
-/** What the query asks for, or why it is refused. */
+/** The options in the query, or why it is refused. */
 export function readStreamOptions(query: URLSearchParams): DeepgramStreamOptions | Refusal {
   const model = query.get("model");
   const encoding = query.get("encoding");

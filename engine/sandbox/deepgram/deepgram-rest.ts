@@ -22,7 +22,7 @@ export function project(): object {
   return { project_id: PROJECT_ID, name: "Sandbox", mip_opt_out: false };
 }
 
-/** `GET /v1/auth/token`: about the key that asks. */
+/** `GET /v1/auth/token`: about the request's own key. */
 export function keyDetails(): object {
   return {
     api_key_id: KEY_ID,
@@ -34,7 +34,7 @@ export function keyDetails(): object {
   };
 }
 
-/** `POST /v1/auth/grant`: a token for a browser. The sandbox takes it as a key only while any key is good. */
+/** `POST /v1/auth/grant`: a token for a browser. The sandbox accepts it as a key only while it accepts any key. */
 export function grantedToken(): object {
   return { access_token: "sandbox-access-token", expires_in: TOKEN_LIVES_SEC };
 }
@@ -54,13 +54,13 @@ export function models(): object {
   return { stt: [model], tts: [] };
 }
 
-/** An hour of WAV; the vendor takes 2 GB. */
+/** An hour of WAV; the vendor accepts 2 GB. */
 const BODY_BYTES_MAX = 128 * 1024 * 1024;
 const CONFIDENCE = 0.99;
 const MODEL_UUID = "00000000-0000-4000-8000-000000000000";
 const SAMPLE_RATE_HZ_MIN = 8000;
 
-/** `POST /v1/listen`: a WAV or MP3, or raw samples whose encoding is named, in the tone code. */
+/** `POST /v1/listen`: a WAV or MP3, or raw samples with a declared encoding, in the tone code. */
 export async function transcribe(exchange: Exchange, requestId: string): Promise<object> {
   const query = exchange.url.searchParams;
   const bytes = await exchange.readBytes(BODY_BYTES_MAX);
@@ -124,7 +124,7 @@ function badRequest(message: string, code = "Bad Request"): Refusal {
   return { status: 400, code, message };
 }
 
-/** Deepgram over plain HTTP: recordings, and what its SDKs ask about the account. */
+/** Deepgram over plain HTTP: recordings, and the account requests of its SDKs. */
 export async function answerRest(context: SandboxContext, exchange: Exchange): Promise<void> {
   const { journal } = context;
   const requestId = randomUUID();

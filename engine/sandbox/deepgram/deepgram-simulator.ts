@@ -25,7 +25,10 @@ import { FluxStream, readFluxOptions } from "./flux-stream.js";
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 
-/** api.deepgram.com: both ways over WebSockets (`/v1/listen`, Flux at `/v2/listen`, `/v1/speak`), and its plain HTTP beside it. */
+/**
+ * api.deepgram.com: both directions over WebSockets (`/v1/listen`, Flux at `/v2/listen`, `/v1/speak`), plus its
+ * plain HTTP.
+ */
 export class DeepgramSimulator implements Simulator {
   readonly #context: SandboxContext;
   readonly #sockets = new SimulatorSockets(MESSAGE_BYTES_MAX);

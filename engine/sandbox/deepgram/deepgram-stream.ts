@@ -12,7 +12,7 @@ const INTERIM_INTERVAL_MS = 500;
 const SEGMENT_MS = 4000;
 const SLOW_MS = 3000;
 
-/** One `/v1/listen` socket: takes audio and control messages, tells what it hears after the settable latency. */
+/** One `/v1/listen` socket: takes audio and control messages, and returns transcripts after the configured latency. */
 export class DeepgramStream {
   readonly #context: SandboxContext;
   readonly #socket: WebSocket;
@@ -73,7 +73,7 @@ export class DeepgramStream {
     this.#watch();
   }
 
-  /** From now on nothing that arrives is heard. */
+  /** From now on all input is ignored. */
   #close(code: number, reason: string): void {
     this.#isEnding = true;
     this.#socket.close(code, reason);

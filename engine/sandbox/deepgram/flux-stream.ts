@@ -23,7 +23,7 @@ export interface FluxOptions extends FluxThresholds {
 /** The names of version 1 do not exist here. */
 const FORBIDDEN = ["endpointing", "interim_results", "utterance_end_ms", "vad_events", "language"];
 
-/** What the query of `/v2/listen` asks for, or why it is refused. */
+/** The options in the query of `/v2/listen`, or why it is refused. */
 export function readFluxOptions(query: URLSearchParams): FluxOptions | Refusal {
   const model = query.get("model");
   const encoding = query.get("encoding");
@@ -53,7 +53,7 @@ export function readFluxOptions(query: URLSearchParams): FluxOptions | Refusal {
     : { ...thresholds, encoding, sampleRateHz };
 }
 
-/** The thresholds by their names on the wire; or what is wrong with them. */
+/** The thresholds by their names in the protocol; or what is wrong with them. */
 export function readThresholds(given: {
   readonly eot_threshold: number;
   readonly eager_eot_threshold: number | undefined;
@@ -94,7 +94,10 @@ const ClientMessage = v.variant("type", [
   }),
 ]);
 
-/** One `/v2/listen` socket: hears words, and decides itself when a turn begins, seems to end, goes on and ends. */
+/**
+ * One `/v2/listen` socket: transcribes words, and decides itself when a turn begins, seems to end, resumes and
+ * ends.
+ */
 export class FluxStream {
   readonly #context: SandboxContext;
   readonly #socket: WebSocket;
@@ -165,7 +168,7 @@ export class FluxStream {
     }
     const parsed = v.safeParse(ClientMessage, json);
     if (!parsed.success) {
-      // There is no KeepAlive here. Which code the vendor answers with is not confirmed.
+      // There is no KeepAlive here. The vendor's close code is not confirmed.
       this.#fail("UNPARSABLE_CLIENT_MESSAGE", "not a message of v2", 1008);
     } else if (parsed.output.type === "CloseStream") this.#finish();
     else if (parsed.output.type === "ForceEndTurn") this.#end("manual");
@@ -224,7 +227,7 @@ export class FluxStream {
     this.#turnStartMs = this.#model.positionMs;
   }
 
-  /** What the vendor says of an open turn when the stream is closed is not confirmed: here it ends. */
+  /** What the vendor sends for an open turn when the stream is closed is not confirmed: here the turn ends. */
   #finish(): void {
     if (this.#takeFault(["noAnswerToClose"]) !== undefined) return;
     this.#isEnding = true;

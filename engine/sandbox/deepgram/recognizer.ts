@@ -3,12 +3,12 @@ import { type DecodedWord, humanWord, ToneDecoder } from "../telephone/tone-code
 
 export interface RecognizerOptions {
   readonly sampleRateHz: number;
-  /** Undefined: never tells the end of speech. */
+  /** Undefined: never reports the end of speech. */
   readonly endpointingMs: number | undefined;
   readonly utteranceEndMs: number | undefined;
   readonly hasInterimResults: boolean;
   readonly hasVoiceEvents: boolean;
-  /** `punctuate` or `smart_format`: else words are in lower case and without marks. */
+  /** `punctuate` or `smart_format`: otherwise words are in lower case and without punctuation. */
   readonly hasMarks: boolean;
 }
 
@@ -64,14 +64,14 @@ export interface RecognizerHost {
   readonly misheardEvery?: number | undefined;
 }
 
-/** During silence, an empty final result comes after this many milliseconds of audio. */
+/** During silence, an empty final result follows after this many milliseconds of audio. */
 const SILENCE_RESULT_MS = 5000;
-/** How often the faults of silence and of noise show themselves. */
+/** How often the faults of silence and of noise occur. */
 const FAULT_PERIOD_MS = 1000;
 const CONFIDENCE = 0.99;
 const MISHEARD = "murmur";
 
-/** Hears words in PCM and tells them as Deepgram does: interims, finals, speech-final, utterance end. */
+/** Transcribes PCM and reports it as Deepgram does: interims, finals, speech-final, utterance end. */
 export class Recognizer {
   readonly #options: RecognizerOptions;
   readonly #host: RecognizerHost;
@@ -96,7 +96,7 @@ export class Recognizer {
     });
   }
 
-  /** Whether the audio written last held any sound. */
+  /** Whether the last written audio contained any sound. */
   write(pcm: Int16Array): boolean {
     this.#isLoud = false;
     this.#decoder.write(pcm);
@@ -107,13 +107,13 @@ export class Recognizer {
     return this.#decoder.positionMs;
   }
 
-  /** Tells what is buffered; nothing when there is nothing. */
+  /** Reports buffered words; nothing if there are none. */
   finalize(): void {
     this.#decoder.end();
     if (this.#words.length > 0) this.#emitFinal(this.positionMs, false, true);
   }
 
-  /** No more audio comes. */
+  /** No more audio follows. */
   end(): void {
     this.#decoder.end();
     if (this.#words.length > 0) this.#emitFinal(this.positionMs, true, false);
@@ -258,7 +258,7 @@ export class Recognizer {
   }
 }
 
-/** A word as Deepgram tells it. */
+/** A word in Deepgram's format. */
 export function recognized(word: DecodedWord): RecognizedWord {
   return { ...unmarked(word), punctuated_word: word.text };
 }

@@ -25,7 +25,7 @@ export interface EdgeMessage {
 /** The id of a connection or a request: clients write it with and without dashes. */
 export const EDGE_ID = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/i;
 
-/** Header names in lower case. Undefined when there is no empty line. */
+/** Header names in lower case. Undefined if there is no empty line. */
 export function parseEdgeText(text: string): EdgeMessage | undefined {
   const end = text.indexOf("\r\n\r\n");
   if (end < 0) return undefined;
@@ -44,7 +44,7 @@ export function edgeText(requestId: string, path: string, body: object): string 
   return `X-RequestId:${requestId}\r\nContent-Type:${type}\r\nPath:${path}\r\n\r\n${JSON.stringify(body)}`;
 }
 
-/** Two bytes of length, the header, the audio. Without audio it is the last frame, which has no Content-Type. */
+/** Two bytes of length, the header, the audio. A frame without audio is the last, and has no Content-Type. */
 export function edgeAudio(requestId: string, streamId: string, audio: Uint8Array): Buffer {
   const type = audio.length === 0 ? "" : "Content-Type:audio/mpeg\r\n";
   const header = `X-RequestId:${requestId}\r\n${type}X-StreamId:${streamId}\r\nPath:audio\r\n`;
@@ -55,10 +55,10 @@ export function edgeAudio(requestId: string, streamId: string, audio: Uint8Array
 
 export interface SpokenSsml {
   readonly text: string;
-  /** The piece of text as it stood in the markup. */
+  /** The size of the text in the markup. */
   readonly escapedBytes: number;
   readonly voice: string;
-  /** 1 = the voice's own. */
+  /** 1 = the voice's default. */
   readonly speed: number;
 }
 
@@ -83,7 +83,7 @@ const NAMED_RATES: ReadonlyMap<string, number> = new Map([
 ]);
 const SPEED_MIN = 0.25;
 
-/** Undefined for all that the service refuses: other elements, unescaped text, a rate that is none. */
+/** Undefined for everything that the service refuses: other elements, unescaped text, an invalid rate. */
 export function parseSsml(ssml: string): SpokenSsml | undefined {
   const found = SSML.exec(ssml);
   if (found === null) return undefined;
@@ -114,7 +114,7 @@ function entity(name: string): string {
 
 const BOUNDARY_TICKS_PER_SEC = 10_000_000;
 
-/** Which of the text's parts a client wants to be told the places of. */
+/** The kinds of boundaries that a client requests. */
 export interface WantedBoundaries {
   readonly words: boolean;
   readonly sentences: boolean;
@@ -133,7 +133,7 @@ interface Boundary {
   };
 }
 
-/** Where in the audio the parts are, in ticks of 100 ns; every character sounds for an equal part of the whole. */
+/** The positions of the parts in the audio, in ticks of 100 ns; every character takes an equal part of the whole. */
 export function boundariesOf(
   { text, speed }: SpokenSsml,
   { words, sentences }: WantedBoundaries,
@@ -158,13 +158,13 @@ export function boundariesOf(
 
 /** The piece of text of one request, with its entities. */
 const TEXT_BYTES_MAX = 4096;
-/** Requests that wait for the one being spoken; a client has no reason to queue more. */
+/** Requests that wait for the current one; a client has no reason to queue more. */
 const TURNS_MAX = 16;
 const KBPS_OF_FORMAT: ReadonlyMap<string, 48 | 96> = new Map([
   ["audio-24khz-48kbitrate-mono-mp3", 48],
   ["audio-24khz-96kbitrate-mono-mp3", 96],
 ]);
-/** About the handshake, and so already counted there. */
+/** Faults of the handshake, which are already counted there. */
 const TURN_FAULTS: readonly EdgeFault[] = [
   "stallBeforeFirstByte",
   "stallMidStream",
@@ -181,7 +181,7 @@ const TURN_FAULTS: readonly EdgeFault[] = [
   "neverTurnEnd",
 ];
 
-/** Clients write it as a word or as JSON's own. */
+/** Clients send it as a word or as a JSON boolean. */
 const Flag = v.union([
   v.boolean(),
   v.pipe(
@@ -204,7 +204,7 @@ const Config = v.object({
   }),
 });
 
-/** One socket of the service: a configuration, then any number of texts, spoken in turn. */
+/** One socket of the service: a configuration, then any number of texts, spoken one after the other. */
 export class EdgeStream {
   readonly #context: SandboxContext;
   readonly #socket: WebSocket;
@@ -322,7 +322,7 @@ export class EdgeStream {
     }
   }
 
-  /** Whether the turn ends here. After a stall in mid-stream the socket stays open and says nothing more. */
+  /** Whether the turn ends here. After a stall in mid-stream the socket stays open and sends nothing more. */
   #strike(fault: EdgeFault | undefined): boolean {
     if (fault === "disconnectMidStream") this.#socket.terminate();
     return fault === "disconnectMidStream" || fault === "stallMidStream";
@@ -336,7 +336,7 @@ const EPOCH_OFFSET_SEC = 11_644_473_600n;
 const STEP_SEC = 300n;
 const TICKS_PER_SEC = 10_000_000n;
 
-/** The `Sec-MS-GEC` that is good at this moment, and for the rest of its five minutes. */
+/** The `Sec-MS-GEC` that is valid at this moment, and for the rest of its five minutes. */
 export function edgeToken(epochMs: number, stepsAway = 0): string {
   const seconds = BigInt(Math.floor(epochMs / 1000)) + EPOCH_OFFSET_SEC;
   const step = seconds - (seconds % STEP_SEC) + BigInt(stepsAway) * STEP_SEC;
@@ -344,7 +344,7 @@ export function edgeToken(epochMs: number, stepsAway = 0): string {
   return createHash("sha256").update(hashed, "ascii").digest("hex").toUpperCase();
 }
 
-/** The service's list, as far as the sandbox has one: any voice's name is spoken with. */
+/** The service's list, as far as the sandbox has one: any voice's name works. */
 export function edgeVoices(): readonly object[] {
   return [
     voice("en-US-AriaNeural", "en-US", "Female"),
@@ -369,9 +369,9 @@ function voice(ShortName: string, Locale: string, Gender: string): object {
 const MESSAGE_BYTES_MAX = 64 * 1024;
 const SERVICE_PATH = "/consumer/speech/synthesize/readaloud/edge/v1";
 const VOICES_PATH = "/consumer/speech/synthesize/readaloud/voices/list";
-/** The service cuts off browsers that are too old. */
+/** The service refuses older browsers. */
 const BROWSER_MAJOR_MIN = 140;
-/** How far ahead the vendor's clock is under the fault `clockSkew`: two steps of the token. */
+/** How far the vendor's clock is ahead under the fault `clockSkew`: two steps of the token. */
 const SKEW_MS = 600_000;
 
 /** The read-aloud service of Microsoft Edge, as its unofficial clients know it. */
@@ -433,7 +433,7 @@ function isTrusted(query: URLSearchParams, nowMs: number): boolean {
   );
 }
 
-/** A token may be one step old or early: clocks are never quite equal. */
+/** A token may be one step old or early, since clocks differ. */
 function isTokenGood(token: string | null, nowMs: number): boolean {
   return [0, -1, 1].some((steps) => edgeToken(nowMs, steps) === token);
 }

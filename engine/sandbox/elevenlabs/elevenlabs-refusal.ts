@@ -22,7 +22,7 @@ const FAULT_REFUSALS: Partial<Record<SpeechFault, Refusal>> = {
   serverError: { http: 500, status: "internal_error", message: "Internal error." },
 };
 
-/** Why a request is not even looked at: its key, or the fault that was taken for it. */
+/** Why a request is refused immediately: its key, or the fault that was taken for it. */
 export function refusalOf(
   context: SandboxContext,
   exchange: Exchange,
@@ -32,7 +32,7 @@ export function refusalOf(
   return fault === undefined ? undefined : FAULT_REFUSALS[fault];
 }
 
-/** As `refusalOf`, for requests that are answered at once: other faults are not counted. */
+/** As `refusalOf`, for requests with an immediate response: other faults are not counted. */
 export function refusalOfLookup(context: SandboxContext, exchange: Exchange): Refusal | undefined {
   const among = ["unauthorized", "rateLimited", "serverError"] as const;
   return refusalOf(context, exchange, takeFault(context.faults, "elevenlabs", among));

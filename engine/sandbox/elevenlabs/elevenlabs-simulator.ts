@@ -19,7 +19,7 @@ const VOICES = [
 ] as const;
 const CREATED_SEC = 1_767_225_600;
 
-/** What `GET` answers at this path; undefined where there is nothing. */
+/** The response to `GET` at this path; undefined if there is none. */
 export function accountAnswer(pathname: string): object | undefined {
   const voiceId = /^\/v1\/voices\/([^/]+)$/.exec(pathname)?.[1];
   if (voiceId !== undefined) return voices().find(({ voice_id }) => voice_id === voiceId);
@@ -116,7 +116,7 @@ function subscription(): object {
   };
 }
 
-/** The vendor takes 3 GB. */
+/** The vendor accepts 3 GB. */
 const FORM_BYTES_MAX = 64 * 1024 * 1024;
 const LOG_PROBABILITY = -0.01;
 
@@ -179,7 +179,10 @@ const MESSAGE_BYTES_MAX = 64 * 1024;
 const INACTIVITY_SEC = 20;
 const INACTIVITY_MAX_SEC = 180;
 
-/** api.elevenlabs.io: speech both ways over HTTP, contexts of speech over a WebSocket, and what its SDK asks of the account. */
+/**
+ * api.elevenlabs.io: speech in both directions over HTTP, contexts of speech over a WebSocket, and the account
+ * requests of its SDK.
+ */
 export class ElevenLabsSimulator implements Simulator {
   readonly #context: SandboxContext;
   readonly #sockets = new SimulatorSockets(MESSAGE_BYTES_MAX);
@@ -199,7 +202,7 @@ export class ElevenLabsSimulator implements Simulator {
     const model = query.get("model_id") ?? "eleven_multilingual_v2";
     if (!STREAM_PATH.test(url.pathname)) refuseUpgrade(upgrade, 404, "");
     else if (isUpgradeRefused(this.#context, "elevenlabs", upgrade, key, upgradeRefusal)) return;
-    // Its newest models are not for sockets; its MP3 at 24 kHz is not either.
+    // Its newest models do not support sockets; nor does its MP3 at 24 kHz.
     else if (model.startsWith("eleven_v3")) refuseUpgrade(upgrade, 403, "");
     else if (format === undefined || query.get("output_format") === "mp3_24000_48") {
       refuseUpgrade(upgrade, 400, JSON.stringify(upgradeRefusal(400)));

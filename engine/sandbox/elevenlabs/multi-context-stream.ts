@@ -6,7 +6,7 @@ import { speakOverSocket } from "../sound/voice-over-socket.js";
 import { timedCharacters } from "../spoken-words.js";
 
 const CONTEXTS_MAX = 5;
-/** Without `auto_mode` or `flush` text waits until there is so much of it. */
+/** Without `auto_mode` or `flush` text waits until there is this much of it. */
 const BUFFERED_CHARACTERS_MIN = 120;
 const POLICY_VIOLATION = 1008;
 
@@ -29,7 +29,7 @@ interface SpeechContext {
   readonly id: string;
   readonly speed: number;
   buffered: string;
-  /** Pieces that were flushed and are not spoken yet. */
+  /** Flushed pieces that are not spoken yet. */
   underWay: number;
   spoken: Promise<void>;
   isClosing: boolean;
@@ -42,7 +42,7 @@ export interface StreamOptions {
   readonly inactivitySec: number;
 }
 
-/** One `/multi-stream-input`: contexts side by side, whose text is spoken when it is flushed. */
+/** One `/multi-stream-input`: concurrent contexts, whose text is spoken when it is flushed. */
 export class MultiContextStream {
   readonly #context: SandboxContext;
   readonly #socket: WebSocket;
@@ -113,7 +113,7 @@ export class MultiContextStream {
   }
 
   #flush(context: SpeechContext): void {
-    // Blanks only part the pieces.
+    // Blanks only separate the pieces.
     const text = context.buffered.trim();
     if (text === "") return;
     context.buffered = "";

@@ -6,7 +6,7 @@ import { streamAudio } from "../sound/audio-stream.js";
 import { speak, speechSec, type VoiceFormat } from "../sound/simulated-voice.js";
 import { type Refusal, refusalOf, refuse, refuseBody } from "./elevenlabs-refusal.js";
 
-/** The audio in base64 with the time of every character, whole or as the one line of a stream. */
+/** The audio in base64 with the time of every character, complete or as the single line of a stream. */
 export function answerTimed(
   exchange: Exchange,
   text: string,
@@ -22,7 +22,7 @@ export function answerTimed(
     exchange.answerText(200, `${JSON.stringify(body)}\n`, { "content-type": "text/event-stream" });
 }
 
-/** Every character sounds for an equal part of the text's duration. */
+/** Every character takes an equal part of the text's duration. */
 function alignmentOf(text: string, speed: number): object {
   const characters = Array.from(text);
   const durationSec = speechSec(text, speed);
@@ -34,7 +34,7 @@ function alignmentOf(text: string, speed: number): object {
   };
 }
 
-/** How the audio is sent: as such, or as JSON with the time of every character. */
+/** How the audio is sent: raw, or as JSON with the time of every character. */
 export type AudioForm = "bare" | "timed" | "timedLines";
 
 const TEXT_CHARACTERS_MAX = 40_000;

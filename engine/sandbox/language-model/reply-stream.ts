@@ -10,12 +10,12 @@ import {
   type WantedTool,
 } from "./simulated-language-model.js";
 
-/** As servers without a parser for it let stand in the reply. */
+/** As servers without a reasoning parser leave it in the reply. */
 const THOUGHTS = "<think>\nOkay, the caller wants an answer. Keep it short.\n</think>\n\n";
 const LONG_REPLY_WORDS = 10_000;
 const SLOW_FIRST_TOKEN_MS = 3000;
 const SLOW_TOKEN_INTERVAL_MS = 200;
-/** Where a fault of the stream strikes: late enough that something was said. */
+/** Where a fault of the stream occurs: late enough that some text was sent. */
 const FAULT_AT_TOKEN = 5;
 const SENTENCE_END = /[.!?]$/;
 
@@ -106,7 +106,7 @@ function longWord(n: number): string {
   return `${space}${word}${n % 10 === 9 ? "." : ""}`;
 }
 
-/** How one vendor writes the parts of its stream. */
+/** How one vendor formats the parts of its stream. */
 export interface StreamDialect {
   readonly contentType: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -114,14 +114,14 @@ export interface StreamDialect {
   token(text: string): string;
   /** In as many pieces as the vendor would send. */
   toolCall(call: SimulatedToolCall, position: number): readonly string[];
-  /** All that follows the last token; `isWhole` is false when the mark of the end is to be missing. */
+  /** Everything after the last token; without the end mark if `isWhole` is false. */
   closing(reply: Reply, isWhole: boolean): string;
   error(): string;
-  /** What a client has to skip, wherever it stands. */
+  /** Data that a client has to skip, at any position. */
   filler(): string;
 }
 
-/** Streams a reply token by token with the vendor's delays, and spoils it when a fault is set. */
+/** Streams a reply token by token with the vendor's delays, and applies a configured fault. */
 export async function streamReply(
   context: SandboxContext,
   vendor: ChatVendor,
@@ -173,7 +173,7 @@ interface StreamPiece {
   readonly endsSentence: boolean;
 }
 
-/** Pieces are written when their turn comes: a dialect may number what it writes. */
+/** Pieces are generated when they are sent: a dialect may number them. */
 function* piecesOf(dialect: StreamDialect, { tokens, toolCalls }: Reply): Generator<StreamPiece> {
   for (const [position, token] of tokens.entries()) {
     const isLast = toolCalls.length === 0 && position === tokens.length - 1;
@@ -189,7 +189,7 @@ function* piecesOf(dialect: StreamDialect, { tokens, toolCalls }: Reply): Genera
   }
 }
 
-/** Whether the stream is over by that. */
+/** Whether the fault ends the stream. */
 async function strike(
   exchange: Exchange,
   dialect: StreamDialect,
@@ -205,7 +205,7 @@ async function strike(
   return fault === "disconnectMidStream" || fault === "errorMidStream";
 }
 
-/** Cuts everything into pieces of three bytes, and sends what a client has to skip in between. */
+/** Cuts everything into pieces of three bytes, and sends data to skip in between. */
 function fragments(exchange: Exchange, dialect: StreamDialect): (text: string) => Promise<void> {
   return async (text) => {
     const bytes = Buffer.from(dialect.filler() + text);

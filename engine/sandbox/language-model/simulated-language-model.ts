@@ -1,15 +1,15 @@
 import * as v from "valibot";
 
-/** A message of the conversation that a language model is sent, as far as the sandbox reads it. */
+/** A message of an LLM request, as far as the sandbox reads it. */
 export interface ChatMessage {
   readonly role: string;
   readonly content: string;
 }
 
-/** A quotation is for recognizing what was heard, not for reading a book back. */
+/** A quotation identifies the caller's words; it does not repeat long texts. */
 const QUOTE_CHARACTERS_MAX = 200;
 
-/** Shortened, and without the mark at its end, so that the sentence around it has one end. */
+/** Shortened, and without its final punctuation, so that the sentence around it has one end. */
 export function quoted(text: string): string {
   const plain = text.replace(/[\s.!?]+$/u, "");
   const characters = Array.from(plain);
@@ -63,7 +63,7 @@ function numberOf(word: string): number {
   return index >= 0 ? index : Number(word);
 }
 
-/** The part of a tool's JSON schema that the simulated language model looks at. */
+/** The part of a tool's JSON schema that the simulated LLM reads. */
 export const ToolParameters = v.looseObject({
   properties: v.optional(
     v.record(
@@ -78,7 +78,7 @@ export const ToolParameters = v.looseObject({
   required: v.optional(v.array(v.string()), []),
 });
 
-/** The `tools` of a request, as all chat vendors take them. */
+/** The `tools` of a request, in the format of all chat vendors. */
 export const ToolsOffered = v.array(
   v.looseObject({
     type: v.literal("function"),
@@ -114,7 +114,7 @@ interface ToolMessage {
   readonly tool_call_id?: string | undefined;
 }
 
-/** What is wrong with a conversation in which tools were used: every call wants its result right behind it. */
+/** What is wrong with a conversation with tools: every call needs its result right after it. */
 export function toolConversationFault(messages: readonly ToolMessage[]): string | undefined {
   let waiting = new Set<string>();
   for (const { role, tool_calls, tool_call_id } of messages) {
@@ -137,14 +137,14 @@ export interface WantedTool {
 }
 
 export interface ToolUse {
-  /** Said along with the calls. */
+  /** Text along with the calls. */
   readonly words: string;
   readonly calls: readonly WantedTool[];
 }
 
 const JsonObjectText = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()));
 
-/** What the server tells of a request that a tool has made, or of what the caller's page has done. */
+/** The server's report about a tool's request, or about the caller's page. */
 const ToolResult = v.pipe(
   v.string(),
   v.parseJson(),
@@ -173,8 +173,9 @@ const KEY = `(?:[0-9*#]+|${DIGIT_WORDS.join("|")}|star|pound|hash)`;
 const PRESS = new RegExp(`\\bpress (${KEY}(?:[ ,]+(?:and )?${KEY})*)`, "i");
 
 /**
- * The tool that the caller's last words ask for, by rule; undefined when they ask for none. Rules know "hang up",
- * "goodbye", "transfer me", "press 1 2 3", and any other tool by its name, as in `use look_up with {"order":"12"}`.
+ * The tool that the caller's last words ask for, by rule; undefined if they ask for none. Rules know "hang up",
+ * "goodbye", "transfer me", "press 1 2 3", and any other tool by its name, as in `use look_up with
+ * {"order":"12"}`.
  */
 export function toolUse(
   messages: readonly ChatMessage[],
@@ -200,7 +201,7 @@ export function toolUse(
   return undefined;
 }
 
-/** What the tools of the last round have said; undefined when the last message is of somebody else. */
+/** The results of the last round's tools; undefined if the last message is another one. */
 export function aboutToolResults(messages: readonly ChatMessage[]): string | undefined {
   const others = messages.findLastIndex(({ role }) => role !== "tool");
   const results = messages.slice(others + 1).map(({ content }) => content);
@@ -229,25 +230,25 @@ function namedTools(text: string, offered: readonly OfferedTool[]): readonly Wan
     });
 }
 
-/** As a word of its own, also as it would be spoken: without the lines in it. */
+/** As a separate word, also as it would be spoken: without its underscores. */
 function placeOf(name: string, text: string): number {
   const spoken = name.replaceAll(/[_-]/g, "[_ -]");
   return text.search(new RegExp(`(?<![\\w-])${spoken}(?![\\w-])`, "i"));
 }
 
-/** The object of `… with {"a":1} …`: up to the first brace at which it is whole. */
+/** The object of `… with {"a":1} …`: up to the first brace that completes it. */
 function jsonAfter(text: string): Readonly<Record<string, unknown>> | undefined {
   const start = /^ with (?=\{)/i.exec(text)?.[0].length;
   if (start === undefined) return undefined;
   for (let end = text.indexOf("}", start); end >= 0; end = text.indexOf("}", end + 1)) {
-    // What does not parse ended at a brace inside the object.
+    // Text that does not parse ended at a brace inside the object.
     const given = v.safeParse(JsonObjectText, text.slice(start, end + 1));
     if (given.success) return given.output;
   }
   return undefined;
 }
 
-/** Something of the right kind for every argument that has to be there. */
+/** A value of the right type for every required argument. */
 function guessed({ parameters }: OfferedTool, text: string): Readonly<Record<string, unknown>> {
   const required = parameters?.required ?? [];
   return Object.fromEntries(
@@ -278,8 +279,8 @@ function digitsOf(keys: string): string {
 const COUNT_MAX = 2000;
 
 /**
- * What the sandbox's language model says: a few rules over the conversation that was sent, and no canned answers. So a
- * reply shows that the caller's words and the history really reached the model.
+ * The replies of the sandbox's LLM: a few rules over the conversation in the request, and no canned answers. So a
+ * reply shows that the caller's words and the history really reached the LLM.
  */
 export function replyTo(messages: readonly ChatMessage[]): string {
   const system = messages.filter(({ role }) => role === "system" || role === "developer");
@@ -409,16 +410,16 @@ function quote(text: string, turn: number): string {
   return `You said: ${quoted(text)}. This is the sandbox, and it was message number ${turn}. What else would you like to try?`;
 }
 
-/** The part of a system message that tells of what the other messages no longer hold. */
+/** The part of a system message about what the other messages no longer contain. */
 function earlierNotes(content: string): string {
   return /^Earlier in this conversation[^\n]*\n([\s\S]*)$/m.exec(content)?.[1] ?? "";
 }
 
 const NotesLine = v.pipe(v.string(), v.parseJson(), v.object({ notes: v.string() }));
-/** Names, numbers and decisions are told in such sentences. */
+/** Names, numbers and decisions occur in such sentences. */
 const FACT = /\b(?:my|call me|i want|i will|please|we agree)\b|\d/i;
 
-/** Goes on with the notes: of the caller's new lines those that tell a fact. */
+/** Continues the notes: adds those of the caller's new lines that contain a fact. */
 function notesOf(messages: readonly ChatMessage[]): string {
   const text = messages.findLast(({ role }) => role === "user")?.content ?? "";
   const known = text.split("\n").flatMap((line) => {
@@ -441,7 +442,7 @@ const UtteranceLine = v.pipe(
   v.object({ speaker: v.string(), text: v.string() }),
 );
 
-/** Counts pleasant and unpleasant words of the caller's lines (`user: …`), or of all that was sent. */
+/** Counts pleasant and unpleasant words of the caller's lines (`user: …`), or of the whole request. */
 function summarize(messages: readonly ChatMessage[]): string {
   const text = messages
     .filter(({ role }) => role === "user")
@@ -461,8 +462,9 @@ function summarize(messages: readonly ChatMessage[]): string {
 const Schema = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()));
 
 /**
- * Answers by the JSON Schema and the criteria of the instruction: of each field something that the caller has said and that fits
- * it. A call counts as a success unless its words are unpleasant. A caller who says "answer without JSON" gets that.
+ * Answers by the JSON Schema and the criteria of the instruction: for each field one of the caller's phrases that
+ * fits it. A call counts as a success unless its words are unpleasant. A caller who says "answer without JSON"
+ * gets that.
  */
 function analyze(instruction: string, messages: readonly ChatMessage[]): string {
   const lines = callerLines(messages.find(({ role }) => role === "user")?.content ?? "");
@@ -478,7 +480,7 @@ function analyze(instruction: string, messages: readonly ChatMessage[]): string 
   });
 }
 
-/** The first line in which the field's name stands, or the first of all. */
+/** The first line with the field's name, or the first of all. */
 function lineAbout(name: string, lines: readonly string[]): string {
   const spoken = name.replace(/[_-]/g, " ").toLowerCase();
   return lines.find((line) => line.toLowerCase().includes(spoken)) ?? lines[0] ?? "";

@@ -10,7 +10,7 @@ import {
 
 export interface SignedRequest {
   readonly method: string;
-  /** As it stands in the request line, with the query. */
+  /** As in the request line, with the query. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
 }
@@ -30,7 +30,7 @@ export type SignatureFault =
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([\w;-]+), ?Signature=([0-9a-f]{64})$/;
 
-/** What is wrong with the signature of a request, as AWS names it (Signature Version 4 in a header); undefined when nothing is. */
+/** The error of a request's signature, with AWS's name (Signature Version 4 in a header); undefined if it is valid. */
 export function signatureFault(signed: SignedRequest, key: SigningKey): SignatureFault | undefined {
   const { headers } = signed;
   if (headers.authorization === undefined) return "AccessDenied";
@@ -70,18 +70,18 @@ function signatureOf(
   return createHmac("sha256", signingKey).update(text).digest("hex");
 }
 
-/** What the store does instead of what it is asked. */
+/** A fault that replaces the normal response. */
 export type ObjectStoreFault =
   | { readonly kind: "answer"; readonly status: number; readonly code: string }
-  /** Takes the request and never answers. */
+  /** Accepts the request and never responds. */
   | { readonly kind: "silence" }
-  /** Breaks off answers behind so many bytes of an object. */
+  /** Aborts responses after this many bytes of an object. */
   | { readonly kind: "break"; readonly behindBytes: number };
 
 export interface ObjectStoreOptions {
   readonly key: SigningKey;
   readonly bucket: string;
-  /** Told of each request that comes, and again when it is answered. */
+  /** Called for each request, and again after its response. */
   readonly onChange?: () => void;
 }
 
@@ -93,13 +93,13 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 const FORBIDDEN = 403;
 const RANGE = /^bytes=(\d+)-(\d*)$/;
 
-/** A bucket on a socket, in memory, that speaks S3 as far as putting, reading and deleting goes and checks every signature. */
+/** A bucket on a socket, in memory, that supports putting, reading and deleting in S3 and checks every signature. */
 export class ObjectStore {
   /** By key, without the bucket. */
   readonly objects = new Map<string, Buffer>();
   /** Each request as "PUT key", in order. */
   readonly requests: string[] = [];
-  /** Holds for every request until it is taken away. */
+  /** Applies to every request until it is removed. */
   fault: ObjectStoreFault | undefined;
   readonly #options: ObjectStoreOptions;
   #server: Server | undefined;
@@ -119,7 +119,7 @@ export class ObjectStore {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Ends every connection at once; nothing listens there until `resume`. */
+  /** Ends every connection immediately; nothing listens there until `resume`. */
   async stop(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;
@@ -130,7 +130,7 @@ export class ObjectStore {
     await closed;
   }
 
-  /** Listens at the same place as before, with the same objects. */
+  /** Listens at the same address as before, with the same objects. */
   async resume(): Promise<void> {
     const server = createServer((request, response) => {
       this.#answer(request, response).then(

@@ -15,7 +15,7 @@ import {
 } from "../language-model/simulated-language-model.js";
 import type { SandboxContext, Simulator } from "../simulator.js";
 
-/** One line of an answer, or the whole of it, without the fields that end it. */
+/** One line of a response, or the whole of it, without the fields that end it. */
 export type AnswerLine = (model: string, text: string, calls: readonly object[]) => object;
 
 export function chatLine(model: string, content: string, calls: readonly object[]): object {
@@ -31,7 +31,7 @@ export function generateLine(model: string, response: string): object {
   return { model, created_at: new Date().toISOString(), response };
 }
 
-/** Lines of JSON, one a token; arguments of tools are objects. */
+/** Lines of JSON, one per token; arguments of tools are objects. */
 export function lineDialect(model: string, request: number, line: AnswerLine): StreamDialect {
   const write = (body: object): string => `${JSON.stringify(body)}\n`;
   const part = (text: string, calls: readonly object[] = []): string =>
@@ -49,7 +49,7 @@ export function lineDialect(model: string, request: number, line: AnswerLine): S
   };
 }
 
-/** The answer to a request without `stream`. */
+/** The response to a request without `stream`. */
 export function wholeAnswer(
   model: string,
   request: number,
@@ -65,7 +65,7 @@ function wholeCall(call: SimulatedToolCall, request: number, index: number): obj
   return { id: `call_${request}_${index}`, function: called };
 }
 
-/** Counters that are zero are left out, as the real server leaves them out. */
+/** Zero counters are omitted, as by the real server. */
 function ending({ finishReason, promptTokens, completionTokens }: Reply): object {
   const durations = { total_duration: 12_000_000, load_duration: 1_000_000 };
   return {
@@ -92,7 +92,7 @@ const details = {
   quantization_level: "Q4_K_M",
 };
 
-/** `GET /api/tags`. The list is for clients that ask for one: chat takes any name. */
+/** `GET /api/tags`. The list is only for clients that request it: chat accepts any name. */
 export function listedModels(): object {
   return { models: NAMES.map(listed) };
 }
@@ -124,10 +124,10 @@ function listed(name: string) {
   return { name, model: name, modified_at: MODIFIED_AT, size: SIZE_BYTES, digest: DIGEST, details };
 }
 
-/** What both endpoints that generate ask for. */
+/** The common fields of both generating endpoints. */
 export interface GenerationRequest {
   readonly model: string;
-  /** Empty when only the model is to be loaded. */
+  /** Empty if only the model is to be loaded. */
   readonly messages: readonly ChatMessage[];
   readonly offered: readonly OfferedTool[];
   readonly stream: boolean;
@@ -211,7 +211,7 @@ const FAULT_ANSWERS: Partial<Record<ChatFault, readonly [status: number, error: 
   serverError: [500, "llama runner process has terminated"],
 };
 
-/** The fields that named a model before 2024 are still taken. */
+/** The field names from before 2024 still work. */
 const ShowRequest = v.union([
   v.pipe(
     v.looseObject({ model: v.pipe(v.string(), v.minLength(1)) }),
@@ -223,7 +223,7 @@ const ShowRequest = v.union([
   ),
 ]);
 
-/** Ollama's own API, without a key: answers come in lines of JSON. */
+/** Ollama's own API, without a key: responses are lines of JSON. */
 export class OllamaSimulator implements Simulator {
   readonly #context: SandboxContext;
 

@@ -9,9 +9,9 @@ export interface ApiError {
   readonly type: string;
   readonly code: string | null;
   readonly param?: string;
-  /** Mistral's bodies have no `error` around it. */
+  /** Mistral's bodies have no `error` object around it. */
   readonly isBare?: true;
-  /** Google's stand in a list, with a status of its own; Mistral's lists what it does not know in a request. */
+  /** Google's are in a list, with a status of its own; Mistral's list the unknown fields of a request. */
   readonly shape?: "google" | "mistral";
   readonly loc?: readonly (string | number)[];
   readonly headers?: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ const FAULT_ERRORS: Partial<Record<ChatFault, ApiError>> = {
   overloaded: { status: 503, message: "Overloaded.", type: "server_error", code: null },
 };
 
-/** The faults that strike also where nothing is generated. */
+/** The faults that also occur where nothing is generated. */
 const REFUSALS: readonly ChatFault[] = ["unauthorized", "rateLimited", "serverError", "overloaded"];
 
 export function badRequest(message: string, param: string, code: string | null): ApiError {
@@ -62,7 +62,7 @@ export function notFound(message: string, param: string, code: string | null): A
   return { ...badRequest(message, param, code), status: 404 };
 }
 
-/** Why a request is not even looked at: its key, or the fault that was taken for it. */
+/** Why a request is refused immediately: its key, or the fault that was taken for it. */
 export function refusalOf(
   { context, exchange }: ApiRequest,
   fault: ChatFault | undefined,
@@ -71,7 +71,7 @@ export function refusalOf(
   return fault === undefined ? undefined : FAULT_ERRORS[fault];
 }
 
-/** As `refusalOf`, for requests that are answered at once: other faults are not counted. */
+/** As `refusalOf`, for requests with an immediate response: other faults are not counted. */
 export function refusalOfLookup(request: ApiRequest): ApiError | undefined {
   return refusalOf(request, takeFault(request.context.faults, request.vendor, REFUSALS));
 }

@@ -6,7 +6,7 @@ import {
 } from "../language-model/simulated-language-model.js";
 import { type ApiError, badRequest } from "./api-error.js";
 
-/** The content of a message is text, or parts of which the text ones count. */
+/** The content of a message is text, or parts, of which only text counts. */
 export const MessageContent = v.union([
   v.string(),
   v.pipe(

@@ -28,11 +28,11 @@ import { answerWhole } from "./whole-answer.js";
 const THINKS = /gemini-(?:2\.5-(?:pro|flash(?!-lite))|[3-9]|(?:flash|pro)-latest)/;
 const THINKS_ALWAYS = /gemini-2\.5-pro/;
 
-/** A question that is not easy; unasked they think as long as they like. */
+/** For a question that is not easy; by default they reason as long as they like. */
 const THOUGHT_TOKENS: Readonly<Record<string, number>> = { none: 0, minimal: 100, low: 900 };
 const UNASKED_THOUGHT_TOKENS = 4_000;
 
-/** What Google's models think before they speak: it counts against the limit of the reply. */
+/** The reasoning of Google's models: it counts against the limit of the reply. */
 export function thoughtTokensOf({ model, reasoning_effort }: ChatCompletionsRequest): number {
   if (!THINKS.test(model)) return 0;
   return THOUGHT_TOKENS[reasoning_effort ?? ""] ?? UNASKED_THOUGHT_TOKENS;
@@ -47,16 +47,16 @@ export function geminiRefusal(request: ChatCompletionsRequest): ApiError | undef
 const ARGUMENTS_PIECE_CHARACTERS = 6;
 
 export interface ChatDialect extends StreamDialect {
-  /** The answer in one piece, for a request without `stream`. */
+  /** The complete response, for a request without `stream`. */
   whole(reply: Reply): object;
 }
 
-/** Server-sent events of `chat.completion.chunk` objects; Groq tells the usage unasked, in `x_groq`. */
+/** Server-sent events of `chat.completion.chunk` objects; Groq always reports usage, in `x_groq`. */
 export function chatDialect(
   vendor: "openai" | "groq",
   request: ChatCompletionsRequest,
   id: number,
-  /** What stands in the first tool call beside it. */
+  /** Additional fields of the first tool call. */
   signature: object = {},
 ): ChatDialect {
   const isGroq = vendor === "groq";
@@ -139,7 +139,7 @@ function wholeCall({ name, argumentsJson }: SimulatedToolCall, id: string) {
   return { id, type: "function", function: called };
 }
 
-/** The first names the call, the others bring its arguments. */
+/** The first names the call, the others contain its arguments. */
 function callPieces(call: SimulatedToolCall, id: string): readonly object[] {
   const first = wholeCall({ ...call, argumentsJson: "" }, id);
   const pieces: object[] = [first];
@@ -204,7 +204,7 @@ function limitHeaders(id: number): Record<string, string> {
   };
 }
 
-/** `POST /chat/completions` as OpenAI and Groq speak it, each with its own limits, chunks and usage. */
+/** `POST /chat/completions` of OpenAI and Groq, each with its own limits, chunks and usage. */
 export async function answerChatCompletion(request: ApiRequest): Promise<void> {
   const { context, vendor, exchange, id, receivedNs } = request;
   const parsed = v.safeParse(ChatCompletionsRequest, await exchange.readJson());

@@ -2,15 +2,15 @@ import { type ApiError, badRequest, notFound } from "./api-error.js";
 import type { ChatCompletionsRequest } from "./chat-completions-request.js";
 
 /**
- * What the real models refuse, written down from what people met and not from what the product knows of them: a simulator that
- * learned its rules from the client would never contradict it.
+ * What the real models refuse, from users' reports and not from the product's own code: a simulator that learned
+ * its rules from the client would never contradict it.
  */
 export interface ModelRules {
   readonly maker: "openai" | "google" | "anthropic";
   readonly temperature: "any" | "one" | "oneWhileThinking" | "none";
-  /** Undefined: it takes no effort. */
+  /** Undefined: it has no effort parameter. */
   readonly efforts?: readonly string[];
-  /** The effort of a request that names none. */
+  /** The default effort. */
   readonly unasked?: string;
   readonly refusesMaxTokens?: true;
   readonly refusesToolsWhileThinking?: true;
@@ -55,7 +55,7 @@ const GEMINI_3: ModelRules = {
 };
 const CLAUDE_5: ModelRules = { maker: "anthropic", temperature: "none" };
 
-/** The first name counts which the model's is, or begins with up to a hyphen. */
+/** The first name that equals the model's, or its beginning up to a hyphen. */
 const RULES: readonly (readonly [name: string, rules: ModelRules])[] = [
   ["gpt-5-chat", OLD],
   ["gpt-5-mini", GPT_5],
@@ -85,7 +85,7 @@ const RULES: readonly (readonly [name: string, rules: ModelRules])[] = [
   ["claude-opus-5", CLAUDE_5],
 ];
 
-/** Undefined for a model that the sandbox does not know, unless it is strict: then that is one of OpenAI's newest. */
+/** Undefined for an unknown model, unless it is strict: then it counts as one of OpenAI's newest. */
 export function rulesOf(model: string, isStrict: boolean): ModelRules | undefined {
   const name = model.replace(/^models\//, "");
   const known = RULES.find(([each]) => name === each || name.startsWith(`${each}-`));
@@ -106,7 +106,7 @@ export function retiredModelRefusal(
   return notFound(message, "model", "model_not_found");
 }
 
-/** Groq's models by what of thinking they take. */
+/** Groq's models by the reasoning parameters that they accept. */
 export function groqModelRefusal(request: ChatCompletionsRequest): ApiError | undefined {
   const { model, reasoning_effort: effort, reasoning_format: format } = request;
   const isOss = model.includes("gpt-oss");
@@ -125,7 +125,7 @@ export function groqModelRefusal(request: ChatCompletionsRequest): ApiError | un
   return { status: 400, message, type: "invalid_request_error", code: null };
 }
 
-/** What OpenAI's, Google's and Anthropic's models refuse by who they are. */
+/** What OpenAI's, Google's and Anthropic's models refuse, by model. */
 export function modelRefusal(
   request: ChatCompletionsRequest,
   rules: ModelRules,
@@ -173,7 +173,7 @@ function effortRefusal(
   return badRequest(message, "reasoning_effort", "unsupported_value");
 }
 
-/** A tool call of the newest turn that was returned without the data that was sent with it. */
+/** A tool call of the newest turn that was returned without its data. */
 export function signatureRefusal(
   { messages }: ChatCompletionsRequest,
   rules: ModelRules | undefined,
@@ -190,10 +190,10 @@ export function signatureRefusal(
   return undefined;
 }
 
-/** The sandbox's own, and the one that Google takes for calls of another vendor's model. */
+/** The sandbox's own, and the one that Google accepts for calls of another vendor's model. */
 const SIGNATURE = /^(?:sandbox-signature-.+|skip_thought_signature_validator)$/;
 
-/** What a model sends with the first of its calls. */
+/** A model's data with the first of its calls. */
 export function signed(rules: ModelRules | undefined, id: number): object {
   if (rules?.wantsSignatures !== true) return {};
   return { extra_content: { google: { thought_signature: `sandbox-signature-${id}` } } };
@@ -210,7 +210,7 @@ function signatureOf(call: WireCall): string | undefined {
   return typeof thought_signature === "string" ? thought_signature : undefined;
 }
 
-/** Vendors that are strict with messages refuse a field of another vendor in a tool call. */
+/** Strict vendors refuse another vendor's field in a tool call. */
 export function strangeFieldRefusal(
   { messages }: ChatCompletionsRequest,
   vendor: "openai" | "groq" | "mistral",
@@ -245,7 +245,7 @@ export function extraForbidden(loc: readonly (string | number)[]): ApiError {
 }
 
 const MISTRAL_MODEL = /^(?:mistral|ministral|magistral|codestral)-/;
-/** It refuses fields that it does not know, such as OpenAI's newer name of the limit. */
+/** It refuses unknown fields, such as OpenAI's newer name of the limit. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "messages",
@@ -268,7 +268,7 @@ export function isMistral({ model }: ChatCompletionsRequest): boolean {
   return MISTRAL_MODEL.test(model);
 }
 
-/** Mistral takes ids of tool calls as it makes them itself, and no others; it has no `error` around what it says. */
+/** Mistral accepts only tool call ids in its own format; its errors have no `error` object. */
 export function mistralRefusal(request: ChatCompletionsRequest): ApiError | undefined {
   if (!isMistral(request)) return undefined;
   const unknown = Object.keys(request).find((key) => !KNOWN_FIELDS.has(key));

@@ -19,7 +19,7 @@ const MODELS = {
 } as const;
 const CREATED_SEC = 1_715_367_049;
 
-/** `GET /models`. The list is for clients that ask for one: chat takes any name. */
+/** `GET /models`. The list is only for clients that request it: chat accepts any name. */
 export function answerModels(request: ApiRequest): void {
   const refusal = refusalOfLookup(request);
   if (refusal !== undefined) refuse(request, refusal);
@@ -108,7 +108,7 @@ function transcriptOf(
   return { task: "transcribe", language, duration: durationSec, text, segments, words: placed };
 }
 
-/** The API of OpenAI without its speech, and that of Groq, which is shaped like it. */
+/** The API of OpenAI without its speech, and that of Groq, which has the same form. */
 export class OpenAiSimulator implements Simulator {
   readonly #context: SandboxContext;
   readonly #vendor: ApiRequest["vendor"];

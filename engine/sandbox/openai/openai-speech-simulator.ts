@@ -8,7 +8,7 @@ import { wavHeader } from "../sound/wav-header.js";
 
 const INPUT_CHARACTERS_MAX = 4096;
 
-/** The vendor's schema takes no unknown field. */
+/** The vendor's schema accepts no unknown field. */
 const SpeechRequest = v.strictObject({
   model: v.pipe(v.string(), v.minLength(1)),
   input: v.pipe(v.string(), v.minLength(1), v.maxLength(INPUT_CHARACTERS_MAX)),
@@ -32,7 +32,7 @@ const FAULT_ANSWERS: Partial<
 
 const SAMPLE_RATE_HZ = 24_000;
 
-/** `POST /audio/speech` of OpenAI: MP3, WAV with unknown sizes, or bare PCM. */
+/** `POST /audio/speech` of OpenAI: MP3, WAV with unknown sizes, or raw PCM. */
 export class OpenAiSpeechSimulator implements Simulator {
   readonly #context: SandboxContext;
 

@@ -27,7 +27,7 @@ export interface FunctionCallItem {
 
 export type OutputItem = MessageItem | FunctionCallItem;
 
-/** What the model has made: its words, then its calls. Nothing when it stays silent. */
+/** The model's output: its words, then its calls. Empty if it stays silent. */
 export function outputItems(reply: Reply, id: number): readonly OutputItem[] {
   const calls = reply.toolCalls.map(
     ({ name, argumentsJson }, position): FunctionCallItem => ({

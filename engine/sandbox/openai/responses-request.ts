@@ -8,7 +8,7 @@ import { type ApiError, badRequest } from "./api-error.js";
 import { MessageContent } from "./chat-completions-request.js";
 import { rulesOf } from "./model-rules.js";
 
-/** The vendor takes no smaller limit. */
+/** The vendor accepts no lower limit. */
 const OUTPUT_TOKENS_MIN = 16;
 
 const Message = v.pipe(
@@ -33,7 +33,7 @@ const FunctionCallOutput = v.object({
   output: MessageContent,
 });
 
-/** The model's thoughts, sent back: the sandbox's has none. */
+/** Returned reasoning of the model: the sandbox's has none. */
 const Reasoning = v.object({ type: v.literal("reasoning") });
 
 const ConversationItem = v.union([FunctionCall, FunctionCallOutput, Reasoning, Message]);

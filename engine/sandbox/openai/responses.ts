@@ -37,17 +37,17 @@ import {
 } from "./responses-request.js";
 import { answerWhole } from "./whole-answer.js";
 
-/** The oldest are forgotten, which the vendor does after thirty days. */
+/** The oldest are dropped, which the vendor does after thirty days. */
 const RESPONSES_MAX = 1000;
 const ITEMS_MAX = 10_000;
 
 interface StoredResponse {
   readonly body: object;
-  /** The whole conversation up to the answer, with it. */
+  /** The whole conversation, including the response. */
   readonly items: readonly ConversationItem[];
 }
 
-/** What the vendor keeps, so that a later request names it instead of sending it again. */
+/** Responses that the vendor stores, so that a later request can refer to them instead of repeating them. */
 export class StoredResponses {
   readonly #responses = new LRUCache<string, StoredResponse>({ max: RESPONSES_MAX });
   readonly #items = sparseCache<string, ConversationItem>(ITEMS_MAX);
@@ -66,7 +66,7 @@ export class StoredResponses {
     return this.#responses.get(id)?.body;
   }
 
-  /** What a request talks about, with all that it only refers to; or why that cannot be found. */
+  /** The whole conversation of a request, with everything that it refers to; or why that cannot be found. */
   resolve({
     input,
     previous_response_id: previousId,
@@ -89,21 +89,21 @@ export class StoredResponses {
   }
 }
 
-/** An answer as it stands in the conversation that follows. */
+/** A response as it appears in the conversation that follows. */
 function previousMessages(item: OutputItem): ConversationItem {
   if (item.type === "function_call") return item;
   const content = item.content.map(({ text }) => text).join("");
   return { type: "message", role: item.role, content };
 }
 
-/** Arguments come in pieces of about this length. */
+/** Arguments are sent in pieces of about this length. */
 const ARGUMENTS_PIECE_CHARACTERS = 6;
 
 /** The named and numbered events of one streamed response; each method is called once, in the order of the stream. */
 export class ResponsesDialect implements StreamDialect {
   readonly contentType = "text/event-stream; charset=utf-8";
   readonly headers: Readonly<Record<string, string>>;
-  /** The response as a whole, as it is also sent without `stream`. */
+  /** The whole response, as it is also sent without `stream`. */
   readonly finished: object;
   readonly #started: object;
   readonly #message: MessageItem | undefined;
@@ -207,7 +207,7 @@ export class ResponsesDialect implements StreamDialect {
   }
 }
 
-/** `POST /responses` of OpenAI, which remembers its answers unless `store` is false. */
+/** `POST /responses` of OpenAI, which stores its responses unless `store` is false. */
 export async function answerResponse(request: ApiRequest, stored: StoredResponses): Promise<void> {
   const { context, vendor, exchange, id, receivedNs } = request;
   const parsed = v.safeParse(ResponsesRequest, await exchange.readJson());

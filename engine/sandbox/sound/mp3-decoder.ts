@@ -2,7 +2,7 @@ import { mp3Decoders } from "../../mp3-decoder.js";
 import { decodeSpeech } from "../telephone/tone-code.js";
 import { atDecodableRate, type Sound } from "./raw-audio.js";
 
-/** Decodes a whole MP3; what is no MP3 sounds as nothing, at a rate of zero. */
+/** Decodes a whole MP3; anything else gives no samples, at a rate of zero. */
 export async function decodeMp3(mp3: Uint8Array): Promise<Sound> {
   const stream = await mp3Decoders.open({ gapless: true });
   try {
@@ -17,7 +17,7 @@ export async function decodeMp3(mp3: Uint8Array): Promise<Sound> {
   }
 }
 
-/** What an MP3 of a simulated voice says; `listenMs` hears only its beginning, and of it whole words only. */
+/** The text of a simulated voice's MP3; `listenMs` limits it to the beginning, and to whole words. */
 export async function recognizeMp3(
   mp3: Uint8Array,
   listenMs = Number.POSITIVE_INFINITY,
@@ -36,7 +36,7 @@ const KBPS_OF_MPEG2_LAYER3 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128
 const RATES_OF_MPEG2_HZ = [22_050, 24_000, 16_000];
 const SAMPLES_PER_FRAME = 576;
 
-/** How long an MPEG-2 Layer III stream (the 24 kHz family) plays, from the headers of its frames. */
+/** The length of an MPEG-2 Layer III stream (the 24 kHz family), from the headers of its frames. */
 export function mp3DurationMs(mp3: Uint8Array): number {
   let durationMs = 0;
   let at = 0;

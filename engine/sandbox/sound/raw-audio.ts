@@ -1,6 +1,6 @@
 import { decodeMuLaw, samplesOf } from "../telephone/telephone-audio.js";
 
-/** Headerless audio as it comes over a socket: messages may end in the middle of a sample. */
+/** Headerless audio as it arrives over a socket: messages may end in the middle of a sample. */
 export class RawAudio {
   readonly #encoding: "linear16" | "mulaw";
   #oddByte: number | undefined;
@@ -23,7 +23,7 @@ export class RawAudio {
 export interface RawFormat {
   readonly sampleRateHz: number;
   readonly bytesPerSample: 1 | 2;
-  /** The byte that silence is made of. */
+  /** The byte that silence consists of. */
   readonly silence: number;
   /** `bytes` must hold whole samples. */
   samplesOf(bytes: Uint8Array): Int16Array;
@@ -43,7 +43,7 @@ const linear = (sampleRateHz: number): RawFormat => ({
   samplesOf,
 });
 
-/** By the names that the voice WebSocket has for them. */
+/** By the names of the voice WebSocket. */
 export const STREAMED_FORMATS = {
   pcm24k: linear(24_000),
   pcm16k: linear(16_000),
@@ -58,12 +58,12 @@ export interface Sound {
   readonly sampleRateHz: number;
 }
 
-/** The tone decoder takes multiples of this. */
+/** The tone decoder accepts multiples of this. */
 const RATE_STEP_HZ = 8000;
-/** So far above the tones that a straight line between two samples is near enough. */
+/** So far above the tones that linear interpolation is accurate enough. */
 const RESAMPLED_HZ = 48_000;
 
-/** By straight lines between the samples: the crudest resampler that anybody would use. */
+/** Linear interpolation: the simplest resampler that is used in practice. */
 export function resample(pcm: Int16Array, fromHz: number, toHz: number): Int16Array {
   const length = Math.floor((pcm.length * toHz) / fromHz);
   return Int16Array.from({ length }, (_, n) => {
@@ -74,7 +74,7 @@ export function resample(pcm: Int16Array, fromHz: number, toHz: number): Int16Ar
   });
 }
 
-/** The sound at a rate that the tone decoder takes. */
+/** The sound at a rate that the tone decoder accepts. */
 export function atDecodableRate(sound: Sound): Sound {
   if (sound.sampleRateHz % RATE_STEP_HZ === 0) return sound;
   const pcm = resample(sound.pcm, sound.sampleRateHz, RESAMPLED_HZ);

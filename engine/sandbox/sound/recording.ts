@@ -20,14 +20,14 @@ const MU_LAW_FORMAT = 7;
 const WAV_HEADER_BYTES = 12;
 const SAMPLE_RATE_HZ_MIN = 8000;
 
-/** A WAV of 16-bit PCM or µ-law, or an MP3; the first channel counts. Undefined for all else. */
+/** A WAV of 16-bit PCM or µ-law, or an MP3; only the first channel is used. Undefined for anything else. */
 export async function decodeRecording(bytes: Uint8Array): Promise<Sound | undefined> {
   if (asciiOf(bytes.subarray(0, 4)) === "RIFF") return decodeWav(bytes);
   const sound = await decodeMp3(bytes);
   return sound.pcm.length === 0 || sound.sampleRateHz === 0 ? undefined : sound;
 }
 
-/** What a recording in the tone code says, at any rate from 8000 Hz. */
+/** The text of a recording in the tone code, at any rate from 8000 Hz. */
 export function recognizeRecording(recording: Sound): RecognizedRecording {
   const { pcm, sampleRateHz } = atDecodableRate(recording);
   const words: DecodedWord[] = [];
@@ -42,7 +42,7 @@ export function recognizeRecording(recording: Sound): RecognizedRecording {
   return { text, words, durationSec: pcm.length / sampleRateHz };
 }
 
-/** The size of the sound is not trusted: a WAV that was streamed names none. */
+/** The declared size is not trusted: a streamed WAV contains none. */
 function decodeWav(bytes: Uint8Array): Sound | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let format: WavFormat | undefined;

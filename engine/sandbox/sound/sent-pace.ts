@@ -1,19 +1,22 @@
-/** How the audio of one sentence came to somebody who begins to play with its first chunk. */
+/** How the audio of one sentence arrived for a listener who begins to play with its first chunk. */
 interface Pace {
   readonly durationMs: number;
   /** From the first chunk to the last. */
   readonly elapsedMs: number;
-  /** The least that was left to play when another chunk came; negative where something was missing, null with one chunk alone. */
+  /**
+   * The least audio that was left to play when another chunk arrived; negative if audio was missing, null with one
+   * chunk alone.
+   */
   readonly minMarginMs: number | null;
 }
 
-/** When the chunks of one sentence were to leave, and when they left: a busy machine is not to pass for an uneven voice. */
+/** The planned and the actual times of one sentence's chunks: a busy machine must not count as an uneven voice. */
 export class SentPace {
   #durationMs = 0;
   readonly #planned = new ChunkTimes();
   readonly #sent = new ChunkTimes();
 
-  /** The next chunk leaves now; times are of any one clock. */
+  /** The next chunk is sent now; times are of any one clock. */
   chunk(chunkMs: number, plannedMs: number, sentMs: number): void {
     this.#planned.add(plannedMs, this.#durationMs);
     this.#sent.add(sentMs, this.#durationMs);

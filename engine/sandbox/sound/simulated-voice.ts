@@ -10,16 +10,16 @@ export interface VoiceFormat {
   readonly sampleRateHz: number;
   /** The bit rate of MP3, in kbit/s. */
   readonly kbps?: 32 | 48 | 64 | 96 | 128 | 192;
-  /** Below 1 slower; above 1 sounds as 1. */
+  /** Below 1 slower; above 1 is the same as 1. */
   readonly speed?: number;
 }
 
-/** What 200 callers of a load test are told in three minutes, as MP3: making it under load would hold up the others. */
+/** The MP3s for 200 callers of a load test in three minutes: encoding them under load would delay the others. */
 export const MP3_KEPT_BYTES_MAX = 96 * 1024 * 1024;
-/** A text longer than this is not kept. */
+/** A longer text is not cached. */
 const ENTRY_BYTES_MAX = 2 * 1024 * 1024;
 
-/** Other sound is made in no time, and would only push the MP3 out. */
+/** Other formats cost no time, and would only evict the MP3s. */
 const mp3Kept = new LRUCache<string, Uint8Array>({
   maxSize: MP3_KEPT_BYTES_MAX,
   maxEntrySize: ENTRY_BYTES_MAX,
@@ -27,7 +27,7 @@ const mp3Kept = new LRUCache<string, Uint8Array>({
 });
 let encoder: ReturnType<typeof createMp3Encoder> | undefined;
 
-/** How much audio a second of speech is. */
+/** The bytes of a second of speech. */
 export function bytesPerSecondOf({ codec, sampleRateHz, kbps = 48 }: VoiceFormat): number {
   if (codec === "mp3") return (kbps * 1_000) / 8;
   return codec === "pcm" ? sampleRateHz * 2 : sampleRateHz;
@@ -38,9 +38,9 @@ export function isSpeakable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
-/** The spoken voice of all vendors of this thread; without one they speak in tones, which programs can read. */
+/** The spoken voice of all vendors of this thread; without one they use tones, which programs can decode. */
 let spokenVoice: SpeechThread | undefined;
-/** The length of a text is asked for right after it was spoken. */
+/** The length of a text is requested right after it was spoken. */
 const spokenLengths = new LRUCache<string, number>({ max: 1000 });
 const MEASURING_RATE_HZ = 8000;
 
@@ -50,13 +50,13 @@ export function useSpokenVoice(voice: SpeechThread | undefined): void {
   mp3Kept.clear();
 }
 
-/** How long the text sounds that `speak` has said. */
+/** The length of a text that `speak` has said. */
 export function speechSec(text: string, speed = 1): number {
   const tones = () => encodeSpeech(text, MEASURING_RATE_HZ, speed).length / MEASURING_RATE_HZ;
   return spokenLengths.get(`${speed}/${text}`) ?? tones();
 }
 
-/** The text in the format asked for. The bytes are shared: do not write into them. */
+/** The text in the requested format. The bytes are shared: do not write into them. */
 export async function speak(text: string, format: VoiceFormat): Promise<Uint8Array> {
   const { codec, sampleRateHz, speed = 1, kbps = 48 } = format;
   const key = `${sampleRateHz}/${kbps}/${speed}/${text}`;
@@ -79,12 +79,12 @@ async function samplesOfText(text: string, rateHz: number, speed: number): Promi
   return resample(source, sampleRateHz, rateHz);
 }
 
-/** Takes away most of what a telephone's rate cannot carry and would fold into the voice. */
+/** Removes most of what a telephone's rate cannot carry and would alias into the voice. */
 function smoothed(pcm: Int16Array): Int16Array {
   return pcm.map((sample, n) => ((pcm[n - 1] ?? sample) + 2 * sample + (pcm[n + 1] ?? sample)) / 4);
 }
 
-/** What a voice sends of this audio under a fault that spoils how it sounds. */
+/** A voice's output for this audio under a fault that corrupts it. */
 export async function corruptedAudio(
   audio: Uint8Array,
   { codec, sampleRateHz, kbps = 48 }: VoiceFormat,
@@ -111,12 +111,12 @@ async function encodeMp3(
     bitrate,
     outputSampleRate: rateOfMp3(sampleRateHz),
   });
-  // Both views are of the encoder's own memory, which the next call overwrites.
+  // Both views use the encoder's own memory, which the next call overwrites.
   const body = Buffer.from(mp3Encoder.encode([Float32Array.from(pcm, (sample) => sample / 32768)]));
   return Buffer.concat([body, mp3Encoder.finalize()]);
 }
 
-/** Bytes that no decoder can make sense of: there is no MPEG sync word in them. */
+/** Bytes that no decoder accepts: they contain no MPEG sync word. */
 export function noise(): Uint8Array {
   return Uint8Array.from({ length: 3000 }, (_, n) => (n * 7) % 199);
 }

@@ -5,9 +5,9 @@ import type { Sound } from "./raw-audio.js";
 
 /** Five minutes of speech. */
 export const SPEECH_KEPT_BYTES_MAX = 10 * 1024 * 1024;
-/** A text longer than this is said in tones: the thread would be busy with it for seconds. */
+/** A longer text is said in tones: the thread would be busy with it for seconds. */
 export const SPEECH_CHARACTERS_MAX = 2000;
-/** More texts than these are said in tones instead of waiting. */
+/** Texts beyond this number are said in tones instead of waiting. */
 export const SPEECH_WAITING_MAX = 32;
 const SPEED_MIN = 0.5;
 const SPEED_MAX = 2;
@@ -15,12 +15,12 @@ const SPEECH_RATE_HZ = 16_000;
 
 const Spoken = v.object({ id: v.number(), pcm: v.instance(Int16Array) });
 
-/** Flite knows the sounds of English alone: it reads other words of the Latin script as English, and skips all other scripts. */
+/** Flite knows only the sounds of English: it reads other Latin words as English, and skips all other scripts. */
 export function isReadable(text: string): boolean {
   return !/[^\P{L}\p{Script=Latin}]/u.test(text);
 }
 
-/** A spoken voice, made in a thread: a sentence takes a tenth of a second of a core. */
+/** A spoken voice, generated in a thread: a sentence takes a tenth of a second of a core. */
 export class SpeechThread {
   readonly #worker: Worker;
   readonly #notify: (notice: string) => void;
@@ -44,7 +44,7 @@ export class SpeechThread {
     worker.on("exit", () => this.#end(undefined));
   }
 
-  /** Undefined where the optional package is not installed or does not start; `notify` then says so. */
+  /** Undefined if the optional package is not installed or does not start; `notify` then reports it. */
   static async start(notify: (notice: string) => void): Promise<SpeechThread | undefined> {
     const worker = new Worker(new URL("./speech-thread.js", import.meta.url));
     const isReady = await new Promise<boolean>((resolve) => {
@@ -56,7 +56,7 @@ export class SpeechThread {
     return undefined;
   }
 
-  /** Undefined for what is to be said in tones instead. */
+  /** Undefined for a text that is to be said in tones instead. */
   async speech(text: string, speed = 1): Promise<Sound | undefined> {
     const pcm = await this.#samples(text, Math.min(SPEED_MAX, Math.max(SPEED_MIN, speed)));
     return pcm === undefined || pcm.length === 0

@@ -19,5 +19,5 @@ port.on("message", (message: unknown) => {
   port.postMessage({ id, pcm }, [pcm.buffer]);
 });
 port.postMessage("ready");
-// The first text takes several times as long, while V8 compiles what it uses: a caller is spared that wait.
+// The first text takes several times as long, while V8 compiles: this spares a caller that wait.
 flite.speak("Hello.", 1);

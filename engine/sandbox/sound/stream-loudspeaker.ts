@@ -11,27 +11,30 @@ interface PlayedTurn {
 export interface PlayedPart {
   readonly turnId: number;
   readonly ms: number;
-  /** Whether that is all that has come until now. */
+  /** Whether that is everything received until now. */
   readonly isAll: boolean;
 }
 
-/** A long call's worth; the oldest are forgotten first. */
+/** A long call's worth; the oldest are dropped first. */
 const TURNS_MAX = 500;
 
-/** Plays the pieces of one turn after another in real time, on paper, and tells how much of the newest it has played. */
+/**
+ * Simulates playback of one turn's pieces after another in real time, and reports how much of the newest it has
+ * played.
+ */
 export class StreamLoudspeaker {
   readonly #keepsAudio: boolean;
   readonly #bufferNs: number;
   readonly #turns: PlayedTurn[] = [];
   #endNs: number | undefined;
 
-  /** What comes after a silence is held back for `bufferMs`, as browsers do against gaps. */
+  /** Audio after a silence is buffered for `bufferMs`, as browsers do against gaps. */
   constructor(keepsAudio: boolean, bufferMs = 0) {
     this.#keepsAudio = keepsAudio;
     this.#bufferNs = bufferMs * 1e6;
   }
 
-  /** The pieces that follow are of this turn. */
+  /** The pieces that follow belong to this turn. */
   startTurn(turnId: number, format: StreamedFormat, atNs: bigint): void {
     const earpiece = new PhoneEarpiece(this.#keepsAudio, STREAMED_FORMATS[format]);
     this.#turns.push({ turnId, earpiece, arrivedNs: atNs });
@@ -46,7 +49,7 @@ export class StreamLoudspeaker {
     this.#endNs = earpiece.endNs;
   }
 
-  /** Silence at once; what waited is thrown away. */
+  /** Silence immediately; waiting audio is dropped. */
   stop(atNs: bigint): void {
     for (const { earpiece } of this.#turns) earpiece.clear(Number(atNs));
     if (this.#endNs !== undefined) this.#endNs = Math.min(this.#endNs, Number(atNs));
@@ -57,7 +60,7 @@ export class StreamLoudspeaker {
     return this.#endNs === undefined ? undefined : BigInt(Math.round(this.#endNs));
   }
 
-  /** The turn that came last, and how much of it has been played, in whole milliseconds. */
+  /** The newest turn, and how much of it has been played, in whole milliseconds. */
   played(atNs: bigint): PlayedPart | undefined {
     const newest = this.#turns.at(-1);
     if (newest === undefined) return undefined;

@@ -14,7 +14,7 @@ import {
 
 export type SocketVoiceVendor = "cartesia" | "deepgramSpeech" | "elevenlabs";
 
-/** The faults that refuse an upgrade or a request, with the status that each is answered with. */
+/** The faults that refuse an upgrade or a request, with their statuses. */
 const REFUSAL_STATUS: Partial<Record<SpeechFault, number>> = {
   unauthorized: 401,
   badRequest: 400,
@@ -44,12 +44,12 @@ const SENTENCE_FAULTS: readonly SpeechFault[] = [
   "doneTwice",
 ];
 
-/** Undefined for a fault that strikes later than that. */
+/** Undefined for a fault that occurs later. */
 export function statusOfSpeechFault(fault: SpeechFault | undefined): number | undefined {
   return fault === undefined ? undefined : REFUSAL_STATUS[fault];
 }
 
-/** Answers an upgrade that is not to be: the fault of the day, or a wrong key. True when it did. */
+/** Refuses an upgrade for a configured fault, or a wrong key. True if it did. */
 export function isUpgradeRefused(
   context: SandboxContext,
   vendor: SocketVoiceVendor,
@@ -68,12 +68,12 @@ export function isUpgradeRefused(
 export interface SentenceWire {
   audio(chunk: Uint8Array, isFirst: boolean): void;
   done(): void;
-  /** Tells the end of the sentence, which is not there yet. */
+  /** Reports the end of the sentence before it is there. */
   doneEarly(): void;
   readonly isCancelled: boolean;
 }
 
-/** Says one sentence over a socket, at the voice's rate and with the faults that are set. */
+/** Says one sentence over a socket, at the voice's rate and with the configured faults. */
 export async function speakOverSocket(
   context: SandboxContext,
   vendor: SocketVoiceVendor,

@@ -1,8 +1,8 @@
-/** What a stream has in place of a size: it is not known when the stream begins. */
+/** A stream's replacement for the size, which is unknown at its beginning. */
 const UNKNOWN_BYTES = 0xffffffff;
 const HEADER_BYTES = 44;
 
-/** What stands before 16-bit samples of one channel in a WAV. */
+/** The header of a WAV with 16-bit samples of one channel. */
 export function wavHeader(sampleRateHz: number, sizeBytes = UNKNOWN_BYTES): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   const isKnown = sizeBytes !== UNKNOWN_BYTES;

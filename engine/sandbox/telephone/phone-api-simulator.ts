@@ -8,16 +8,16 @@ import type {
   SimulatedCallIds,
 } from "./phone-api-wires.js";
 
-/** Time-out of a report to the server under test. A report that fails is not repeated. */
+/** Timeout of a report to the server under test. A failed report is not repeated. */
 const REPORT_MAX_MS = 5_000;
-/** Calls that are over are forgotten beyond it, the oldest first; more than these at once are refused. */
+/** Calls that are over are dropped beyond it, oldest first; more concurrent ones are refused. */
 const CALLS_MAX = 1_000;
 /** A number that the vendor refuses. */
 const INVALID_NUMBER_END = "0009";
 
 type Outcome = Extract<PlacedState, "busy" | "noAnswer" | "failed"> | "rings" | "machine";
 
-/** What becomes of a call, by the last digits of the number that is called; other numbers answer. */
+/** The outcome of a call, by the last digits of the called number; other numbers answer. */
 const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ["0001", "busy"],
   ["0002", "noAnswer"],
@@ -30,9 +30,9 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
 export class SimulatedCall implements SimulatedCallIds {
   readonly id: string;
   readonly order: PlacedOrder;
-  /** The states that were reported, each with the server's answer. */
+  /** The reported states, each with the server's response. */
   readonly reports: string[] = [];
-  /** What the server answered when somebody took the call; undefined until then. */
+  /** The server's response when the call was answered; undefined until then. */
   document: string | undefined;
   readonly #wire: PhoneApiWire;
   readonly #authorization: string;
@@ -58,7 +58,7 @@ export class SimulatedCall implements SimulatedCallIds {
     return this.#ended.signal.aborted;
   }
 
-  /** Never rejects: a server that cannot be reached stands among the reports. */
+  /** Never rejects: a failed report is part of the reports. */
   async live(): Promise<void> {
     const outcome = OUTCOMES.get(this.to.slice(-4));
     await this.#report("ringing");
@@ -77,14 +77,14 @@ export class SimulatedCall implements SimulatedCallIds {
       await this.#post(machineUrl, verdict, "verdict");
   }
 
-  /** Somebody hangs up: the person, or the server over REST. */
+  /** Hangs up: the callee, or the server over REST. */
   async end(): Promise<void> {
     if (this.isOver) return;
     this.#ended.abort();
     await this.#report(this.#isAnswered ? "completed" : "canceled");
   }
 
-  /** The same report again, as vendors repeat what was not confirmed in time. */
+  /** Repeats a report, as vendors do without a confirmation in time. */
   async repeat(state: PlacedState): Promise<void> {
     await this.#report(state);
   }
@@ -115,8 +115,8 @@ export class SimulatedCall implements SimulatedCallIds {
 }
 
 /**
- * One vendor's REST API of calls: takes orders, reports on them, asks what to do when a person answers, and hangs up.
- * The other end does not talk: the test opens the stream of the document.
+ * One vendor's REST API of calls: takes orders, reports on them, requests instructions when a person answers, and
+ * hangs up. The other end does not talk: the test opens the stream of the document.
  */
 export class PhoneApiSimulator implements Simulator {
   readonly #wire: PhoneApiWire;
@@ -130,7 +130,7 @@ export class PhoneApiSimulator implements Simulator {
     this.#talkMs = talkMs;
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get calls(): readonly SimulatedCall[] {
     return this.#calls;
   }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import * as v from "valibot";
 
-/** What becomes of a call, in the words of this file; each vendor has its own. */
+/** A call's states, in the terms of this file; each vendor has its own. */
 export type PlacedState =
   | "ringing"
   | "answered"
@@ -16,7 +16,7 @@ export interface PlacedOrder {
   readonly from: string;
   readonly answerUrl: string;
   readonly statusUrl: string;
-  /** Gets the verdict on a machine; undefined where none was asked for. */
+  /** Receives the answering machine verdict; undefined if none was requested. */
   readonly machineUrl: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface SimulatedCallIds {
   readonly from: string;
 }
 
-/** One request of an API's client, read. */
+/** One parsed request of an API's client. */
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
@@ -43,7 +43,7 @@ export type ApiOrder =
 
 type Answer = readonly [status: number, body: unknown];
 
-/** The REST API of one vendor's calls, as its documentation has it; apart from the code that it tests. */
+/** The REST API of one vendor's calls, from its documentation; independent of the code under test. */
 export interface PhoneApiWire {
   /** Undefined for an address that the API does not have. */
   read(request: ApiRequest): ApiOrder | undefined;
@@ -53,13 +53,13 @@ export interface PhoneApiWire {
   readonly unknownCall: Answer;
   readonly refused: Answer;
   readonly unauthorized: Answer;
-  /** The body of the request for what to do when the call is answered; a form, or JSON. */
+  /** The body of the request for instructions when the call is answered; a form, or JSON. */
   answered(call: SimulatedCallIds): string;
-  /** The body of a report; undefined where the vendor says nothing in that state. */
+  /** The body of a report; undefined if the vendor reports nothing in that state. */
   report(call: SimulatedCallIds, state: PlacedState): string | undefined;
-  /** The body of a machine's or a person's verdict; undefined where the vendor has none. */
+  /** The body of the verdict on a machine or a person; undefined if the vendor has none. */
   verdict(call: SimulatedCallIds, isMachine: boolean): string | undefined;
-  /** The headers with which the vendor signs, where the REST account is enough for that. */
+  /** The headers with which the vendor signs, if the REST account is enough for that. */
   sign?(authorization: string, url: string, body: string): Readonly<Record<string, string>>;
 }
 
@@ -219,7 +219,7 @@ const plivoFields = ({ id, to, from }: SimulatedCallIds) => ({
   Direction: "outbound",
 });
 
-/** https://www.plivo.com/docs/voice/api/call: what ended is all that `hangup_url` is told. */
+/** https://www.plivo.com/docs/voice/api/call: `hangup_url` only receives ended calls. */
 const plivo: PhoneApiWire = {
   read: ({ method, path, authorization, body }) => {
     const [, account, resource, id] = PLIVO_PATH.exec(path) ?? [];
@@ -305,7 +305,10 @@ const vonageEvent = ({ id, to, from }: SimulatedCallIds, status: string) =>
     direction: "outbound",
   });
 
-/** https://developer.vonage.com/en/api/voice: a token of the application; its signature is not checked, only its claims are. */
+/**
+ * https://developer.vonage.com/en/api/voice: a token of the application; only its claims are checked, not its
+ * signature.
+ */
 const vonage: PhoneApiWire = {
   read: ({ method, path, authorization, body }) => {
     const id = /^\/v1\/calls\/([\w-]+)$/.exec(path)?.[1];
@@ -347,7 +350,7 @@ const JambonzOrder = v.pipe(
     to: v.object({ type: v.literal("phone"), number: v.string() }),
     call_hook: JambonzHook,
     call_status_hook: JambonzHook,
-    // Without an application the API demands all five.
+    // Without an application the API requires all five.
     speech_synthesis_vendor: v.string(),
     speech_synthesis_language: v.string(),
     speech_synthesis_voice: v.string(),
@@ -436,7 +439,7 @@ const AsteriskOrder = v.pipe(
   ),
 );
 
-/** Asterisk's REST interface, and the dialplan of docs/guides/telephony.md, which asks and reports. */
+/** Asterisk's REST interface, and the dialplan of docs/guides/telephony.md, which sends requests and reports. */
 const asterisk: PhoneApiWire = {
   read: ({ method, path, authorization, body }) => {
     const id = /^\/ari\/channels\/([^/]+)$/.exec(path)?.[1];

@@ -12,8 +12,8 @@ import { encodeMuLaw } from "./telephone-audio.js";
 import { encodeSpeech } from "./tone-code.js";
 
 /**
- * With the time on the machine's monotonic clock. `audio` is told only where the agent begins to sound after silence, and
- * `quiet` once it has not sounded for QUIET_MS, with the time of its last sound.
+ * With the time on the machine's monotonic clock. `audio` is reported only when the agent begins to sound after
+ * silence, and `quiet` once it has been silent for QUIET_MS, with the time of its last sound.
  */
 export type PhoneCallerEvent = { readonly atNs: bigint } & (
   | { readonly type: "audio" | "clear" | "quiet" }
@@ -23,10 +23,10 @@ export type PhoneCallerEvent = { readonly atNs: bigint } & (
   | { readonly type: "closed"; readonly code: number; readonly reason: string }
 );
 
-/** Longer than the pauses between an agent's sentences; who listens takes it for the end of the reply. */
+/** Longer than the pauses between an agent's sentences; a listener takes it for the end of the reply. */
 export const QUIET_MS = 1_000;
 
-/** Strict, as the vendor is: a field too many, and the message is dropped. */
+/** Strict, as the vendor is: a message with an unknown field is dropped. */
 const AgentMessage = v.variant("event", [
   v.strictObject({
     event: v.literal("media"),
@@ -44,7 +44,7 @@ const AgentMessage = v.variant("event", [
 const AgentText = v.pipe(v.string(), v.parseJson(), AgentMessage);
 export type AgentMessage = v.InferOutput<typeof AgentMessage>;
 
-/** Undefined for what the vendor would drop. */
+/** Undefined for a message that the vendor would drop. */
 export function parseAgentMessage(text: string): AgentMessage | undefined {
   const parsed = v.safeParse(AgentText, text);
   return parsed.success ? parsed.output : undefined;
@@ -56,12 +56,12 @@ export function describePhoneEvent(event: PhoneCallerEvent): string {
   return "text" in event ? `dropped ${event.text}` : event.type;
 }
 
-/** What a vendor, or the telephone network, may do wrong. */
+/** Possible faults of a vendor, or the telephone network. */
 export interface PhoneFaults {
   readonly noStart?: boolean;
-  /** So many frames of audio come before the start. */
+  /** The number of audio frames before the start. */
   readonly mediaBeforeStart?: number;
-  /** Every so many frames one is lost: its number is missing. */
+  /** One in this many frames is lost: its number is missing. */
   readonly sequenceGapEvery?: number;
   readonly marksNeverReturn?: boolean;
   /** Hanging up sends `stop` and leaves the socket open. */
@@ -71,25 +71,25 @@ export interface PhoneFaults {
 }
 
 export interface PhoneCallerOptions {
-  /** Asked first, and believed in where the stream goes to and with which parameters. */
+  /** Requested first; its document decides the stream's address and parameters. */
   readonly webhookUrl?: string;
-  /** Where the stream goes to without a webhook, or in spite of it. */
+  /** The stream's address without a webhook, or overriding it. */
   readonly streamUrl?: string;
-  /** Beside those of the webhook's document, and over them. */
+  /** Added to those of the webhook's document, and overriding them. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly from?: string;
   readonly to?: string;
   readonly callSid?: string;
-  /** The token that both requests are signed with. */
+  /** The token that signs both requests. */
   readonly authToken?: string;
   /** Additional fields of the first webhook; later requests do not have them. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** False saves memory in load tests: `said` and `heard` then tell nothing. */
+  /** False saves memory in load tests: `said` and `playedText` are empty then. */
   readonly keepsAudio?: boolean;
   readonly faults?: PhoneFaults;
-  /** Waits so many seconds, as a document may have the vendor do; left out, as long as it says. */
+  /** Waits this many seconds, as a document may instruct the vendor; default: as long as it says. */
   readonly pause?: (lengthSec: number) => Promise<void>;
-  /** Told of every piece of the agent's audio, in µ-law, for measurements. */
+  /** Called for every piece of the agent's audio, in µ-law, for measurements. */
   readonly onAudio?: (bytes: Uint8Array, atNs: bigint) => void;
   readonly onEvent?: (event: PhoneCallerEvent) => void;
 }
@@ -99,7 +99,7 @@ const FRAME_BYTES = (SAMPLE_RATE_HZ * FRAME_MS) / 1000;
 const SILENCE = 0xff;
 /** 20 ms of it, in base64. */
 export const SILENT_FRAME = Buffer.alloc(FRAME_BYTES, SILENCE).toString("base64");
-/** Callers of a load test say the same few things: some twenty minutes of speech. */
+/** Callers of a load test repeat a few texts: some twenty minutes of speech. */
 const SPEECH_FRAMES_MAX = 60_000;
 
 const speechCache = new LRUCache<string, readonly string[]>({
@@ -122,10 +122,10 @@ export function phoneFrames(text: string): readonly string[] {
   return frames;
 }
 
-/** A server sends a fraction of a second ahead of what is heard. */
+/** A server sends a fraction of a second ahead of playback. */
 const ECHO_FRAMES_MAX = 500;
 
-/** A loudspeaker beside the microphone: what the agent says goes back to it, while the caller says nothing. */
+/** A loudspeaker next to the microphone: the agent's audio returns to it while the caller is silent. */
 export class SpeakerPhone {
   isOn = false;
   #frames: string[] = [];
@@ -135,7 +135,7 @@ export class SpeakerPhone {
     if (this.isOn && this.#frames.length < ECHO_FRAMES_MAX) this.#frames.push(frame);
   }
 
-  /** What the microphone hears of it in the next 20 ms. */
+  /** The microphone's input in the next 20 ms. */
   next(): string | undefined {
     return this.#frames.shift();
   }
@@ -145,7 +145,7 @@ export class SpeakerPhone {
   }
 }
 
-/** A server that does not read loses audio, as a real call does, and this process keeps its memory. */
+/** A server that does not read loses audio, as a real call does, and this process's memory stays bounded. */
 const UNSENT_BYTES_MAX = 1024 * 1024;
 
 interface Speaking {
@@ -157,7 +157,7 @@ interface Speaking {
   readonly reject: (error: Error) => void;
 }
 
-/** A caller on the telephone, with Twilio in between: speaks its media-stream protocol, and in it the tone code. */
+/** A caller on the telephone, through Twilio: uses its media-stream protocol, and in it the tone code. */
 export class PhoneCaller {
   readonly speakerPhone = new SpeakerPhone();
   readonly streamSid = `MZ${randomBytes(16).toString("hex")}`;
@@ -175,7 +175,7 @@ export class PhoneCaller {
   #sequence = 1;
   #chunk = 0;
 
-  /** Rings, connects the stream, and talks from then on; rejects when the webhook or the upgrade refuses. */
+  /** Rings, connects the stream, and talks from then on; rejects if the webhook or the upgrade refuses. */
   static async call(options: PhoneCallerOptions): Promise<PhoneCaller> {
     return PhoneCaller.#call(options, "ringing");
   }
@@ -228,7 +228,7 @@ export class PhoneCaller {
     this.#earpiece = new PhoneEarpiece(options.keepsAudio ?? true);
     this.#events = new AwaitedEvents(describePhoneEvent, options.onEvent);
     socket.on("message", (data: Buffer) => this.#receive(data.toString("utf8")));
-    // The close that follows tells it; before the socket is open, `call` rejects.
+    // The close that follows reports it; before the socket is open, `call` rejects.
     socket.on("error", () => undefined);
     socket.on("close", (code, reason) => this.#closed(code, reason.toString("utf8")));
   }
@@ -245,12 +245,12 @@ export class PhoneCaller {
     return this.#events.until(predicate, timeoutMs);
   }
 
-  /** Speaks in real time after what is being said; resolves when the last frame is sent. */
+  /** Speaks in real time after the current utterance; resolves when the last frame is sent. */
   say(text: string): Promise<Utterance> {
     return this.play(text, phoneFrames(text));
   }
 
-  /** Any sound, as frames of 20 ms of µ-law in base64; what a closing socket takes no more is told of its end. */
+  /** Any sound, as frames of 20 ms of µ-law in base64; if the socket is closing, the end rejects it. */
   play(text: string, frames: readonly string[]): Promise<Utterance> {
     return new Promise((resolve, reject) => {
       if (this.#socket.readyState === WebSocket.CLOSED) reject(new Error("the call is over"));
@@ -258,13 +258,13 @@ export class PhoneCaller {
     });
   }
 
-  /** Speaks now, instead of what it was saying: those are rejected. */
+  /** Speaks now, instead of the current utterances, which are rejected. */
   interrupt(text: string): Promise<Utterance> {
     this.#stopTalking("interrupted by the caller's own words");
     return this.say(text);
   }
 
-  /** Sends all of the words at once, as a network does that was stuck. */
+  /** Sends all of the words at once, like a network after a stall. */
   burst(text: string): void {
     for (const frame of phoneFrames(text)) this.#sendMedia(frame);
   }
@@ -273,12 +273,12 @@ export class PhoneCaller {
     this.#sendMessage(`"event":"dtmf"`, `"dtmf":{"track":"inbound_track","digit":"${digit}"}`);
   }
 
-  /** A frame as it stands. */
+  /** Sends a raw frame. */
   send(data: string | Uint8Array): void {
     this.#socket.send(data);
   }
 
-  /** The words of all that the agent sent, whether they were played or not. */
+  /** All words that the agent sent, whether they were played or not. */
   said(): string {
     return this.#earpiece.said();
   }
@@ -301,13 +301,16 @@ export class PhoneCaller {
     await closed;
   }
 
-  /** The stream has ended and the caller has not hung up: the vendor asks what comes next. Rejects when that is nothing. */
+  /**
+   * The stream has ended and the caller has not hung up: the vendor requests the next step. Rejects if there is
+   * none.
+   */
   continue(): Promise<PhoneCaller> {
     if (this.#action === undefined) return Promise.reject(new Error("nothing comes after Connect"));
     return this.#continue(this.#action);
   }
 
-  /** Breaks the connection without a word. */
+  /** Breaks the connection without a close. */
   drop(): void {
     this.#socket.terminate();
   }

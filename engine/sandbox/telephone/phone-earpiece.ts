@@ -3,22 +3,22 @@ import { decodeSpeech } from "./tone-code.js";
 
 /** Two halves of a reply that was cut are not one word. */
 const PAUSE_SEC = 0.25;
-/** Half an hour of speech; what comes after it is played but not kept. */
+/** Half an hour of speech; later audio is played but not kept. */
 const KEPT_SEC_MAX = 1800;
-/** A real vendor's limit is not known; an agent has a handful in the air. */
+/** A real vendor's limit is unknown; an agent has a handful pending. */
 const MARKS_MAX = 1000;
 
 interface Playing {
   readonly bytes: Uint8Array;
   readonly startNs: number;
   endNs: number;
-  /** A clear came after it. */
+  /** A clear followed it. */
   isLast: boolean;
 }
 
 /**
- * The vendor's end of a call leg, or a browser's loudspeaker: plays one piece after the other in real time, on paper, and knows
- * when playback comes to a mark. Times are nanoseconds of any one clock.
+ * The vendor's end of a call leg, or a browser's loudspeaker: simulates playback of one piece after the other in
+ * real time, and knows when playback reaches a mark. Times are nanoseconds of any one clock.
  */
 export class PhoneEarpiece {
   readonly #keepsAudio: boolean;
@@ -35,7 +35,7 @@ export class PhoneEarpiece {
     this.#nsPerSample = 1_000_000_000 / format.sampleRateHz;
   }
 
-  /** When all that came until now will have been played. */
+  /** When all received audio will have been played. */
   get endNs(): number {
     return this.#endNs;
   }
@@ -55,7 +55,7 @@ export class PhoneEarpiece {
     if (this.#marks.length > MARKS_MAX) this.#marks.shift();
   }
 
-  /** The marks that playback has come to, each once. */
+  /** The marks that playback has reached, each once. */
   reached(atNs: number): readonly string[] {
     const waiting = this.#marks.findIndex(({ dueNs }) => dueNs > atNs);
     return this.#marks
@@ -63,7 +63,7 @@ export class PhoneEarpiece {
       .map(({ name }) => name);
   }
 
-  /** Silence at once; what waited is thrown away. The marks in it are due now. */
+  /** Silence immediately; waiting audio is dropped. Its marks are due now. */
   clear(atNs: number): readonly string[] {
     for (const playing of this.#playing.toReversed()) {
       if (playing.endNs <= atNs) break;
@@ -75,12 +75,12 @@ export class PhoneEarpiece {
     return this.#marks.splice(0).map(({ name }) => name);
   }
 
-  /** How much of what was kept was played until then. */
+  /** How much of the kept audio was played until then. */
   playedNs(atNs: number): number {
     return this.#playing.reduce((sum, playing) => sum + playedNsOf(playing, atNs), 0);
   }
 
-  /** The words of all that came, played or not. */
+  /** The words of all received audio, played or not. */
   said(): string {
     return this.#wordsOf(
       this.#playing.flatMap((playing) => [playing.bytes, ...this.#pauseAfter(playing)]),
@@ -109,12 +109,12 @@ export class PhoneEarpiece {
   }
 }
 
-/** Enough silence to tell the words before it from those after it. */
+/** Enough silence to separate the words before it from those after it. */
 export function pauseOf({ sampleRateHz, bytesPerSample, silence }: RawFormat): Uint8Array {
   return new Uint8Array(PAUSE_SEC * sampleRateHz * bytesPerSample).fill(silence);
 }
 
-/** Without the beginning of a word that was cut off, as more of it having come shows. */
+/** Without the beginning of a word that was cut off, as the longer audio shows. */
 export function wholeWords(part: string, whole: string): string {
   const isCutOff = part.length < whole.length && whole[part.length] !== " ";
   return isCutOff ? part.slice(0, Math.max(0, part.lastIndexOf(" "))) : part;

@@ -2,9 +2,9 @@ import type { PhoneCaller } from "./phone-caller.js";
 
 /** Said one after the other, each when the agent has finished. */
 const SENTENCES = ["Hello, my name is Ada.", "Say goodbye."];
-/** Some agents greet nobody. */
+/** Some agents have no greeting. */
 const GREETING_MAX_MS = 5_000;
-/** A server gives a stalled reply two tries of 7 s and then apologizes. */
+/** A server gives a stalled reply two attempts of 7 s and then apologizes. */
 const REPLY_MAX_MS = 30_000;
 /** The longest that a timer of Node can wait: the stream itself tells when it is over. */
 const WHOLE_CALL_MS = 2 ** 31 - 1;
@@ -54,12 +54,12 @@ async function followScript(caller: PhoneCaller): Promise<void> {
       await listen(caller, endNs, REPLY_MAX_MS);
     }
   } catch {
-    // The agent hung up, or handed the call on.
+    // The agent hung up, or transferred the call.
   }
   await caller.hangUp();
 }
 
-/** Until the agent has said something after that moment and is quiet again, or for so long. */
+/** Until the agent has said something after that moment and is quiet again, or the timeout. */
 async function listen(caller: PhoneCaller, sinceNs: bigint, timeoutMs: number): Promise<void> {
   const isQuiet = ({ type, atNs }: { readonly type: string; readonly atNs: bigint }) =>
     type === "quiet" && atNs > sinceNs;

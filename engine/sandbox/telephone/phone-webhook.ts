@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** The vendor's own limit. */
 const WEBHOOK_MAX_MS = 15_000;
-/** A document that sends the vendor on to itself must come to an end. */
+/** A document that redirects the vendor to itself must come to an end. */
 const REDIRECTS_MAX = 20;
 
-/** What a phone call is about when it reaches the webhook. */
+/** The data of a phone call when it reaches the webhook. */
 export interface RingingCall {
   readonly callSid: string;
   readonly accountSid: string;
@@ -14,18 +14,18 @@ export interface RingingCall {
   readonly to: string;
   /** Signs the request as the vendor does. */
   readonly authToken: string | undefined;
-  /** Beside the usual fields, and over them. */
+  /** Added to the usual fields, and overriding them. */
   readonly fields?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface StreamInstruction {
   readonly url: string;
-  /** Asked what comes next when the stream has ended. */
+  /** Requested for the next step when the stream has ended. */
   readonly action?: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The webhook answered with another status than 200. */
+/** The webhook responded with another status than 200. */
 export class WebhookError extends Error {
   override readonly name = "WebhookError";
   readonly status: number;
@@ -38,7 +38,7 @@ export class WebhookError extends Error {
   }
 }
 
-/** The document has words for the caller, and no stream. */
+/** The document contains words for the caller, and no stream. */
 export class CallRefusedByServerError extends Error {
   override readonly name = "CallRefusedByServerError";
   readonly words: string;
@@ -50,7 +50,7 @@ export class CallRefusedByServerError extends Error {
 }
 
 /**
- * Asks the webhook what to do with a call, as Twilio would, and goes where it is sent on to; `pause` waits so many seconds.
+ * Requests instructions for a call, as Twilio would, and follows redirects; `pause` waits the given seconds.
  * Rejects with a WebhookError or with CallRefusedByServerError.
  */
 export async function requestWebhook(
@@ -97,7 +97,7 @@ async function documentOf(url: string, call: RingingCall, callStatus: string): P
   return document;
 }
 
-/** Where the document has the vendor ask next, and after how long; undefined for one that has it do something else. */
+/** The vendor's next request, and its delay; undefined for a document with another instruction. */
 function redirectIn(
   document: string,
 ): { readonly url: string; readonly pauseSec: number } | undefined {
@@ -107,7 +107,7 @@ function redirectIn(
   return url === undefined ? undefined : { url: unescapeXml(url), pauseSec: Number(lengthSec) };
 }
 
-/** Where no connection could be made, the vendor tries once more unless its account says otherwise. */
+/** Without a connection, the vendor tries once more unless its account says otherwise. */
 function requestTwice(url: string, question: RequestInit): Promise<Response> {
   return fetch(url, question).catch((error: unknown) => {
     const cause = error instanceof Error ? error.cause : undefined;
@@ -131,12 +131,12 @@ export function signatureHeader(
   return { "x-twilio-signature": hmac.digest("base64") };
 }
 
-/** Attributes may hold anything but their quote. */
+/** Attributes may contain anything but their quote. */
 const STREAM =
   /<Connect\b((?:[^>"]|"[^"]*")*)>\s*<Stream\b((?:[^>"]|"[^"]*")*?)(?:\/>|>((?:[^<"]|"[^"]*"|<(?!\/Stream))*)<\/Stream>)/;
 const PARAMETER = /<Parameter\b((?:[^>"]|"[^"]*")*?)\/?>/g;
 
-/** Reads the few elements of TwiML that a call with an agent is made of. */
+/** Reads the few TwiML elements of a call with an agent. */
 export function readDocument(document: string): StreamInstruction {
   const stream = STREAM.exec(document);
   if (stream === null) {
@@ -155,17 +155,17 @@ export function readDocument(document: string): StreamInstruction {
   return { url, parameters, ...(action !== "" && { action }) };
 }
 
-/** Whom a document hands the call on to. */
+/** The target of a document's transfer. */
 export interface DialInstruction {
   /** A number or a SIP address. */
   readonly to: string;
-  /** How long it rings, as the document says it; empty where it does not. */
+  /** How long it rings, from the document; empty if it contains none. */
   readonly timeout: string;
-  /** Asked what comes next when that leg is over; empty where nothing does. */
+  /** Requested for the next step when that leg is over; empty if there is none. */
   readonly action: string;
 }
 
-/** Undefined for a document that does something else. */
+/** Undefined for a document with another instruction. */
 export function dialledIn(document: string): DialInstruction | undefined {
   const dial = /<Dial\b([^>]*)>\s*<(Number|Sip)\b[^>]*>([^<]+)<\/\2>/.exec(document);
   if (dial === null) return undefined;

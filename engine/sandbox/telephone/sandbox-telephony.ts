@@ -1,6 +1,6 @@
 import type { SandboxUrls } from "../sandbox-urls.js";
 
-/** The account at the simulated Twilio of every sandbox. Its token is no secret, and good for nothing elsewhere. */
+/** The account at the simulated Twilio of every sandbox. Its token is public, and works nowhere else. */
 export const SANDBOX_TWILIO = {
   accountSid: `AC${"5a".repeat(16)}`,
   authToken: "the-sandbox-auth-token",
@@ -15,14 +15,14 @@ interface TwilioSettings {
   };
 }
 
-/** Whether the operator has an account with the real vendor, or with one of their own. */
+/** Whether the operator has an account with the real vendor, or with a simulator of their own. */
 export function hasTwilioAccount({ twilio }: TwilioSettings): boolean {
   return twilio.accountSid !== undefined && twilio.authToken !== undefined;
 }
 
 /**
- * The settings with the sandbox's account in place of a missing one. A token that was set alone stays. The simulated
- * vendor's signatures are checked, but other clients of the webhook need not sign.
+ * The settings with the sandbox's account instead of a missing one. A token that was set alone stays. The
+ * simulated vendor's signatures are checked, but other clients of the webhook need not sign.
  */
 export function twilioInSandbox<Settings extends TwilioSettings>(
   settings: Settings,

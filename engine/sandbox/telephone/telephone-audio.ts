@@ -1,4 +1,4 @@
-/** G.711 µ-law, written anew on purpose: the simulators share no code with what they test. */
+/** G.711 µ-law, a separate implementation on purpose: the simulators share no code with what they test. */
 
 const BIAS = 0x84;
 const CLIP = 32_635;

@@ -3,12 +3,12 @@ import { WebSocket } from "ws";
 import { AwaitedEvents } from "../awaited-events.js";
 import { type FromTelephone, parseToTelephone, type ToTelephone } from "./telephone-message.js";
 
-/** This process's telephone at a number of the sandbox's exchange: it rings here, and nowhere else. */
+/** This process's telephone at a number of the sandbox's exchange: calls to the number ring only here. */
 export class TelephoneConnection {
   readonly #socket: WebSocket;
   readonly #events: AwaitedEvents<ToTelephone>;
 
-  /** `twilioUrl` is the simulated Twilio's. Rejects when there is none, or the number is taken. */
+  /** `twilioUrl` is the simulated Twilio's. Rejects if there is none, or the number is taken. */
   static async connect(
     twilioUrl: string,
     number: string,
@@ -27,7 +27,7 @@ export class TelephoneConnection {
       const message = parseToTelephone(data.toString("utf8"));
       if (message !== undefined) this.#events.add(message);
     });
-    // The close that follows tells it; before the socket is open, `connect` rejects.
+    // The close that follows reports it; before the socket is open, `connect` rejects.
     socket.on("error", () => undefined);
     socket.on("close", () => this.#events.end());
   }

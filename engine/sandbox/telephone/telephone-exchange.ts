@@ -4,10 +4,10 @@ import { SimulatorSockets } from "../simulator-sockets.js";
 import type { AnsweredCall, IncomingCall, Telephone } from "./telephone.js";
 import { MESSAGE_BYTES_MAX, parseFromTelephone, type ToTelephone } from "./telephone-message.js";
 
-/** Asking the webhook and opening the stream take milliseconds on one machine. */
+/** The webhook request and the stream take milliseconds on one machine. */
 const CONNECT_MAX_MS = 15_000;
 
-/** A call that the telephone is busy with. */
+/** The call that occupies the telephone. */
 interface Engaged {
   readonly left: Promise<void>;
   readonly connected: (isConnected: boolean) => void;
@@ -19,7 +19,7 @@ export class PluggedTelephone implements Telephone {
   readonly #socket: WebSocket;
   #engaged: Engaged | undefined;
 
-  /** `onCalling` is told of a call that the telephone makes by itself. */
+  /** `onCalling` is called for a call that the telephone makes itself. */
   constructor(
     socket: WebSocket,
     onCalling: (callSid: string, to: string, taken: AnsweredCall) => void,
@@ -34,7 +34,7 @@ export class PluggedTelephone implements Telephone {
         onCalling(message.callSid, message.to, this.#answeredCalls(left));
       }
     });
-    // The close that follows tells it.
+    // The close that follows reports it.
     socket.on("error", () => undefined);
     socket.on("close", () => this.#over());
   }
@@ -92,7 +92,7 @@ export class PluggedTelephone implements Telephone {
   }
 }
 
-/** More than people try by hand. */
+/** More than people use in manual tests. */
 const TELEPHONES_MAX = 1_000;
 const PATH = /^\/phones\/(\+[1-9]\d{6,14})$/;
 
@@ -104,13 +104,16 @@ export interface OwnCall {
   readonly telephone: Telephone;
 }
 
-/** `GET /phones/+15550001111`: telephones of other processes, each at its number for as long as its WebSocket is open. */
+/**
+ * `GET /phones/+15550001111`: telephones of other processes, each at its number for as long as its WebSocket is
+ * open.
+ */
 export class TelephoneExchange {
   readonly #telephones = new Map<string, Telephone>();
   readonly #onCalling: (call: OwnCall) => void;
   readonly #sockets = new SimulatorSockets(MESSAGE_BYTES_MAX);
 
-  /** `onCalling` is told of calls that telephones make by themselves. */
+  /** `onCalling` is called for calls that telephones make themselves. */
   constructor(onCalling: (call: OwnCall) => void) {
     this.#onCalling = onCalling;
   }

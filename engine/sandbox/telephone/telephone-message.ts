@@ -5,9 +5,9 @@ export const MESSAGE_BYTES_MAX = 16 * 1024;
 
 const text = v.pipe(v.string(), v.maxLength(4_096));
 
-/** What the sandbox's exchange tells a telephone that is plugged in. */
+/** Messages from the sandbox's exchange to a connected telephone. */
 const ToTelephone = v.variant("event", [
-  /** Take the call: ask the webhook, open the stream, then say `connected` or `over`. */
+  /** Take the call: request the webhook, open the stream, then send `connected` or `over`. */
   v.strictObject({
     event: v.literal("answer"),
     call: v.strictObject({
@@ -19,7 +19,7 @@ const ToTelephone = v.variant("event", [
       fields: v.exactOptional(v.record(text, text)),
     }),
   }),
-  /** Close the stream: the call was hung up, or goes somewhere else. */
+  /** Close the stream: the call was hung up, or moves elsewhere. */
   v.strictObject({ event: v.literal("leave") }),
   /** Twilio's state of a number: the telephone's own, or the target of a transfer. */
   v.strictObject({ event: v.literal("status"), number: text, status: text }),
@@ -29,7 +29,7 @@ const FromTelephone = v.variant("event", [
   v.strictObject({ event: v.literal("connected") }),
   /** The stream is closed, or could not be opened. */
   v.strictObject({ event: v.literal("over") }),
-  /** The telephone calls somebody by itself: from now on the exchange can hang this call up and hand it on. */
+  /** The telephone makes a call itself: from now on the exchange can hang this call up and transfer it. */
   v.strictObject({ event: v.literal("calling"), callSid: text, to: text }),
 ]);
 
@@ -42,7 +42,7 @@ export function parseToTelephone(json: string): ToTelephone | undefined {
   return parsed.success ? parsed.output : undefined;
 }
 
-/** Undefined for what is no such message. */
+/** Undefined for an invalid message. */
 export function parseFromTelephone(json: string): FromTelephone | undefined {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), FromTelephone), json);
   return parsed.success ? parsed.output : undefined;

@@ -1,39 +1,39 @@
 import { PhoneCaller } from "./phone-caller.js";
 
-/** The longest that a timer of Node can wait: the stream itself tells when it is over. */
+/** The longest wait of a Node timer: the stream itself reports its end. */
 const WHOLE_CALL_MS = 2 ** 31 - 1;
 
-/** What somebody needs to know who takes a call. */
+/** The data for answering a call. */
 export interface IncomingCall {
-  /** Asked what to do with the call. */
+  /** Requested for the instructions of the call. */
   readonly webhookUrl: string;
   readonly callSid: string;
   readonly from: string;
   readonly to: string;
   /** Signs the webhook and the stream. */
   readonly authToken: string;
-  /** What the webhook is told beside the usual. */
+  /** Additional fields of the webhook request. */
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** A call that was taken, and whose media stream is open. */
+/** An answered call with an open media stream. */
 export interface AnsweredCall {
-  /** Who talks, when it is somebody in this process. */
+  /** The caller, if it is in this process. */
   readonly caller?: PhoneCaller;
   /** Resolves when the call has left its stream, or is over. */
   readonly left: Promise<unknown>;
   /** Closes the stream. */
   leave(): Promise<void>;
-  /** Breaks everything off. */
+  /** Destroys all connections. */
   drop(): void;
 }
 
-/** Where a call may end up. */
+/** A possible destination of a call. */
 export interface Telephone {
   readonly isBusy: boolean;
-  /** Rejects when the webhook or its stream cannot be had. */
+  /** Rejects if the webhook or its stream fails. */
   answer(call: IncomingCall): Promise<AnsweredCall>;
-  /** What becomes of the call, and of one that it is handed on to. */
+  /** The status of the call, and of one that it is transferred to. */
   reportStatus(number: string, status: string): void;
 }
 

@@ -4,11 +4,11 @@ export type ToneSymbol = number;
 export const LOW_TONES_HZ = [400, 550, 700, 850, 1000, 1150, 1300, 1450] as const;
 export const HIGH_TONES_HZ = [1700, 1900, 2100, 2300, 2500, 2700, 2900, 3100] as const;
 
-/** Stands before and after every utterance, so that two utterances without a gap stay two. */
+/** Surrounds every utterance, so that two utterances without a gap stay two. */
 export const MARK: ToneSymbol = 60;
 /** The next letter is upper case. */
 const SHIFT: ToneSymbol = 61;
-/** The symbol before this one once more: equal neighbours could not be told from one long symbol. */
+/** Repeats the previous symbol: two equal neighbours would look like one long symbol. */
 const REPEAT: ToneSymbol = 62;
 /** Opens and closes the hexadecimal number of any character that has no symbol of its own. */
 const ESCAPE: ToneSymbol = 63;
@@ -21,7 +21,7 @@ const REPLACEMENT = "\uFFFD";
 /** 10FFFF, the last code point, has six digits. */
 const HEX_DIGITS_MAX = 6;
 
-/** Two neighbours in the answer are never equal. */
+/** Two neighbours in the result are never equal. */
 export function toSymbols(text: string): ToneSymbol[] {
   if (text === "") return [];
   const symbols: ToneSymbol[] = [MARK];
@@ -88,30 +88,30 @@ export class SymbolReader {
   }
 }
 
-/** What the last 20 ms held, told every 10 ms. `symbol` is undefined when no clean pair of tones stood out. */
+/** The content of the last 20 ms, reported every 10 ms. `symbol` is undefined if there was no clean pair of tones. */
 export type HopListener = (symbol: ToneSymbol | undefined, isLoud: boolean) => void;
 
 export const HOP_MS = 10;
 const ANALYSIS_RATE_HZ = 8000;
 const HOP_SAMPLES = (ANALYSIS_RATE_HZ * HOP_MS) / 1000;
-/** Every tone is a multiple of 50 Hz, so that its sine and cosine repeat after 20 ms: one short table does for ever. */
+/** Every tone is a multiple of 50 Hz, so that its sine and cosine repeat after 20 ms: one short table is enough. */
 const PERIOD_SAMPLES = 2 * HOP_SAMPLES;
 const TONES_HZ = [...LOW_TONES_HZ, ...HIGH_TONES_HZ];
 const GROUP = LOW_TONES_HZ.length;
 
-/** -50 dBFS: what lies below is silence, and costs nothing more. */
+/** -50 dBFS: anything below is silence, and costs nothing more. */
 const GATE_ENERGY = (32768 * 10 ** (-50 / 20)) ** 2;
-/** A voice stands 9.5 dB above the background; this is a ratio of energies. */
+/** A voice is 9.5 dB above the background; this is a ratio of energies. */
 const VOICE_OVER_FLOOR = 9;
-/** Where the code can be read, the background is at least 17 dB below it. */
+/** Where the code is readable, the background is at least 17 dB below it. */
 const CODE_OVER_FLOOR = 50;
-/** The estimate of the background rises by 3 dB a second, and falls at once. */
+/** The estimate of the background rises by 3 dB a second, and falls immediately. */
 const FLOOR_RISE = 10 ** (0.3 / (1000 / HOP_MS));
-/** How much of the window's energy the two tones hold; two pure tones hold all of it. */
+/** The share of the window's energy in the two tones; two pure tones have all of it. */
 const PURITY_MIN = 0.6;
 /** The strongest tone of a group over the second: 6 dB, as a ratio of energies. */
 const LEAD_MIN = 4;
-/** Between the tones of a pair: 12 dB either way, for filters in the network that favour one end. */
+/** Between the tones of a pair: 12 dB in either direction, for filters in the network that favour one end. */
 const TWIST_MAX = 16;
 
 const cosines = new Float32Array(TONES_HZ.length * PERIOD_SAMPLES);
@@ -138,7 +138,7 @@ function emptyHop(): Hop {
   };
 }
 
-/** Looks for pairs of tones in PCM of 8, 16, 24 or 48 kHz, in windows of 20 ms that overlap by half. */
+/** Detects pairs of tones in PCM of 8, 16, 24 or 48 kHz, in windows of 20 ms that overlap by half. */
 export class ToneDetector {
   readonly #listener: HopListener;
   readonly #factor: number;
@@ -147,7 +147,7 @@ export class ToneDetector {
   #filled = 0;
   #sum = 0;
   #summed = 0;
-  /** Where in the 20 ms tables the hop begins. */
+  /** The hop's start in the 20 ms tables. */
   #phase = 0;
   #current = emptyHop();
   #previous = emptyHop();
@@ -230,7 +230,7 @@ export class ToneDetector {
     return purity < PURITY_MIN ? undefined : low * GROUP + (high - GROUP);
   }
 
-  /** The tone of the group that clearly stands above the other seven. */
+  /** The tone of the group that is clearly above the other seven. */
   #leader(from: number): number | undefined {
     let best = from;
     let bestPower = 0;
@@ -253,7 +253,7 @@ function energyOf(samples: Float32Array): number {
   return sum;
 }
 
-/** The sums of the samples against every tone, with the phase that the tone has since the stream began. */
+/** The sums of the samples against every tone, with the tone's phase since the start of the stream. */
 function transform(samples: Float32Array, phase: number, hop: Hop): void {
   for (let tone = 0; tone < TONES_HZ.length; tone += 1) {
     const offset = tone * PERIOD_SAMPLES + phase;
@@ -279,8 +279,9 @@ const AMPLITUDE = 0.35 * 32767;
 const waves = new Map<string, readonly Int16Array[]>();
 
 /**
- * Text as sound: one pair of tones a character, about 25 characters a second, decoded by ToneDecoder exactly. Any rate
- * from 8000 Hz. Speeds above 1 sound as 1: a shorter symbol could not be told in the detector's window.
+ * Text as sound: one pair of tones per character, about 25 characters a second, decoded by ToneDecoder exactly.
+ * Any rate from 8000 Hz. Speeds above 1 have no effect: a shorter symbol could not be detected in the detector's
+ * window.
  */
 export function encodeSpeech(text: string, sampleRateHz: number, speed = 1): Int16Array {
   const wantedMs = Math.round(SYMBOL_MS / speed / HOP_MS) * HOP_MS;
@@ -326,9 +327,9 @@ export interface ToneListener {
   onWord(word: DecodedWord): void;
   /** Sound begins after a silence. */
   onSpeechStarted?(atMs: number): void;
-  /** Told every 10 ms of silence: how long it has lasted, and where it ends. */
+  /** Called every 10 ms of silence: how long it has lasted, and where it ends. */
   onQuiet?(quietMs: number, atMs: number): void;
-  /** Told every 10 ms of sound. */
+  /** Called every 10 ms of sound. */
   onLoud?(atMs: number): void;
 }
 
@@ -339,11 +340,14 @@ const UTTERANCE_END_HOPS = 2;
 const PAUSE_HOPS = 10;
 /** A shorter noise is a click, not a voice. */
 const HUMAN_HOPS_MIN = 10;
-/** A human voice holds nearly no clean pair of tones; of any piece of the code, however short, a larger share is one. */
+/**
+ * A human voice contains nearly no clean pair of tones; any piece of the code, however short, contains a larger
+ * share.
+ */
 const HUMAN_CLEAN_SHARE_MAX = 0.2;
-/** So much sound without a symbol is not the code. */
+/** This much sound without a symbol is not the code. */
 const LOST_HOPS = 10;
-/** Without a mark (audio that begins in mid-utterance) so many symbols in a row are taken for the code. */
+/** Without a mark (audio that begins in mid-utterance) this many symbols in a row count as the code. */
 const UNMARKED_SYMBOLS = 4;
 
 interface PlacedSymbol {
@@ -389,7 +393,7 @@ export class ToneDecoder {
     this.#detector.write(pcm);
   }
 
-  /** Reports what is not complete yet: no more audio comes. */
+  /** Reports incomplete words: no more audio follows. */
   end(): void {
     this.#endUtterance(this.#nowMs);
     this.#endHuman();
@@ -399,7 +403,7 @@ export class ToneDecoder {
     return this.#nowMs;
   }
 
-  /** The human voice that is being heard and has not paused yet. */
+  /** The current human voice, which has not paused yet. */
   get ongoing(): DecodedWord | undefined {
     if (this.#human === undefined) return undefined;
     const { startMs, endMs, hops, cleanHops } = this.#human;
@@ -513,12 +517,12 @@ export function humanWord(startMs: number, endMs: number): DecodedWord {
   return { text, startMs, endMs, isHuman: true };
 }
 
-/** Whether what was decoded has a voice in it that is not in the code. */
+/** Whether the decoded text contains a voice that is not in the code. */
 export function hasUncodedSpeech(decoded: string): boolean {
   return /\[speech, [\d.]+ s\]/.test(decoded);
 }
 
-/** All that a recording says, exactly; utterances are joined by a space. */
+/** The exact text of a recording; utterances are joined by a space. */
 export function decodeSpeech(pcm: Int16Array, sampleRateHz: number): string {
   const words: string[] = [];
   const decoder = new ToneDecoder(sampleRateHz, { onWord: (word) => words.push(word.text) });

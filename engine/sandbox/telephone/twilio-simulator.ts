@@ -17,12 +17,12 @@ import { type DialInstruction, dialledIn, signatureHeader } from "./phone-webhoo
 import { type AnsweredCall, simulatedTelephone, type Telephone } from "./telephone.js";
 import { type OwnCall, TelephoneExchange } from "./telephone-exchange.js";
 
-/** Time-out of a report to the server under test. A report that fails is not repeated. */
+/** Timeout of a report to the server under test. A failed report is not repeated. */
 const REPORT_MAX_MS = 5_000;
 /** The vendor's own default for `Timeout`. */
 const RING_MAX_SEC = 60;
 
-/** What becomes of a call. */
+/** The outcome of a call. */
 export type CallOutcome = "answers" | "busy" | "no-answer" | "failed" | "machine" | "rings";
 
 const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
@@ -38,19 +38,19 @@ export interface TwilioCallOptions {
   readonly telephone: Telephone;
   readonly outcome: CallOutcome;
   readonly ringMs: number;
-  /** A call that another one is handed on to. */
+  /** A call that another one is transferred to. */
   readonly parentSid?: string;
-  /** A call that began at the telephone has an id and an open stream already. */
+  /** A call that began at the telephone already has an id and an open stream. */
   readonly begun?: { readonly callSid: string; readonly taken: AnsweredCall };
-  /** Hands the call on; the other call's life has not begun. */
+  /** Transfers the call; the other call has not started yet. */
   readonly dial: (dialled: DialInstruction, from: TwilioCall) => TwilioCall;
   readonly onStatus: (call: TwilioCall) => void;
 }
 
-/** A call as the vendor keeps it, from its ringing to its end. */
+/** A call in the vendor's records, from its ringing to its end. */
 export class TwilioCall {
   readonly sid: string;
-  /** The answer of the server to each report, in order. */
+  /** The server's response to each report, in order. */
   readonly reports: string[] = [];
   /** The fields of each update over REST. */
   readonly updates: URLSearchParams[] = [];
@@ -92,17 +92,17 @@ export class TwilioCall {
     return FINAL.has(this.#status);
   }
 
-  /** How long somebody talked, in whole seconds. */
+  /** How long the call was connected, in whole seconds. */
   get talkedSec(): number {
     return this.#talkedSec;
   }
 
-  /** Who has answered in this process; undefined until then, and when the call is over. */
+  /** The answering caller in this process; undefined until then, and when the call is over. */
   get caller(): PhoneCaller | undefined {
     return this.#taken?.caller;
   }
 
-  /** Resolves when the call is over. Never rejects: a server that cannot be reached stands among the reports. */
+  /** Resolves when the call is over. Never rejects: a failed report is part of the reports. */
   async live(): Promise<void> {
     const { begun } = this.#options;
     if (begun === undefined) return this.#ring();
@@ -111,7 +111,7 @@ export class TwilioCall {
     await this.#report("completed");
   }
 
-  /** Does what a request to Twilio's REST API asks. */
+  /** Executes a request to Twilio's REST API. */
   async update(form: URLSearchParams): Promise<void> {
     this.updates.push(form);
     this.#dialled = dialledIn(form.get("Twiml") ?? "");
@@ -125,7 +125,7 @@ export class TwilioCall {
     await this.#taken?.leave();
   }
 
-  /** Breaks everything off. */
+  /** Destroys all connections. */
   drop(): void {
     this.#hungUp.abort();
     this.#taken?.drop();
@@ -150,7 +150,7 @@ export class TwilioCall {
       this.reports.push(String(error));
     }
     await this.#report("completed");
-    // With it goes the audio that was heard.
+    // The heard audio goes with it.
     this.#taken = undefined;
   }
 
@@ -168,7 +168,10 @@ export class TwilioCall {
     }
   }
 
-  /** After a stream: whoever is dialled talks; then the document's `action` says what comes next, another stream for one. */
+  /**
+   * After a stream: the dialled person talks; then the document's `action` decides what follows, another stream
+   * for example.
+   */
   async #handOn(): Promise<AnsweredCall | undefined> {
     const dialled = this.#dialled;
     this.#dialled = undefined;
@@ -204,7 +207,7 @@ export class TwilioCall {
     if (ms > 0) await pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
   }
 
-  /** Tells the status callback of the events that were asked for, and of every end. */
+  /** Sends the requested events, and every end, to the status callback. */
   async #report(status: string): Promise<void> {
     this.#status = status;
     const nowNs = process.hrtime.bigint();
@@ -241,7 +244,7 @@ export class TwilioCall {
   }
 }
 
-/** What becomes of a call, by the last digits of the number that is called; other numbers answer. */
+/** The outcome of a call, by the last digits of the called number; other numbers answer. */
 const FATES: ReadonlyMap<string, CallOutcome> = new Map([
   ["0001", "busy"],
   ["0002", "no-answer"],
@@ -259,7 +262,7 @@ const FATE_BY_FAULT: Readonly<Record<TwilioOutcome, CallOutcome>> = {
 /** A number that the vendor refuses. */
 const INVALID_NUMBER_END = "0009";
 const PATH = /^\/2010-04-01\/Accounts\/(AC[0-9a-f]{32})\/Calls(?:\/(CA[0-9a-f]{32}))?\.json$/;
-/** Calls that are over are forgotten beyond it, the oldest first; more than these at once are refused. */
+/** Calls that are over are dropped beyond it, oldest first; more concurrent ones are refused. */
 const CALLS_MAX = 1_000;
 
 const REFUSALS: Readonly<Record<TwilioRefusal, readonly [status: number, code: number]>> = {
@@ -272,13 +275,13 @@ const REFUSALS: Readonly<Record<TwilioRefusal, readonly [status: number, code: n
 export interface TwilioSimulatorOptions {
   readonly faults?: SandboxFaults;
   readonly journal?: Journal;
-  /** What a simulated person does who was called; left out, whoever has the call's `caller` speaks through it. */
+  /** The behaviour of a called person; default: the test speaks through the call's `caller`. */
   readonly talk?: (caller: PhoneCaller, number: string) => Promise<void>;
 }
 
 /**
- * Twilio's REST API of calls: takes calls, and lets somebody answer them over a true media stream, reports on them, hangs
- * up and hands them on. Believes in any account and signs with its password, as the vendor does.
+ * Twilio's REST API of calls: takes orders, answers calls over a real media stream, reports on them, hangs up and
+ * transfers. Accepts any account and signs with its password, as the vendor does.
  */
 export class TwilioSimulator implements Simulator {
   readonly #faults: SandboxFaults;
@@ -293,7 +296,7 @@ export class TwilioSimulator implements Simulator {
     this.#person = simulatedTelephone(talk ?? (() => Promise.resolve()));
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get calls(): readonly TwilioCall[] {
     return this.#calls;
   }
@@ -334,7 +337,7 @@ export class TwilioSimulator implements Simulator {
     void call.live();
   }
 
-  /** A call that a telephone makes to the server by itself. */
+  /** A call that a telephone makes to the server itself. */
   #adopt({ callSid, from, to, taken, telephone }: OwnCall): void {
     if (!this.#hasRoom()) return taken.drop();
     const form = new URLSearchParams({ From: from, To: to });
@@ -362,7 +365,7 @@ export class TwilioSimulator implements Simulator {
     return call;
   }
 
-  /** Whoever is called then talks to the first caller, and no media stream has part in it. */
+  /** The callee then talks to the first caller, without a media stream. */
   #handOn(
     { to, timeout }: DialInstruction,
     from: TwilioCall,
@@ -393,7 +396,7 @@ function postStatus(telephone: Telephone): (call: TwilioCall) => void {
   return (call) => telephone.reportStatus(call.to, call.status);
 }
 
-/** Two people, whose words are nobody's business. */
+/** Two people, whose words are not simulated. */
 function talkingFor(talkMs: number): Telephone {
   return {
     isBusy: false,

@@ -54,7 +54,7 @@ export class ProviderChecks {
   async check(tenant: Tenant, id: string, signal: AbortSignal): Promise<ProviderCheckResult> {
     const provider = await this.#providers.get(tenant, id);
     const result = await this.#try(tenant, provider, signal);
-    // Where nobody waits any more, the vendor was not heard to the end.
+    // Where the request was aborted, the vendor was not heard to the end.
     if (signal.aborted) return result;
     const { ok, latencyMs } = result;
     const atMs = this.#clock.epochMs();

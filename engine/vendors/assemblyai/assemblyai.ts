@@ -27,7 +27,7 @@ const errorSchema = v.object({
   error: v.optional(v.string()),
 });
 
-/** Keeps the open turn of one socket, so that no word of it is lost with the socket. */
+/** Keeps the open turn of one socket, so that no word of it is lost when the socket breaks. */
 export class AssemblyAiReader implements MessageReader {
   readonly #faultOf: (code: number, reason: string) => VendorFault;
   #openOrder: number | undefined;
@@ -66,7 +66,7 @@ export class AssemblyAiReader implements MessageReader {
 
   lost(heldFromSec: number): readonly SttMessage[] {
     const text = this.#text;
-    // A turn that is kept whole is heard again as a whole.
+    // A turn that is replayed in full is transcribed again in full.
     if (text === "" || this.#startSec >= heldFromSec) return [];
     this.#text = "";
     const lastWordEndSec = this.#endSec;
@@ -80,9 +80,9 @@ export class AssemblyAiReader implements MessageReader {
     const parsed = v.safeParse(turnSchema, message);
     if (!parsed.success) return undefined;
     const { turn_order, end_of_turn, transcript, words } = parsed.output;
-    // The end may be told a second time, with the text formatted.
+    // The end may be reported a second time, with the text formatted.
     if (turn_order <= this.#endedOrder) return [];
-    // The transcript of an open turn lacks the words that may still change.
+    // The transcript of an open turn lacks its interim words.
     const joinedWords = words.map((word) => word.text).join(" ");
     const text = (end_of_turn || joinedWords === "" ? transcript : joinedWords).trim();
     if (text === "") return [{ kind: "wordless" }];
@@ -114,14 +114,14 @@ const VENDOR = "assemblyai";
 const PUBLIC_URL = "wss://streaming.assemblyai.com";
 
 const FIELDS = {
-  /** The silence after which an end of turn is looked for, and the one that is an end in any case. */
+  /** The silence after which the vendor checks for an end of turn, and the one that always ends it. */
   minTurnSilenceMs: v.optional(wholeNumber(0, 10_000)),
   maxTurnSilenceMs: v.optional(wholeNumber(0, 60_000)),
-  /** How sure the vendor must be that a turn is over; not of the newest models. */
+  /** The confidence that ends a turn; not for the newest models. */
   endOfTurnConfidence: v.optional(numberFrom(0, 1)),
 };
 
-/** The vendor's close codes and the codes of its errors, as its SDK names them; which of them are still used is not confirmed. */
+/** The vendor's close codes and error codes, as its SDK names them; which of them are still in use is not confirmed. */
 const FAULTS: ReadonlyMap<number, VendorFault> = new Map([
   [1008, "unauthorized"],
   [4001, "unauthorized"],
@@ -134,7 +134,7 @@ const FAULTS: ReadonlyMap<number, VendorFault> = new Map([
   [3005, "unavailable"],
 ]);
 
-/** Temporary limits use codes that otherwise mean the key or the request; which code has changed before. */
+/** Temporary limits use codes that otherwise concern the key or the request; the codes have changed before. */
 const PASSING: readonly (readonly [reason: RegExp, fault: VendorFault])[] = [
   [/too many|concurrent/i, "rateLimited"],
   [/transmission rate/i, "disconnected"],
@@ -169,7 +169,7 @@ export const ASSEMBLYAI: Vendor = {
 
 const refusalSchema = v.object({ error: v.optional(v.string()) });
 
-/** AssemblyAI's streaming, version 3 of its protocol. */
+/** AssemblyAI streaming, protocol version 3. */
 export function assemblyAiDialect(
   settings: v.InferOutput<v.ObjectSchema<typeof FIELDS, undefined>>,
 ): RecognizerDialect {
@@ -179,9 +179,9 @@ export function assemblyAiDialect(
     turnSilenceMaxMs: settings.maxTurnSilenceMs,
     feed: {
       openingSilenceMs: 0,
-      // Messages shorter than 50 ms are refused, and so are those longer than a second.
+      // The vendor refuses messages shorter than 50 ms or longer than a second.
       soundPieceMs: 60,
-      // A turn ends only while audio comes.
+      // A turn ends only while audio arrives.
       keepAliveMs: 500,
       keepAlive: undefined,
       endMark: JSON.stringify({ type: "Terminate" }),
@@ -203,7 +203,8 @@ export function assemblyAiDialect(
     },
     newReader: () => new AssemblyAiReader(faultOf),
     closeFault: faultOf,
-    // Whether a wrong key is refused here or by a close code behind the upgrade is not confirmed; both are understood.
+    // It is not confirmed whether the vendor refuses a wrong key here or by a close code after the
+    // upgrade; both are handled.
     refusalFault: (_code, status) => keyFaultOfStatus(status),
     refusalDetail: ({ body }) => ({
       code: undefined,

@@ -19,12 +19,12 @@ import {
 
 const VENDOR = "cartesia";
 const PUBLIC_URL = "https://api.cartesia.ai";
-/** What the messages below were read from. */
+/** The API version that the messages below follow. */
 const API_VERSION = "2026-03-01";
 
 const SOCKET_TARGET = `/tts/websocket?cartesia_version=${API_VERSION}`;
 
-/** The documented range; a value outside it would refuse the whole sentence. */
+/** The documented range; a value outside it makes the vendor refuse the whole sentence. */
 const SPEED_MIN = 0.6;
 const SPEED_MAX = 1.5;
 
@@ -56,7 +56,7 @@ export const CARTESIA: Vendor = {
 
 type Settings = v.InferOutput<v.ObjectSchema<typeof FIELDS, undefined>>;
 
-/** Over its WebSocket for telephones, with the times of the words; that has no MP3, which is asked for by HTTP. */
+/** Uses a WebSocket with word times for telephones. The WebSocket has no MP3, which is requested by HTTP. */
 class Cartesia implements TextToSpeech {
   readonly formats = [MP3, MULAW_8K, PCM_24K];
   readonly #settings: Settings;
@@ -80,7 +80,7 @@ class Cartesia implements TextToSpeech {
             context_id: id,
             continue: false,
             add_timestamps: request.onWords !== undefined,
-            // A sentence is whole when it is sent; nothing more is to be waited for.
+            // A sentence is sent whole; the vendor need not wait for more.
             max_buffer_delay_ms: 0,
           }),
         ],
@@ -139,7 +139,7 @@ class Cartesia implements TextToSpeech {
   }
 
   warm(): void {
-    // Which of the two the call is going to use is not known here.
+    // It is not known yet which of the two the call will use.
     this.#vendor.warm();
     this.#voice.warm(SOCKET_TARGET);
   }
@@ -195,7 +195,7 @@ async function listVoices(
   return { voices, hasMore: true };
 }
 
-/** That `pcm_mulaw` is taken is known from one document only. */
+/** Only one document says that the vendor accepts `pcm_mulaw`. */
 const OUTPUT_FORMATS: Readonly<Record<SpeechFormat["encoding"], object>> = {
   mp3: { container: "mp3", sample_rate: 24_000, bit_rate: 48_000 },
   mulaw: { container: "raw", encoding: "pcm_mulaw", sample_rate: 8_000 },

@@ -6,25 +6,25 @@ import type { ChainLink, ChainWatch, HedgeOutcome, Wasted } from "./chain.js";
 export interface VendorAnswer {
   readonly vendor: string;
   readonly model: string;
-  /** How many requests it took, those that failed included. */
+  /** The number of requests, including failed ones. */
   readonly attempts?: number;
   readonly firstVendor?: string;
   readonly firstModel?: string;
   readonly firstFault?: VendorFault;
   readonly wastedMs?: number;
   readonly wastedTokens?: number;
-  /** Left out where the first was never later than usual. */
+  /** Omitted if the first vendor was never later than usual. */
   readonly hedges?: Hedges;
 }
 
-/** How often another one was asked because the first was late, and what came of it. */
+/** How often a second vendor was requested because the first was late, and the outcomes. */
 export interface Hedges {
   readonly asked: number;
-  /** The other one began first. */
+  /** The second vendor returned its first token first. */
   readonly won: number;
-  /** Nobody was asked, since too much had been spent on it already. */
+  /** No second request, because the budget was used up. */
   readonly withheld: number;
-  /** What those have cost that were not needed; an estimate. */
+  /** The estimated cost of the requests that were not needed. */
   readonly wastedTokens: number;
 }
 
@@ -45,7 +45,7 @@ interface Tally {
 
 const NO_HEDGES: Hedges = { asked: 0, won: 0, withheld: 0, wastedTokens: 0 };
 
-/** Keeps for one call who has answered since it was asked last, and passes on what has failed. */
+/** Collects for one call which vendors have answered since the last `take`, and passes on failures. */
 export class AnswerLog implements ChainWatch {
   readonly #tallies = new Map<Category, Tally>();
   #onFailed: (category: Category, error: VendorError) => void = () => undefined;
@@ -84,7 +84,7 @@ export class AnswerLog implements ChainWatch {
     tally.hedges = hedges;
   }
 
-  /** What has come together since this was asked last. */
+  /** Everything collected since the last call. */
   take(): TurnAnswers {
     const answers = [...this.#tallies].map(([category, tally]) => [category, answerOf(tally)]);
     this.#tallies.clear();
@@ -109,7 +109,7 @@ export class AnswerLog implements ChainWatch {
   }
 }
 
-/** Nobody has answered: then no vendor stands there. */
+/** Without an answer no vendor is recorded. */
 function answerOf(tally: Tally): VendorAnswer {
   const { vendor, model, first, answers, failures, wastedMs, wastedTokens, hedges } = tally;
   const hedged = hedges === undefined ? {} : { hedges };

@@ -1,38 +1,42 @@
 import type { ChainLink } from "./chain.js";
 
-/** The newest times that are kept of one model; fewer than the least say nothing yet. */
+/** The number of recent times kept per model; fewer than the minimum are not enough for an estimate. */
 const SAMPLES_MAX = 100;
 const SAMPLES_MIN = 20;
 const USUAL_SHARE = 0.95;
-/** Who is only just later is about to speak, and what is spent on it is missing for those that are not. */
+/** A model that is only just later is about to answer, and hedging it would use up budget that later models need. */
 const MARGIN = 1.2;
-/** A model that is late more often than that is late from this multiple of its median on. */
+/** A model that is often late counts as late from this multiple of its median on. */
 const MEDIANS_MAX = 2;
-/** Nobody hears that a reply came sooner than this, so that nobody is late before it. */
+/** Callers do not notice a faster reply, so no model counts as late before this. */
 const LATE_MIN_MS = 300;
-/** Who is later than twice its usual time is given up, unless more than one answer in fifty was nearly as late. */
+/** A model is given up at this multiple of its usual time, unless more than one answer in fifty was nearly as late. */
 const USUALS_MAX = 2;
 const ODD_SHARE = 0.98;
-/** Nobody is given up before this: a caller hardly notices, and a busy process is late itself. */
+/** No model is given up before this: a caller hardly notices, and a busy process is late itself. */
 const TIMEOUT_MIN_MS = 800;
-/** A longer prompt takes longer to read: prompts are compared with those of up to four times their length. */
+/** A longer prompt takes longer to read, so prompts are compared with prompts of up to four times their length. */
 const SHORT_PROMPT_TOKENS = 2_000;
 const PROMPT_GROWTH = 4;
-/** Models of credentials, by length of prompt, that are kept of one organization; the one that was asked first is forgotten first. */
+/**
+ * Models per credential and prompt length kept for one organization; the least recently requested one is dropped
+ * first.
+ */
 const MODELS_PER_ORGANIZATION_MAX = 60;
-/** Organizations; the one whose call was answered longest ago is forgotten first. */
+/** The number of organizations kept; the one with the oldest answer is dropped first. */
 const ORGANIZATIONS_MAX = 1_000;
 
 interface Samples {
   readonly timesMs: number[];
-  /** Where the next one goes: once the list is full, in the place of the oldest. */
+  /** The position of the next entry: once the list is full, that of the oldest. */
   next: number;
 }
 
 /**
- * How long models took to their first word, and voices to their first audio, by organization, credential, model and length
- * of prompt, for all calls of the process. Organizations do not learn from each other: with the same provider, one with short
- * prompts and few tools has other times than one with long ones. `promptTokens` is an estimate, and 0 for voices.
+ * How long models take to their first token, and TTS to its first audio, by organization, credential, model and
+ * prompt length, for all calls of the process. Organizations do not share times: with the same provider, one with
+ * short prompts and few tools has other times than one with long prompts. `promptTokens` is an estimate, and 0 for
+ * TTS.
  */
 export class AnswerTimes {
   readonly #byOrganization = new Map<string, Map<string, Samples>>();
@@ -44,7 +48,7 @@ export class AnswerTimes {
     samples.next = (samples.next + 1) % SAMPLES_MAX;
   }
 
-  /** After so many ms the model is later than it usually is; undefined while too few of its times are known. */
+  /** The time in ms after which the model is later than usual; undefined while too few of its times are known. */
   lateAfterMs(link: ChainLink<unknown>, promptTokens = 0): number | undefined {
     const within = this.#quantiles(link, promptTokens);
     if (within === undefined) return undefined;
@@ -60,7 +64,7 @@ export class AnswerTimes {
     return Math.min(maxMs, Math.max(TIMEOUT_MIN_MS, oddMs));
   }
 
-  /** The time within which a share of the answers came. */
+  /** The times within which the given shares of the answers arrived. */
   #quantiles(
     link: ChainLink<unknown>,
     promptTokens: number,
@@ -92,7 +96,7 @@ function forgetFirst(entries: Map<string, unknown>, max: number): void {
   if (entries.size > max && first !== undefined) entries.delete(first);
 }
 
-/** Another version of a credential may lead to another server. */
+/** Another version of a credential may use another server. */
 function keyOf({ breaker, modelId }: ChainLink<unknown>, promptTokens: number): string {
   const { id, version } = breaker.credential;
   const growth = Math.log(Math.max(1, promptTokens / SHORT_PROMPT_TOKENS));

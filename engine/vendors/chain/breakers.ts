@@ -2,34 +2,37 @@ import type { Category } from "../../../storage/records.js";
 import type { Clock } from "../../time/clock.js";
 import type { VendorError, VendorFault } from "../contracts.js";
 
-/** Failures one after another that open a breaker. */
+/** Consecutive failures that open a breaker. */
 const FAILURES_IN_ROW_MAX = 3;
-/** Or half of the newest answers, once there are enough to speak of a rate. */
+/** Alternatively half of the newest answers, once there are enough to form a rate. */
 const RECENT_MAX = 20;
 const RECENT_MIN = 10;
 const FAILURE_RATE_MAX = 0.5;
 
-/** So long an open breaker lets nobody try; twice as long after each try that failed. */
+/** How long an open breaker blocks calls; twice as long after each failed probe. */
 const PAUSE_MS = 5_000;
-/** As long as an open or half-open one waits at the most. */
+/** The maximum pause of an open or half-open breaker. */
 export const PAUSE_MAX_MS = 60_000;
-/** The one call that tries again has told nothing by then: another may. */
+/** If the probing call has reported nothing by then, another call may probe. */
 const TRIAL_MAX_MS = 15_000;
 
 export type BreakerPhase = "closed" | "open" | "halfOpen";
 
-/** What is known of one credential; every function below is pure. */
+/** The state of one credential's breaker; every function below is pure. */
 export interface BreakerState {
   readonly phase: BreakerPhase;
   readonly failuresInRow: number;
-  /** The newest answers, the oldest first: whether each has failed. */
+  /** The newest answers, oldest first: whether each has failed. */
   readonly recent: readonly boolean[];
-  /** How long an open one waits, and until when; a half-open one waits so long for the call that tries, a closed one never. */
+  /**
+   * How long an open breaker waits, and until when. A half-open one waits that long for its probe, a closed one
+   * never.
+   */
   readonly pauseMs: number;
   readonly untilMs: number;
   /** The number of phase changes, including announced ones: the higher number is newer. */
   readonly changeCount: number;
-  /** A half-open one is tried by a call of another process. */
+  /** A call of another process probes the half-open breaker. */
   readonly isProbedByAnotherNode: boolean;
 }
 
@@ -54,23 +57,21 @@ export const CLOSED_BREAKER: BreakerState = {
 /** With equal counters the worst phase wins, which is the last in this list. */
 const WORSE: readonly BreakerPhase[] = ["closed", "halfOpen", "open"];
 
-/** These say that the credential itself is refused: another call with it is refused as well. */
+/** Faults that reject the credential itself: another call with it fails as well. */
 const LASTING_FAULTS: ReadonlySet<VendorFault> = new Set(["unauthorized", "quotaExceeded"]);
-/** These say something of one request or one caller, and nothing of the vendor. */
+/** Faults of one request or one caller, which show nothing about the vendor. */
 export const NOT_THE_VENDORS: ReadonlySet<VendorFault> = new Set([
   "refused",
   "notFound",
   "aborted",
 ]);
 
-/** Whether a call is to turn to somebody else, without waiting. */
+/** Whether a call skips this vendor. */
 export function isSkipped({ untilMs }: BreakerState, nowMs: number): boolean {
   return nowMs < untilMs;
 }
 
-/**
- * A call wants to use the vendor. The first call after the pause makes the trial, and the others wait for its result.
- */
+/** A call wants to use the vendor. The first call after the pause is the probe, and the others wait for its result. */
 export function withProbe(state: BreakerState, nowMs: number): BreakerState {
   if (state.phase === "closed" || nowMs < state.untilMs) return state;
   const changeCount = state.changeCount + 1;
@@ -80,13 +81,13 @@ export function withProbe(state: BreakerState, nowMs: number): BreakerState {
 
 export function answered(state: BreakerState): BreakerState {
   if (state.phase === "halfOpen") return { ...CLOSED_BREAKER, changeCount: state.changeCount + 1 };
-  // One that is answered among many that are not changes nothing: its pause is short.
+  // A single success among many failures changes nothing: the pause is short.
   if (state.phase === "open") return state;
   if (state.recent.length === 0 && state.failuresInRow === 0) return state;
   return { ...state, failuresInRow: 0, recent: withAnswer(state.recent, false) };
 }
 
-/** `retryAfterMs` is what the vendor has asked for itself. */
+/** `retryAfterMs`: the pause that the vendor itself has requested. */
 export function failed(
   state: BreakerState,
   fault: VendorFault,
@@ -97,7 +98,7 @@ export function failed(
   if (state.phase === "halfOpen") {
     return open(state, Math.min(state.pauseMs * 2, PAUSE_MAX_MS), retryAfterMs, nowMs);
   }
-  // A request from before the opening, or a last resort, gives no new information.
+  // A request from before the opening, or one without an alternative, gives no new information.
   if (state.phase === "open") return state;
   const failuresInRow = state.failuresInRow + 1;
   const recent = withAnswer(state.recent, true);
@@ -107,7 +108,7 @@ export function failed(
   return isWorse || retryAfterMs !== undefined ? open(worse, PAUSE_MS, retryAfterMs, nowMs) : worse;
 }
 
-/** The call that was to try has ended without an answer: the next one tries. */
+/** The probing call has ended without an answer: the next call probes. */
 export function abandoned(state: BreakerState, nowMs: number): BreakerState {
   if (state.phase !== "halfOpen" || state.isProbedByAnotherNode) return state;
   return { ...state, phase: "open", untilMs: nowMs, changeCount: state.changeCount + 1 };
@@ -118,7 +119,10 @@ export function reportOf(state: BreakerState, nowMs: number): BreakerReport {
   return { phase, changeCount, pauseMs, leftMs: Math.max(0, untilMs - nowMs) };
 }
 
-/** Whatever order it is told in, and however often, all come to the same state; the same object where it is no news. */
+/**
+ * Reports may arrive in any order and repeatedly: the final state is the same. Returns the same object if nothing
+ * changes.
+ */
 export function applyReport(
   state: BreakerState,
   report: BreakerReport,
@@ -133,7 +137,7 @@ export function applyReport(
 }
 
 function changesState(state: BreakerState, report: BreakerReport): boolean {
-  // A process that has begun meanwhile counts from nothing: the vendor has failed it all the same.
+  // A process that has started since counts from zero: the vendor has failed it all the same.
   if (state.phase === "closed" && report.phase === "open") return true;
   const more = report.changeCount - state.changeCount;
   return more > 0 || (more === 0 && WORSE.indexOf(report.phase) > WORSE.indexOf(state.phase));
@@ -159,32 +163,35 @@ function withAnswer(recent: readonly boolean[], hasFailed: boolean): readonly bo
   return [...(recent.length < RECENT_MAX ? recent : recent.slice(1)), hasFailed];
 }
 
-/** A credential by the id of its provider, which is no secret: another version of it may work although this one does not. */
+/**
+ * A credential, identified by the id of its provider, which is not secret. Another version of it may work although
+ * this one does not.
+ */
 export interface Credential {
   readonly id: string;
-  /** The moment of its last change in epoch milliseconds, the same wherever it is read. */
+  /** The time of its last change in epoch milliseconds, the same in every process. */
   readonly version: number;
   readonly category: Category;
   readonly vendor: string;
-  /** The organization that has used a provider of the platform; left out where one organization owns the provider. */
+  /** The organization that uses a provider of the platform; omitted if an organization owns the provider. */
   readonly orgId?: string | undefined;
 }
 
-/** What tells one breaker from another, whatever its version. */
+/** Identifies a breaker, whatever the credential's version. */
 export function breakerKey({ id, orgId }: Pick<Credential, "id" | "orgId">): string {
   return orgId === undefined ? id : `${id} ${orgId}`;
 }
 
-/** What a process tells the others when it opens or closes a breaker, or tries it. */
+/** What a process announces when it opens, closes or probes a breaker. */
 export interface BreakerEvent extends Credential, BreakerReport {
   /** The vendor's newest failure, and how long ago it was. */
   readonly lastFault: { readonly fault: VendorFault; readonly agoMs: number } | undefined;
 }
 
-/** The way to those who use the same credentials in other processes and on other servers. */
+/** The connection to other processes and servers that use the same credentials. */
 export interface BreakerExchange {
   publish(news: BreakerEvent): void;
-  /** Where news from elsewhere go; set once. */
+  /** Sets the receiver of events from other processes; called once. */
   onEvent(receive: (news: BreakerEvent) => void): void;
 }
 
@@ -198,21 +205,24 @@ export function afterWaiting(news: BreakerEvent, waitedMs: number): BreakerEvent
   };
 }
 
-/** More credentials than any installation has in use; of the closed ones the one made first is forgotten first. */
+/** More credentials than any installation uses; of the closed ones the oldest is dropped first. */
 const BREAKERS_MAX = 10_000;
 
-/** Failures of one organization may be its own doing, with its prompts or its models: so many have to agree on an outage. */
+/** Failures of one organization may be caused by its own prompts or models, so this many must agree on an outage. */
 const OUTAGE_ORGANIZATIONS_MIN = 2;
-/** And they have to be half of those that were answered, or not, within this time. */
+/** And they must be at least this share of the organizations with a result within this time. */
 const OUTAGE_SHARE = 0.5;
 const OUTAGE_WINDOW_MS = 60_000;
 
-/** What can be told of a credential: of its newest answers what this process knows, of the rest what all know. */
+/**
+ * The reported state of a credential: its newest answers as this process knows them, the rest as all processes
+ * know it.
+ */
 export interface BreakerHealth {
   readonly phase: BreakerPhase;
-  /** How many of the newest answers, 20 at most, were failures; none of those that have opened it. */
+  /** How many of the newest answers, at most 20, were failures; those that opened the breaker do not count. */
   readonly recentFailures: number;
-  /** The newest failure that was the vendor's own, however long ago. */
+  /** The vendor's own newest failure, however old. */
   readonly lastFault: { readonly fault: VendorFault; readonly atMs: number } | undefined;
 }
 
@@ -220,7 +230,7 @@ const UNUSED: BreakerHealth = { phase: "closed", recentFailures: 0, lastFault: u
 
 type BreakerClock = Pick<Clock, "monotonicMs" | "epochMs">;
 
-/** What all calls know about one credential: those of this process, and of other processes that have announced it. */
+/** The shared knowledge about one credential: from this process, and from other processes that have announced it. */
 export class Breaker {
   readonly credential: Credential;
   readonly #clock: BreakerClock;
@@ -231,8 +241,8 @@ export class Breaker {
   #lastFault: BreakerHealth["lastFault"];
 
   /**
-   * `onChange`: calls of this process have opened or closed it, or try it. `isOutage`: other organizations have found out that
-   * the vendor fails them all.
+   * `onChange`: calls of this process have opened, closed or probed it. `isOutage`: other organizations have found
+   * that the vendor fails for all of them.
    */
   constructor(
     credential: Credential,
@@ -246,7 +256,7 @@ export class Breaker {
     this.#isOutage = isOutage;
   }
 
-  /** An open one whose pause is over waits for a call to try it. */
+  /** An open breaker whose pause is over waits for a call to probe it. */
   get phase(): BreakerPhase {
     return this.#state.phase;
   }
@@ -260,17 +270,17 @@ export class Breaker {
     return this.isWaiting || this.#isOutage();
   }
 
-  /** What its own calls have found out keeps the next ones away. */
+  /** Failures of its own calls keep the next ones away. */
   get isWaiting(): boolean {
     return isSkipped(this.#state, this.#clock.monotonicMs());
   }
 
-  /** Whether the vendor has answered or failed a call of this process lately. */
+  /** Whether the vendor has answered or failed a call of this process recently. */
   get isInUse(): boolean {
     return this.#clock.monotonicMs() - this.#usedAtMs <= OUTAGE_WINDOW_MS;
   }
 
-  /** What others are told of it. */
+  /** The state as it is announced to other processes. */
   get lastEvent(): BreakerEvent {
     const { fault, atMs = 0 } = this.#lastFault ?? {};
     return {
@@ -319,15 +329,15 @@ export class Breaker {
 }
 
 /**
- * The breakers of all credentials that calls have used, shared with other processes where there is an exchange. A credential of
- * the platform has one for each organization that uses it, so that none can close the vendor to the others by its own doing;
- * what several find out at the same time holds for all.
+ * The breakers of all credentials that calls have used, shared with other processes if there is an exchange. A
+ * credential of the platform has one breaker for each organization that uses it, so that none can close the vendor
+ * to the others; an outage that several organizations find at the same time applies to all.
  */
 export class Breakers {
   readonly #clock: BreakerClock;
   readonly #exchange: BreakerExchange | undefined;
   readonly #byKey = new Map<string, Breaker>();
-  /** Those of a credential of the platform, by its id. */
+  /** The breakers of a platform credential, by its id. */
   readonly #byShared = new Map<string, Set<Breaker>>();
 
   constructor(clock: BreakerClock, exchange?: BreakerExchange) {
@@ -362,13 +372,16 @@ export class Breakers {
     this.of(news).applyReport(news);
   }
 
-  /** Closed and without a fault for a credential that nobody has used since it was changed. */
+  /** Closed and without a fault for a credential that no call has used since it was changed. */
   healthOf(credential: Pick<Credential, "id" | "version" | "orgId">): BreakerHealth {
     const breaker = this.#byKey.get(breakerKey(credential));
     return breaker?.credential.version === credential.version ? breaker.health : UNUSED;
   }
 
-  /** Those that are not closed, by category and vendor; of a credential of the platform one, where half of its users have trouble. */
+  /**
+   * Breakers that are not closed, by category and vendor; one for a platform credential if half of its users have
+   * failures.
+   */
   failing(): readonly Pick<Credential, "category" | "vendor">[] {
     const own = this.#notClosed().filter(({ credential }) => credential.orgId === undefined);
     const shared = [...this.#byShared.values()].flatMap((users) => {
@@ -379,7 +392,7 @@ export class Breakers {
     return [...own, ...shared].map(({ credential }) => credential);
   }
 
-  /** News of breakers that are not closed, for who knows nothing of them yet; the newest at the end. */
+  /** Events of breakers that are not closed, for a process that has just started; the newest is last. */
   events(): readonly BreakerEvent[] {
     return this.#notClosed().map(({ lastEvent: news }) => news);
   }
@@ -410,7 +423,7 @@ export class Breakers {
     if (users?.size === 0) this.#byShared.delete(id);
   }
 
-  /** A call that has begun before its credential was changed says nothing of what it is now. */
+  /** A call that started before its credential was changed shows nothing about the current one. */
   #publish(breaker: Breaker): void {
     if (this.#byKey.get(breakerKey(breaker.credential)) === breaker) {
       this.#exchange?.publish(breaker.lastEvent);
@@ -418,7 +431,7 @@ export class Breakers {
   }
 }
 
-/** How many have something to say of the vendor now, and those of them that are in trouble. */
+/** How many organizations have a recent result from the vendor, and how many of those are failures. */
 function share(
   users: readonly Breaker[],
   isTroubled: (breaker: Breaker) => boolean,

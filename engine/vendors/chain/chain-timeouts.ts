@@ -2,7 +2,7 @@ import type { CancelTimer, Clock } from "../../time/clock.js";
 
 /**
  * One attempt that is abandoned when no data arrives for too long: one timer, which checks for data when it fires.
- * Without a limit it only passes on that the attempt is cancelled.
+ * Without a limit it only forwards cancellation.
  */
 export class ReplyTimeout {
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ export class ReplyTimeout {
     this.signal = limitMs === undefined ? signal : AbortSignal.any([signal, this.#expired.signal]);
     if (limitMs === undefined) return;
     this.#wait(limitMs);
-    // At once, not when the client has noticed: a call that has ended leaves no timer behind.
+    // Immediately, not when the client has noticed: a call that has ended leaves no timer behind.
     signal.addEventListener("abort", this.#onAbort);
   }
 
@@ -36,12 +36,12 @@ export class ReplyTimeout {
     return this.#clock.monotonicMs() - this.#startedAtMs;
   }
 
-  /** How long nothing has come. */
+  /** How long no data has arrived. */
   get quietMs(): number {
     return this.#clock.monotonicMs() - this.#progressAtMs;
   }
 
-  /** Something has come; what comes next may take `nextMs`, where that is another time than before. */
+  /** Data has arrived; the next may take `nextMs`, if that differs from the previous limit. */
   progress(nextMs = this.#limitMs): void {
     this.#progressAtMs = this.#clock.monotonicMs();
     if (this.#limitMs === Number.POSITIVE_INFINITY || nextMs === this.#limitMs) return;
@@ -50,12 +50,12 @@ export class ReplyTimeout {
     this.#wait(nextMs);
   }
 
-  /** Nothing may come for so long after all, counted from when something came last. */
+  /** Extends the limit, counted from the last data. */
   allow(limitMs: number): void {
     this.#limitMs = Math.max(this.#limitMs, limitMs);
   }
 
-  /** From now on it is waited for without a limit. */
+  /** Removes the limit. */
   lift(): void {
     this.#limitMs = Number.POSITIVE_INFINITY;
     this.#cancel();

@@ -3,41 +3,41 @@ import type { Clock } from "../../time/clock.js";
 import { VendorError } from "../contracts.js";
 import type { Breaker } from "./breakers.js";
 
-/** For this long after a failure, a vendor is the last of its call's chain, whatever its breaker says. */
+/** For this long after a failure, a vendor is the last of its call's chain, whatever its breaker's state. */
 const GRUDGE_MS = 60_000;
 
-/** One vendor of a chain, with what it is asked for. */
+/** One vendor of a chain, with its model and settings. */
 export interface ChainLink<Client> {
   readonly vendor: string;
   readonly modelId: string;
-  /** The organization whose call it is. */
+  /** The organization of the call. */
   readonly orgId: string;
   readonly client: Client;
   readonly breaker: Breaker;
 }
 
 export interface Wasted {
-  /** What the caller waited for it in vain. */
+  /** How long the caller waited for the failed attempt. */
   readonly ms: number;
-  /** What was paid for and is said again by another; an estimate. */
+  /** The estimated tokens that were paid for and are generated again by another vendor. */
   readonly tokens: number;
 }
 
-/** What became of asking another one because the first was late; `withheld`: too much had been spent on it already. */
+/** The outcome of requesting a second vendor because the first was late; `withheld`: the budget was used up. */
 export type HedgeOutcome = "asked" | "withheld" | "won" | "lost";
 
-/** Is told how the vendors of one call do. */
+/** Receives the results of one call's vendors. */
 export interface ChainWatch {
   answered(category: Category, link: ChainLink<unknown>): void;
-  /** Another vendor is asked instead. */
+  /** Another vendor is used instead. */
   failed(category: Category, link: ChainLink<unknown>, error: VendorError, wasted: Wasted): void;
-  /** `wastedTokens`: what the one that was not needed has cost; an estimate. */
+  /** `wastedTokens`: the estimated cost of the request that was not needed. */
   hedged(category: Category, outcome: HedgeOutcome, wastedTokens: number): void;
 }
 
 export interface ChainParts<Link> {
   readonly category: Category;
-  /** One or more, in the order in which they are to be asked. */
+  /** One or more, in the order in which they are tried. */
   readonly links: readonly [Link, ...Link[]];
   readonly clock: Clock;
   readonly watch: ChainWatch;
@@ -60,14 +60,14 @@ export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
     this.#watch = watch;
   }
 
-  /** All of them: first those that are thought to work, then, for want of better, the others. */
+  /** All vendors: first those that are expected to work, then the others. */
   candidates(): readonly Link[] {
     const trusted = this.#links.filter((link) => this.trusts(link));
     const others = this.#links.filter((link) => !trusted.includes(link));
     return [...trusted, ...others];
   }
 
-  /** Who would be asked now. */
+  /** The vendor that is tried next. */
   get next(): Link {
     return this.candidates()[0] ?? this.first;
   }
@@ -93,7 +93,7 @@ export class Chain<Client, Link extends ChainLink<Client> = ChainLink<Client>> {
     this.#watch.hedged(this.#category, outcome, wastedTokens);
   }
 
-  /** Whether it is asked before others. */
+  /** Whether it is tried before others. */
   trusts(link: Link): boolean {
     if (link.breaker.isSkipped) return false;
     const failedAtMs = this.#failedAtMs.get(link);
@@ -107,7 +107,7 @@ export function worstOf(failures: readonly VendorError[]): VendorError {
   return error ?? new VendorError("chain", "unavailable", "the chain has no vendor");
 }
 
-/** A client that breaks its contract has failed like any other. */
+/** A client that breaks its contract counts as failed. */
 export function asVendorError(vendor: string, cause: unknown): VendorError {
   if (cause instanceof VendorError) return cause;
   return new VendorError(vendor, "badAnswer", `${vendor}: its client broke off`, { cause });

@@ -21,14 +21,14 @@ const SENTENCE_END = /[.!?…。！？]["'”’)\]]*\s+/gu;
 export const GO_ON =
   "[Your reply broke off. Go on with it: write its last word once more, and then what comes next. Repeat nothing else of it, and say nothing about this.]";
 
-/** The conversation, with the beginning of the reply that has been given out already. */
+/** The conversation, with the beginning of the reply that was already passed on. */
 export function continued(messages: readonly ChatMessage[], given: string): readonly ChatMessage[] {
   return [...messages, { role: "assistant", content: given }, { role: "user", content: GO_ON }];
 }
 
 /**
- * Joins the rest of a reply to its beginning, which another model has said. A model writes the last word again, as it was asked,
- * or the whole reply or its last sentence, whatever it was asked: what is said already is taken off.
+ * Joins the rest of a reply to its beginning, which came from another LLM. An LLM repeats the last word, as
+ * requested, or the whole reply or its last sentence: the repeated text is removed.
  */
 export class Continuation {
   readonly #previousText: string;
@@ -40,11 +40,11 @@ export class Continuation {
     this.#previousText = given;
     const whole = given.trim();
     const lastWord = whole.slice(whole.search(/\S+$/u));
-    // The longest first: the others are parts of it.
+    // Longest first: the others are parts of it.
     this.#repeats = [whole, lastSentenceOf(whole), lastWord].filter((text) => text !== "");
   }
 
-  /** What of it goes out now. */
+  /** Returns the text that can be passed on now. */
   take(text: string): string {
     if (this.#isJoined) return text;
     this.#buffered += text;
@@ -55,7 +55,7 @@ export class Continuation {
     return this.#join();
   }
 
-  /** No more comes: what is still held. */
+  /** No more text follows: returns the withheld text. */
   end(): string {
     return this.#isJoined || this.#buffered === "" ? "" : this.#join();
   }
@@ -70,7 +70,7 @@ export class Continuation {
   }
 }
 
-/** The sentence that is not finished yet, without the blanks before it. */
+/** The unfinished sentence, without leading blanks. */
 function lastSentenceOf(text: string): string {
   let beginsAt = 0;
   for (const match of text.matchAll(SENTENCE_END)) beginsAt = match.index + match[0].length;
@@ -84,7 +84,7 @@ export interface ReplySoFar {
   readonly request: CompletionRequest;
   readonly onToken: (text: string) => void;
   text: string;
-  /** Tokens of requests that came to nothing; an estimate. */
+  /** The estimated tokens of failed requests. */
   wastedTokens: number;
 }
 
@@ -92,20 +92,20 @@ export interface AttemptParts {
   readonly link: ModelLink;
   readonly reply: ReplySoFar;
   readonly timeouts: ReplyTimeout;
-  /** It may take so long from one word to the next. */
+  /** The maximum time between two tokens. */
   readonly tokenGapMs: number;
-  /** Ends the attempt when another one has begun to speak. */
+  /** Ends the attempt when another one has started to answer. */
   readonly outpaced: AbortController;
   readonly mayBeEmpty: boolean;
-  /** It says its first word, or begins to use a tool: from now on the reply is its own. */
+  /** The first token or tool call arrived: from now on this attempt owns the reply. */
   readonly onStarted: (attempt: ModelAttempt) => void;
 }
 
-/** One LLM that is asked for a reply, or for the rest of one. */
+/** One LLM request for a reply, or for the rest of one. */
 export class ModelAttempt {
   readonly link: ModelLink;
   readonly timeouts: ReplyTimeout;
-  /** Nothing of the reply had been said when it was asked. */
+  /** Nothing of the reply had been passed on when it was requested. */
   readonly isFromStart: boolean;
   readonly completion: Promise<Completion>;
   readonly #parts: AttemptParts;
@@ -119,7 +119,7 @@ export class ModelAttempt {
     this.isFromStart = parts.reply.text === "";
     parts.link.breaker.onRequest();
     this.completion = this.#request();
-    // Who was asked ahead is looked at only when it is its turn.
+    // The result of a preemptive attempt is read only when it is used.
     this.completion.catch((cause: unknown) => {
       this.#failure = { cause };
     });
@@ -133,7 +133,7 @@ export class ModelAttempt {
     return this.#parts.outpaced.signal.aborted;
   }
 
-  /** What it has failed with by now. */
+  /** Its failure, if it has failed by now. */
   get failure(): { readonly cause: unknown } | undefined {
     return this.#failure;
   }
@@ -145,7 +145,7 @@ export class ModelAttempt {
   faultOf(cause: unknown): VendorError {
     const { vendor } = this.link;
     if (!this.timeouts.isOver) return asVendorError(vendor, cause);
-    const message = `${vendor}: gave nothing for ${Math.round(this.timeouts.quietMs)} ms`;
+    const message = `${vendor}: returned nothing for ${Math.round(this.timeouts.quietMs)} ms`;
     return new VendorError(vendor, "timeout", message, { cause });
   }
 
@@ -180,7 +180,7 @@ export class ModelAttempt {
     return { ...completion, completionTokens };
   }
 
-  /** False when nobody waits for it any more. */
+  /** False when the attempt is no longer needed. */
   #isContinuation(): boolean {
     const { timeouts, tokenGapMs } = this.#parts;
     if (timeouts.signal.aborted) return false;
@@ -196,22 +196,22 @@ export class ModelAttempt {
   }
 }
 
-/** What organizations have saved up, at most, for a time when their models are late more often. */
+/** The maximum budget that an organization can save up for times when its models are late more often. */
 const SAVED_TOKENS_MAX = 50_000;
-/** The organization whose model was asked first is forgotten first, with what it has saved. */
+/** The least recently used organization is dropped first, with its saved budget. */
 const ORGANIZATIONS_MAX = 10_000;
 
-/** What the replies of one organization may cost on top, because two models are asked. */
+/** The budget of one organization for requests to a second model. */
 export interface HedgeAllowance {
-  /** These tokens were paid for without any hedging; a share of them may be spent. */
+  /** Tokens that were paid for without hedging; a share of them may be spent. */
   used(tokens: number): void;
   /** False when the budget is too small: then no second LLM is asked. */
   spend(tokens: number): boolean;
 }
 
 /**
- * What may be spent, in all calls of the process, on asking another one too: at no time more than
- * `share` of the tokens that the organization's hedged agents have used.
+ * The hedging budget of all calls of the process: at most `share` of the tokens that the organization's hedged
+ * agents have used.
  */
 export class Hedging {
   readonly #share: number;
@@ -222,7 +222,7 @@ export class Hedging {
     this.#share = share;
   }
 
-  /** For the calls of one organization. */
+  /** The budget of one organization's calls. */
   of(orgId: string): HedgeAllowance {
     return {
       used: (tokens) => this.#save(orgId, this.#savedBy(orgId) + tokens * this.#share),
@@ -256,31 +256,31 @@ interface RequestedReply {
 }
 
 export interface LlmTimeouts {
-  /** A language model may take so long to its first word, at most. */
+  /** The maximum time to the first token. */
   readonly firstTokenMs: number;
-  /** And so long from one to the next. */
+  /** The maximum time between two tokens. */
   readonly tokenGapMs: number;
 }
 
 export interface ModelTerms {
   readonly timeouts: LlmTimeouts;
-  /** Where it is kept how long the models take. */
+  /** Records how long the models take. */
   readonly times: AnswerTimes;
-  /** Left out where nobody else is to be asked when the first is late. */
+  /** Omitted if no second model is requested when the first is late. */
   readonly allowance?: HedgeAllowance | undefined;
 }
 
 const NOTHING_TO_CANCEL: CancelTimer = () => undefined;
 
-/** One reply, whichever of the chain's models says it. */
+/** One reply, whichever of the chain's models generates it. */
 export class ModelReply {
   readonly #chain: Chain<LanguageModel>;
   readonly #terms: ModelTerms;
   readonly #reply: ReplySoFar;
   readonly #signal: AbortSignal;
-  /** Who has not been asked yet; behind them who was only late. */
+  /** Models that were not requested yet, followed by those that were only late. */
   readonly #waiting: ModelLink[];
-  /** Who was asked although the current one had not failed; once in a reply. */
+  /** The attempt that was started although the current one had not failed; at most one per reply. */
   #ahead: ModelAttempt | undefined;
   #current: ModelAttempt | undefined;
   #hasHedged = false;
@@ -323,7 +323,7 @@ export class ModelReply {
     throw worstOf(failures);
   }
 
-  /** Who was asked ahead goes on; the last one is waited for as if it were alone. */
+  /** The preemptive attempt continues; the last one has no alternative, so its wait is that of a single model. */
   #next(): ModelAttempt | undefined {
     const ahead = this.#ahead;
     this.#ahead = undefined;
@@ -336,7 +336,10 @@ export class ModelReply {
     return this.#start(link, this.#firstTokenLimitMs(link));
   }
 
-  /** The last one has none. Who has nobody behind it that is thought to work, or no hurry, has all the time that is set. */
+  /**
+   * The last model has no limit. A model without a working successor, or without hurry, has the full configured
+   * time.
+   */
   #firstTokenLimitMs(link: ModelLink): number | undefined {
     if (this.#waiting.length === 0) return undefined;
     const { timeouts, times } = this.#terms;
@@ -360,7 +363,7 @@ export class ModelReply {
     });
   }
 
-  /** Has the next one asked too, if this one is later with its first word than it usually is. */
+  /** Also requests the next model if this one is later than usual with its first token. */
   #hedge(first: ModelAttempt): void {
     const { times, allowance } = this.#terms;
     const { request } = this.#reply;
@@ -381,12 +384,12 @@ export class ModelReply {
     this.#chain.hedged("asked", 0);
     this.#waiting.shift();
     const { firstTokenMs } = this.#terms.timeouts;
-    // Leaving the first gains nothing any more: its fallback is already asked.
+    // Leaving the first model gains nothing any more: its fallback is already requested.
     first.timeouts.allow(firstTokenMs);
     this.#ahead = this.#start(link, firstTokenMs);
   }
 
-  /** Nobody is asked ahead who would not be asked at once in the place of the first. */
+  /** Only a model that would directly replace the first one is requested ahead. */
   #fallBack(): ModelLink | undefined {
     const [link] = this.#waiting;
     return link !== undefined && this.#chain.trusts(link) ? link : undefined;
@@ -402,7 +405,7 @@ export class ModelReply {
     const late = attempt === ahead ? first : ahead;
     if (late.failure !== undefined) return;
     late.outpace();
-    // At least so long: left out, the others would make a slow model look quick.
+    // A lower bound: without it, the other times would make a slow model look fast.
     times.record(late.link, late.timeouts.passedMs, tokens);
     late.link.breaker.abandoned();
     this.#reply.wastedTokens += tokens;
@@ -413,7 +416,7 @@ export class ModelReply {
     const { promptTokens, completionTokens } = completion;
     this.#terms.allowance?.used(promptTokens + completionTokens);
     const ahead = this.#ahead;
-    // It broke off while the first one was still waited for.
+    // The second attempt failed while the first one was still awaited.
     if (ahead?.failure !== undefined && !ahead.isOutpaced) {
       this.#failed(ahead, ahead.failure.cause);
     }
@@ -432,14 +435,14 @@ export class ModelReply {
     return error;
   }
 
-  /** Nobody waits any more. Who was quiet for too long by then is not asked first again. */
+  /** The attempt is no longer needed. A model that was silent for too long by then is not tried first again. */
   #leave(attempt: ModelAttempt): void {
     const { link, timeouts } = attempt;
     if (attempt.isOutpaced) return;
     const { firstTokenMs, tokenGapMs } = this.#terms.timeouts;
     if (timeouts.quietMs < (attempt.hasStarted ? tokenGapMs : firstTokenMs))
       return link.breaker.abandoned();
-    const error = new VendorError(link.vendor, "timeout", `${link.vendor}: gave nothing`);
+    const error = new VendorError(link.vendor, "timeout", `${link.vendor}: returned nothing`);
     this.#chain.failed(link, error, { ms: Math.round(timeouts.passedMs), tokens: 0 });
   }
 
@@ -448,7 +451,7 @@ export class ModelReply {
   }
 }
 
-/** A request that was taken is billed, whatever becomes of its answer. */
+/** An accepted request is billed, whatever the outcome. */
 function isPaid({ fault }: VendorError): boolean {
   return fault === "timeout" || fault === "disconnected" || fault === "badAnswer";
 }
@@ -468,7 +471,7 @@ export class ChainedModel implements LanguageModel {
     this.#terms = terms;
   }
 
-  /** Each vendor is asked for the model of its own: that of the request counts for nothing. */
+  /** Each vendor uses its own model; the request's model is ignored. */
   complete(
     request: CompletionRequest,
     onToken: (text: string) => void,

@@ -2,32 +2,32 @@ import { FairCache } from "../../fair-cache.js";
 import type { SpeechMeasure, SpeechRequest } from "../contracts.js";
 import { isTooLittle, lettersWeightOf, wordsWeightOf } from "../transport/speech-tail.js";
 
-/** Voices whose sentences are remembered, of all organizations of the process. */
+/** The number of voices kept, over all organizations of the process. */
 export const MEASURED_VOICES_MAX = 1_024;
-/** The newest sentences of a voice that count, and the fewest that say anything. */
+/** The number of newest sentences that count per voice, and the fewest that allow an estimate. */
 export const SENTENCES_MAX = 30;
 export const SENTENCES_MIN = 8;
-/** In a shorter text the pauses before and behind the words weigh too much. */
+/** In a shorter text the pauses before and after the words weigh too much. */
 const WEIGHT_MIN = 30;
-/** Below this share of the quickest of its sentences a voice has not said all of the text. Half of one is at 0.5. */
+/** Below this share of its fastest sentence's pace a voice has not said the whole text. Half a sentence is at 0.5. */
 const QUICKEST_SHARE = 0.7;
-/** After this many sentences in a row that were too short the voice counts as another one, and is learned again. */
+/** After this many consecutive sentences that were too short the voice counts as changed, and is measured again. */
 export const TOO_SHORT_IN_ROW_MAX = 3;
-/** Numbers, symbols and acronyms take longer than their letters, so that nothing is learned from them. */
+/** Numbers, symbols and acronyms take longer than their letters, so they are not measured. */
 const PLAIN_TEXT = /^[\p{L}\p{M}\s.,!?;:'’"“”«»-]+$/u;
 const ACRONYM = /\p{Lu}{2}/u;
 
 type Spoken = Pick<SpeechRequest, "text" | "speed">;
 
 interface LearnedVoice {
-  /** How long each sentence took, in ms for a letter or the gap behind a word. */
+  /** How long each sentence took, in ms per letter or gap after a word. */
   readonly paces: readonly number[];
   readonly tooShortInRow: number;
 }
 
 /**
- * How quickly the voices of each organization speak, from their own earlier sentences: less sound than that is not all of a text.
- * What is learned from an organization's sentences is used for no other organization's.
+ * How fast each organization's voices speak, measured from earlier sentences: shorter audio is not the whole text.
+ * Measurements of one organization are used for no other.
  */
 export class SpeechDurations {
   readonly #voices = new FairCache<LearnedVoice>({

@@ -14,7 +14,7 @@ import { ReplyTimeout } from "./chain-timeouts.js";
 
 export interface SuspectedStall<Link> {
   readonly link: Link;
-  /** How far the audio of the call had come. */
+  /** How much audio of the call had arrived. */
   readonly heardMs: number;
   /** On the server's clock. */
   readonly sinceMs: number;
@@ -29,26 +29,26 @@ export class SttStalls<Link> {
   #doubted: SuspectedStall<Link> | undefined;
   #isOver = false;
 
-  /** False where the doubt counts for nothing. */
+  /** False if the suspicion has no effect. */
   suspect(doubted: SuspectedStall<Link>, how: "doubtful" | "deaf"): boolean {
     if (this.#doubted !== undefined || (this.#isOver && how === "doubtful")) return false;
     this.#doubted = doubted;
     return true;
   }
 
-  /** Nobody has told words since. */
+  /** No STT has returned words since. */
   isOpen(doubted: SuspectedStall<Link>): boolean {
     return this.#doubted === doubted;
   }
 
-  /** Nobody else could be opened: the next time that it seems deaf counts anew. */
+  /** No other STT could be opened: the next time that it seems dead is counted from zero. */
   dismiss(doubted: SuspectedStall<Link>): void {
     if (this.#doubted !== doubted) return;
     this.#doubted = undefined;
     this.#isOver = true;
   }
 
-  /** Somebody tells words: returns the doubt that they prove right. Their time is that of the call's audio. */
+  /** An STT returns words: returns the suspicion that they confirm. Their time is on the clock of the call's audio. */
   settle(link: Link, lastWordEndMs: number | undefined): SuspectedStall<Link> | undefined {
     const doubted = this.#doubted;
     if (doubted === undefined) return undefined;
@@ -60,11 +60,11 @@ export class SttStalls<Link> {
   }
 }
 
-/** Backlog goes out in steps of this length at this multiple of real time: in a burst it would be refused. */
+/** Backlog is sent in steps of this length at this multiple of real time: the vendor would refuse a burst. */
 const STEP_MS = 20;
 const SPEED = 2;
 
-/** The newest audio of a call, and how it is told once more to a recognizer that has not heard it. */
+/** The newest audio of a call, and its replay to an STT that has not received it. */
 export class PacedReplay {
   readonly #clock: Clock;
   readonly #format: InputFormat;
@@ -86,12 +86,12 @@ export class PacedReplay {
     this.#ring = ring;
   }
 
-  /** Tells the same audio to a second recognizer; only one of the two is to `keep` what comes. */
+  /** Replays the same audio to a second STT; only one of the two may `keep` new audio. */
   beside(): PacedReplay {
     return new PacedReplay(this.#clock, this.#format, this.#keptMs, this.#ring);
   }
 
-  /** Backlog is still being told: what comes meanwhile goes behind it. */
+  /** A replay is in progress: new audio follows it. */
   get isUnderway(): boolean {
     return this.#cancel !== undefined;
   }
@@ -108,7 +108,7 @@ export class PacedReplay {
     this.#ring.write(audio);
   }
 
-  /** Tells all from this byte on, and then what comes, until it has caught up. */
+  /** Replays all audio from this byte on, and then new audio, until it has caught up. */
   start(fromByte: number, write: (audio: Uint8Array) => void): void {
     this.stop();
     this.#nextByte = fromByte;
@@ -117,7 +117,7 @@ export class PacedReplay {
     this.#cancel = this.#clock.every(STEP_MS, () => this.#step(write));
   }
 
-  /** All that is left at once: the call ends. */
+  /** Sends the rest immediately: the call ends. */
   flush(write: (audio: Uint8Array) => void): void {
     if (!this.isUnderway) return;
     this.stop();
@@ -130,7 +130,8 @@ export class PacedReplay {
   }
 
   #step(write: (audio: Uint8Array) => void): void {
-    // A late step tells as much more: in steps of one size a busy process would fall behind the caller for good.
+    // A late step sends correspondingly more: with fixed steps a busy process would never catch up
+    // with the caller.
     const nowMs = this.#clock.monotonicMs();
     const stepBytes = bytesOfMs(this.#format, Math.floor((nowMs - this.#steppedMs) * SPEED));
     this.#steppedMs = nowMs;
@@ -146,12 +147,12 @@ type Link = ChainLink<SpeechToText>;
 
 /** How long audio without words is kept: a dead STT is detected after about five seconds of speech. */
 const KEPT_MS = 8_000;
-/** A connection that has broken comes back within this time, or somebody else listens. */
+/** A broken connection recovers within this time, or another STT takes over. */
 const LOST_MAX_MS = 700;
-/** Who has listened for so long was a good choice; more changes in less time than this are one outage. */
+/** An STT that worked for this long was a good choice; changes in shorter intervals belong to one outage. */
 const STABLE_AFTER_MS = 10_000;
 const CHANGES_MAX = 6;
-/** There is nobody else: the last is waited for, and is wanted whenever it comes. */
+/** No other STT exists: the last one is awaited, and used whenever it answers. */
 const ALWAYS: Wanted = { isLastAwaited: true, isSo: () => true };
 
 interface Wanted {
@@ -164,7 +165,7 @@ export interface ChainedStreamParts {
   readonly format: InputFormat;
   readonly listener: SpeechListener;
   readonly signal: AbortSignal;
-  /** Rejects with a VendorError that has been counted. `isLast`: there is nobody to turn to. */
+  /** Rejects with a VendorError that has been counted. `isLast`: there is no fallback. */
   readonly open: (
     link: Link,
     listener: SpeechListener,
@@ -173,7 +174,7 @@ export interface ChainedStreamParts {
   ) => Promise<SpeechStream>;
 }
 
-/** A recognizer that listens beside the present one, which seems to be deaf and may only be slow. */
+/** A second STT in parallel with the current one, which seems dead and may only be slow. */
 interface Beside {
   readonly link: Link;
   readonly stream: SpeechStream;
@@ -204,12 +205,12 @@ export class ChainedStream implements SpeechStream {
   #turns = 0;
   #turn = 0;
   readonly #doubts = new SttStalls<Link>();
-  /** Where in the whole stream the present one's time begins. */
+  /** The position in the whole stream where the current STT's time begins. */
   #baseByte = 0;
   #openedAtMs = 0;
   #changes = 0;
   #failedAtMs: number | undefined;
-  /** When the present one has come back by itself. */
+  /** When the current STT last reconnected by itself. */
   #recoveredAtMs: number | undefined;
   #cancelLost: CancelTimer = () => undefined;
   #isClosed = false;
@@ -224,7 +225,7 @@ export class ChainedStream implements SpeechStream {
     signal.addEventListener("abort", this.#onAbort);
   }
 
-  /** Opens the first that takes audio. Rejects with a VendorError when none does. */
+  /** Opens the first STT that accepts audio. Rejects with a VendorError when none does. */
   async start(): Promise<void> {
     const failures = await this.#openOneOf(this.#parts.chain.candidates());
     if (failures === undefined) return;
@@ -381,7 +382,7 @@ export class ChainedStream implements SpeechStream {
     const deaf = this.#doubts.settle(link, lastWordEndMs);
     if (deaf !== undefined) {
       const { vendor } = deaf.link;
-      const error = new VendorError(vendor, "timeout", `${vendor}: hears nothing of a voice`);
+      const error = new VendorError(vendor, "timeout", `${vendor}: returned no words for speech`);
       const ms = Math.round(chain.clock.monotonicMs() - deaf.sinceMs);
       chain.failed(deaf.link, error, { ms, tokens: 0 });
     }
@@ -413,8 +414,8 @@ export class ChainedStream implements SpeechStream {
   }
 
   /**
-   * It reconnects by itself, and gets the audio without words again. An STT that seems dead, or whose connection breaks
-   * again, is not waited for.
+   * It reconnects by itself, and gets the audio without words again. An STT that seems dead, or whose connection
+   * breaks again, is replaced.
    */
   #lose(error: VendorError): void {
     const { chain, listener } = this.#parts;
@@ -474,19 +475,19 @@ export class ChainedStream implements SpeechStream {
 export type RecognizerLink = ChainLink<SpeechToText>;
 
 /**
- * Recognizers one behind the other. Who does not take audio within `maxEndpointingDelayMs` is left for the next, at the beginning of a call
- * and in the middle of it.
+ * A chain of STTs. An STT that does not accept audio within `openTimeoutMs` is replaced by the next, at
+ * the beginning of a call and within it.
  */
 export class ChainedRecognizer implements SpeechToText {
   readonly #chain: Chain<SpeechToText>;
-  readonly #maxEndpointingDelayMs: number;
+  readonly #openTimeoutMs: number;
 
-  constructor(chain: Chain<SpeechToText>, maxEndpointingDelayMs: number) {
+  constructor(chain: Chain<SpeechToText>, openTimeoutMs: number) {
     this.#chain = chain;
-    this.#maxEndpointingDelayMs = maxEndpointingDelayMs;
+    this.#openTimeoutMs = openTimeoutMs;
   }
 
-  /** Each vendor listens with the model of its own: that of the options counts for nothing. */
+  /** Each vendor uses its own model; the model in the options is ignored. */
   async open(
     options: ListenOptions,
     listener: SpeechListener,
@@ -501,14 +502,14 @@ export class ChainedRecognizer implements SpeechToText {
       signal,
       open: (link, hears, until, isLast) =>
         opened(chain, link, { ...options, modelId: link.modelId }, hears, until, {
-          limitMs: isLast ? undefined : this.#maxEndpointingDelayMs,
+          limitMs: isLast ? undefined : this.#openTimeoutMs,
         }),
     });
     await stream.start();
     return stream;
   }
 
-  /** Its reconnecting is its own, and nothing stands between it and the call. */
+  /** A single STT reconnects by itself, without a layer between it and the call. */
   async #openOnly(
     options: ListenOptions,
     listener: SpeechListener,
@@ -524,7 +525,7 @@ export class ChainedRecognizer implements SpeechToText {
   }
 }
 
-/** Opens one vendor's stream, or says why not and counts it. Rejects with a VendorError. */
+/** Opens one vendor's stream, or counts its failure. Rejects with a VendorError. */
 async function opened(
   chain: Chain<SpeechToText>,
   link: RecognizerLink,

@@ -10,9 +10,9 @@ import type { AnswerTimes } from "./answer-times.js";
 import { asVendorError, type Chain, type ChainLink, worstOf } from "./chain.js";
 import { ReplyTimeout } from "./chain-timeouts.js";
 
-/** Audio comes faster than it is heard: a voice that pauses for longer when its sentence is given up has stalled. */
+/** Audio arrives faster than it plays: TTS that has paused for longer when its sentence is given up has stalled. */
 const GAP_MAX_MS = 500;
-/** Before its audio an MP3 may have a tag that begins so. */
+/** An MP3 may have a tag before its audio that begins with these bytes. */
 const ID3 = [0x49, 0x44, 0x33];
 
 export interface VoiceLink extends ChainLink<TextToSpeech> {
@@ -20,22 +20,22 @@ export interface VoiceLink extends ChainLink<TextToSpeech> {
 }
 
 export interface VoiceTerms {
-  /** A voice may take so long to its first audio, at most, and from one piece to the next. */
-  readonly maxEndpointingDelayMs: number;
-  /** Where it is kept how long the voices take to their first audio. */
+  /** The maximum time to the first audio, and between two pieces. */
+  readonly audioTimeoutMs: number;
+  /** Records the time to first audio of each voice. */
   readonly times: AnswerTimes;
 }
 
 /**
- * Voices one behind the other. Who gives nothing for too long, or fails, before its first audio is left for the next. Who
- * does so later has failed with a fault that may pass: what has been heard stands, and the call asks for the words that are
- * left, which the next one then says.
+ * A chain of TTS vendors. A vendor that returns nothing for too long, or fails, before its first audio is replaced
+ * by the next. After its first audio it fails with a retryable fault: the played audio stands, and the call
+ * requests the remaining words, which the next vendor then says.
  */
 export class ChainedVoice implements TextToSpeech {
   readonly #chain: Chain<TextToSpeech, VoiceLink>;
   readonly #terms: VoiceTerms;
 
-  /** All of them must give every format of the first. */
+  /** All of them must offer every format of the first. */
   constructor(chain: Chain<TextToSpeech, VoiceLink>, terms: VoiceTerms) {
     this.#chain = chain;
     this.#terms = terms;
@@ -45,7 +45,7 @@ export class ChainedVoice implements TextToSpeech {
     return this.#chain.first.client.formats;
   }
 
-  /** Each vendor speaks with the model and at the speed of its own: those of the request count for nothing. */
+  /** Each vendor uses its own model and speed; those of the request are ignored. */
   async synthesize(
     request: SpeechRequest,
     onChunk: (audio: Uint8Array) => void,
@@ -87,7 +87,7 @@ export class ChainedVoice implements TextToSpeech {
   }
 }
 
-/** One voice asked for one sentence. */
+/** One TTS request for one sentence. */
 class Attempt {
   hasStarted = false;
   readonly #chain: Chain<TextToSpeech, VoiceLink>;
@@ -109,15 +109,13 @@ class Attempt {
     this.#link = link;
     this.#signal = signal;
     this.#terms = terms;
-    const { maxEndpointingDelayMs, times } = terms;
+    const { audioTimeoutMs, times } = terms;
     const isReplaced = standIn !== undefined && chain.trusts(standIn);
-    const waitedMs = isReplaced
-      ? times.timeoutMs(link, maxEndpointingDelayMs)
-      : maxEndpointingDelayMs;
+    const waitedMs = isReplaced ? times.timeoutMs(link, audioTimeoutMs) : audioTimeoutMs;
     const limitMs = standIn === undefined ? undefined : waitedMs;
     this.#timeouts = new ReplyTimeout(chain.clock, limitMs, signal);
     link.breaker.onRequest();
-    // At once: who asks for the rest of the sentence in the same moment is to ask somebody else.
+    // Immediately: a request for the rest of the sentence in the same moment must go to another vendor.
     signal.addEventListener("abort", this.#onAbort);
   }
 
@@ -136,10 +134,10 @@ class Attempt {
       if (!this.hasStarted && !this.#isAudio(audio, format)) return this.#broken.abort();
       if (!this.hasStarted) this.#terms.times.record(this.#link, this.#timeouts.passedMs);
       this.hasStarted = true;
-      this.#timeouts.progress(this.#terms.maxEndpointingDelayMs);
+      this.#timeouts.progress(this.#terms.audioTimeoutMs);
       onChunk(audio);
     };
-    // Those of a voice that is left before its audio are not those of the next one.
+    // Word times of a vendor that is left before its audio do not apply to the next one.
     const onWords = (words: readonly SpokenWord[]) => {
       if (this.hasStarted && !until.aborted) request.onWords?.(words);
     };
@@ -156,11 +154,11 @@ class Attempt {
   faultOf(cause: unknown): VendorError {
     const { vendor } = this.#link;
     if (this.#broken.signal.aborted) {
-      return new VendorError(vendor, "badAnswer", `${vendor}: what it gives is no audio`);
+      return new VendorError(vendor, "badAnswer", `${vendor}: the response is not audio`);
     }
     if (!this.#timeouts.isOver) return asVendorError(vendor, cause);
     const quietMs = Math.round(this.#timeouts.quietMs);
-    return new VendorError(vendor, "timeout", `${vendor}: gave nothing for ${quietMs} ms`);
+    return new VendorError(vendor, "timeout", `${vendor}: returned nothing for ${quietMs} ms`);
   }
 
   failed(error: VendorError): void {
@@ -176,13 +174,13 @@ class Attempt {
 
   #leave(): void {
     const { quietMs } = this.#timeouts;
-    const isHung = quietMs >= (this.hasStarted ? GAP_MAX_MS : this.#terms.maxEndpointingDelayMs);
+    const isHung = quietMs >= (this.hasStarted ? GAP_MAX_MS : this.#terms.audioTimeoutMs);
     if (!isHung) return this.#link.breaker.abandoned();
     const { vendor } = this.#link;
-    this.failed(new VendorError(vendor, "timeout", `${vendor}: gave nothing`));
+    this.failed(new VendorError(vendor, "timeout", `${vendor}: returned nothing`));
   }
 
-  /** Raw samples are any bytes at all; of MP3 the beginning is known. */
+  /** Raw samples can be any bytes; MP3 has a known beginning. */
   #isAudio(audio: Uint8Array, format: SpeechFormat): boolean {
     if (this.#chain.isSingle || format.encoding !== "mp3") return true;
     if (audio.byteLength < MP3_HEADER_BYTES) return true;

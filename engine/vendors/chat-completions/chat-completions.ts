@@ -35,13 +35,16 @@ import { ToolCalls, thoughtFields } from "./tool-calls.js";
 const BEGINNING = "<think>";
 const END = "</think>";
 
-/** Blanks before the first word are held back until it is known what it is; a reply of more of them is what it is. */
+/**
+ * Blanks before the first word are withheld until it is clear what they belong to; more blanks than this count as
+ * text.
+ */
 const LEADING_BLANKS_MAX_CHARS = 64;
 
 /**
- * Takes the thoughts off a reply of a server that does not know them from words: those that it begins with, up to their end mark.
- * No more of them is kept than a piece of a mark. How long they go on is limited by the tokens of the request alone; a reply whose
- * thoughts have no end is empty.
+ * Removes reasoning from the beginning of a reply, up to its end tag, for a server that does not separate it.
+ * Buffers at most a fragment of a tag. Only the request's token limit bounds the reasoning; a reply whose
+ * reasoning never ends is empty.
  */
 export class ThoughtFilter {
   #phase: "undecided" | "thinking" | "behind thoughts" | "speaking" = "undecided";
@@ -86,7 +89,7 @@ export class ThoughtFilter {
       this.#phase = "behind thoughts";
       return this.#skipBlanks(text.slice(at + END.length));
     }
-    // As much as may be a piece of a mark that was cut.
+    // Keeps what may be a fragment of a tag.
     this.#buffered = text.slice(-(END.length - 1));
     return "";
   }
@@ -101,11 +104,11 @@ export class ThoughtFilter {
 /** A reasoning model may think this long before its first word; the call's own watchdog acts earlier. */
 const FIRST_BYTE_TIMEOUT_MS = 20_000;
 const BETWEEN_BYTES_TIMEOUT_MS = 10_000;
-/** A reply of 10,000 words takes about that long; a stream that never ends is cut here. */
+/** A reply of 10,000 words takes about this long; an endless stream is cut here. */
 const TOTAL_TIMEOUT_MS = 180_000;
-/** 10,000 words, one a chunk of some 300 bytes, twice over. */
+/** 10,000 words, one in each chunk of some 300 bytes, twice over. */
 const REPLY_MAX_BYTES = 8 * 1024 * 1024;
-/** A chunk holds a word or two; a thousandfold of that is not a chunk. */
+/** A chunk holds a word or two; anything a thousand times larger is not a chunk. */
 const EVENT_MAX_CHARS = 256 * 1024;
 
 const LIMITS: StreamLimits = {
@@ -119,7 +122,7 @@ const usageSchema = v.nullish(
   v.object({ prompt_tokens: v.optional(v.number()), completion_tokens: v.optional(v.number()) }),
 );
 
-/** Fields beside these are the vendor's own, which it may want back. */
+/** Additional fields are the vendor's own, which it may require back. */
 const toolCallSchema = v.looseObject({
   index: v.nullish(v.number()),
   id: v.nullish(v.string()),
@@ -129,7 +132,7 @@ const toolCallSchema = v.looseObject({
   ),
 });
 
-/** Only what is read. Groq reports its usage and errors under `x_groq`. */
+/** Only the fields that are used. Groq reports its usage and errors under `x_groq`. */
 const chunkSchema = v.object({
   error: v.optional(v.unknown()),
   choices: v.optional(
@@ -151,14 +154,14 @@ const chunkSchema = v.object({
   x_groq: v.nullish(v.object({ usage: usageSchema, error: v.nullish(v.string()) })),
 });
 
-/** What differs between the vendors that speak OpenAI's chat-completions protocol. */
+/** The differences between vendors that use OpenAI's chat-completions protocol. */
 export interface ChatDialect {
   readonly vendor: string;
   readonly publicUrl: string;
   readonly isKeyOptional?: true;
-  /** The id of a tool's call as the vendor takes it; where this is missing it takes any. */
+  /** Converts a tool call id to one that the vendor accepts; omitted if it accepts any. */
   readonly callIdOf?: ((id: string) => string) | undefined;
-  /** What is sent with every request, whatever its model. */
+  /** Sent with every request, whatever the model. */
   readonly common?: Readonly<Record<string, unknown>>;
 }
 
@@ -182,7 +185,7 @@ export class ChatCompletions implements LanguageModel {
     this.#learned = context.learned ?? new LearnedParameters();
   }
 
-  /** A refusal that names a parameter is answered by one more request, without it or with what the model takes. */
+  /** After a refusal that names a parameter, one more request omits it or uses a value that the model accepts. */
   async complete(
     request: CompletionRequest,
     onToken: (text: string) => void,
@@ -235,7 +238,7 @@ export class ChatCompletions implements LanguageModel {
   ): Promise<Completion> {
     const { vendor, callIdOf } = this.#dialect;
     const { modelId, messages, tools, onToolUse } = request;
-    // A signature of one model is nothing to another one.
+    // A model's signature is not valid for another model.
     const origin = `${this.#vendor.address} ${modelId}`;
     const { signsToolCalls } = languageAbilities(vendor, modelId);
     const reply = new ChatReply({
@@ -281,7 +284,7 @@ interface AnswerListener {
 
 interface ReplyParts {
   readonly vendor: string;
-  /** Whose the opaque parts of its tool calls are. */
+  /** Identifies the model that the opaque parts of its tool calls belong to. */
   readonly origin: string;
   readonly apiKey: string | undefined;
   readonly onToken: (text: string) => void;
@@ -289,7 +292,7 @@ interface ReplyParts {
   readonly onRefused: ((refusal: RequestRefusal) => void) | undefined;
 }
 
-/** The state of one answer while its events come in. */
+/** The state of one response while its events arrive. */
 class ChatReply {
   readonly #parts: ReplyParts;
   readonly #vendor: string;
@@ -341,7 +344,7 @@ class ChatReply {
       this.#done = true;
       return true;
     }
-    // Behind the end of the body only the end mark still counts.
+    // After the end of the body only the end mark still counts.
     if (this.#ended) return false;
     const chunk = parseAnswer(this.#vendor, chunkSchema, data);
     const error = chunk.error ?? chunk.x_groq?.error;
@@ -369,7 +372,7 @@ class ChatReply {
       });
     }
     const text = choice?.delta?.content ?? choice?.delta?.refusal ?? "";
-    // Thoughts are paid for as words are.
+    // Reasoning is billed like words.
     this.#chars += text.length;
     this.#emitText(this.#thoughts.take(text));
     return false;

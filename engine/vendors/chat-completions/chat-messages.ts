@@ -10,19 +10,19 @@ import type {
 import { tryParse } from "../vendor-json.js";
 
 export interface MessageTerms {
-  /** Whom the messages are for: it gets its own opaque data back, and nobody else's. */
+  /** The receiver of the messages: it gets back only its own opaque data. */
   readonly origin: string;
-  /** The id of a tool's call as the vendor takes it; where this is missing it takes any. */
+  /** Converts a tool call id to one that the vendor accepts; omitted if it accepts any. */
   readonly callIdOf?: ((id: string) => string) | undefined;
   readonly signsToolCalls?: true | undefined;
 }
 
-/** What Google documents for tool calls that another vendor's model has made: a signature that is not looked at. */
+/** Google documents this signature for tool calls from another vendor's model; it is not validated. */
 const UNSIGNED: JsonObject = {
   extra_content: { google: { thought_signature: "skip_thought_signature_validator" } },
 };
 
-/** The messages as OpenAI and those who speak its protocol take them. */
+/** The messages in OpenAI's protocol. */
 export function openAiMessages(
   messages: readonly ChatMessage[],
   terms: MessageTerms,
@@ -60,7 +60,7 @@ function vendorData({ opaque }: ToolCall, { origin }: MessageTerms): OpaqueToolD
   return opaque?.origin === origin ? opaque : undefined;
 }
 
-/** The messages as Ollama takes them: arguments are objects, and a result names its tool. */
+/** The messages in Ollama's format: arguments are objects, and a result names its tool. */
 export function ollamaMessages(
   messages: readonly ChatMessage[],
   terms: MessageTerms,
@@ -90,7 +90,7 @@ export function ollamaMessages(
   });
 }
 
-/** The part of a body that offers tools: nothing when there are none. */
+/** The part of a body that offers tools; empty if there are none. */
 export function toolsOffered(tools: readonly ToolDefinition[] | undefined): {
   readonly tools?: readonly object[];
 } {
@@ -98,7 +98,7 @@ export function toolsOffered(tools: readonly ToolDefinition[] | undefined): {
   return { tools: tools.map((tool) => ({ type: "function", function: { ...tool } })) };
 }
 
-/** What the request holds besides settings, for an estimate of its tokens. */
+/** The request's size without settings, for an estimate of its tokens. */
 export function promptCharsOf({ messages, tools = [] }: CompletionRequest): number {
   const offered = tools.length === 0 ? 0 : JSON.stringify(tools).length;
   return messages.reduce((sum, message) => sum + charsOf(message), offered);
@@ -112,19 +112,19 @@ function charsOf(message: ChatMessage): number {
   );
 }
 
-/** A record's schema takes a list, too, and makes an object of it. */
+/** A record's schema also accepts a list, and converts it to an object. */
 const argumentsSchema = v.pipe(
   v.unknown(),
   v.check((given) => !Array.isArray(given)),
   v.record(v.string(), v.unknown()),
 );
 
-/** Servers refuse a conversation in which the model once wrote arguments that are no JSON object. */
+/** Servers refuse a conversation in which the model once wrote arguments that are not a JSON object. */
 function argumentsOf({ argumentsJson }: ToolCall): JsonObject {
   return tryParse(argumentsSchema, argumentsJson)?.value ?? {};
 }
 
-/** Ids are the vendor's own and may come again, so the nearest call counts. */
+/** Vendors may reuse ids, so the nearest call counts. */
 function toolNameOf(before: readonly ChatMessage[], callId: string): string | undefined {
   for (const message of before.toReversed()) {
     if (message.role !== "assistant") continue;

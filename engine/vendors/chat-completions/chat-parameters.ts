@@ -9,23 +9,23 @@ import {
 import { choice } from "../setting-fields.js";
 
 /**
- * The hidden thoughts of a reasoning model count against the same limit as its reply. Without room for them a voice reply
- * of 200 tokens ends before its first word.
+ * A reasoning model's hidden reasoning counts against the same limit as its reply. Without room for it, a voice
+ * reply of 200 tokens ends before its first word.
  */
 export const REASONING_HEADROOM_TOKENS = 1_024;
 
-/** For every LLM that speaks Chat Completions. */
+/** For every LLM that uses Chat Completions. */
 export const REASONING_FIELDS = { reasoningEffort: v.optional(choice(REASONING_EFFORTS)) };
 
 export const EFFORT = "reasoning_effort";
 
-/** What a model refused once, and how its vendor is asked instead. */
+/** A parameter that a model refused once, and how requests are corrected. */
 export interface ParameterCorrection {
   readonly parameter: string;
-  /** The value that is sent instead; the name that it is sent under; neither: the parameter is left out. */
+  /** The replacement value, or the replacement name; without either the parameter is omitted. */
   readonly value?: string;
   readonly sentAs?: string;
-  /** The model refused the parameter beside tools only. */
+  /** The model refused the parameter only together with tools. */
   readonly onlyWithTools?: true;
 }
 
@@ -33,12 +33,12 @@ export interface ParameterSources {
   readonly vendor: string;
   /** The provider's own setting. */
   readonly effort: ReasoningEffort | undefined;
-  /** What the vendor takes from all models, such as `stream_options`. */
+  /** Fields that the vendor accepts for all models, such as `stream_options`. */
   readonly common: Readonly<Record<string, unknown>>;
   readonly corrections: readonly ParameterCorrection[];
 }
 
-/** The part of a request's body in which models differ. */
+/** The part of a request's body that differs between models. */
 export function chatParameters(
   request: Pick<CompletionRequest, "modelId" | "maxTokens" | "temperature" | "tools">,
   { vendor, effort: setEffort, common, corrections }: ParameterSources,
@@ -70,7 +70,7 @@ export function chatParameters(
   return parameters;
 }
 
-/** What the provider says counts, as near as the model has it. */
+/** The provider's setting, as near as the model supports it. */
 function effortFor(
   { reasoning, isKnown }: KnownAbilities,
   set: ReasoningEffort | undefined,
@@ -81,7 +81,7 @@ function effortFor(
   return nearestEffort(set ?? reasoning.usual, reasoning.efforts);
 }
 
-/** The one that differs least; of two the smaller, since a caller waits. */
+/** The nearest supported value; of two equally near the smaller, since a caller waits. */
 export function nearestEffort(
   wanted: ReasoningEffort,
   among: readonly ReasoningEffort[],
@@ -91,10 +91,10 @@ export function nearestEffort(
   return among.toSorted((a, b) => distance(a) - distance(b) || place(a) - place(b))[0];
 }
 
-/** What a vendor says of a request that it refused. It may repeat words of the call: it is read and not kept. */
+/** The reason of a refused request. It may repeat words of the call: it is read and not kept. */
 export interface RequestRefusal {
   readonly status: number;
-  /** The parameter that the vendor names as such. */
+  /** The parameter that the vendor names in its own field. */
   readonly param: string | undefined;
   readonly code: string | undefined;
   readonly message: string;
@@ -107,20 +107,20 @@ export interface SentParameters {
 
 export interface FoundCorrection {
   readonly correction: ParameterCorrection;
-  /** False where the vendor minds the value that was sent, not the parameter: another value may suit it. */
+  /** False if the vendor refuses the value, not the parameter: another value may work. */
   readonly isForGood: boolean;
 }
 
-/** 422 is Mistral's, and that of servers made with FastAPI. */
+/** Mistral and FastAPI servers use 422. */
 const REFUSED_REQUEST: ReadonlySet<number> = new Set([400, 422]);
 
-/** The two names of the limit: a server that refuses one takes the other. */
+/** The two names of the limit: a server that refuses one accepts the other. */
 const OTHER_NAME: ReadonlyMap<string, string> = new Map([
   ["max_tokens", "max_completion_tokens"],
   ["max_completion_tokens", "max_tokens"],
 ]);
 
-/** Other names that vendors give to a parameter when they refuse it. */
+/** Other names that vendors use for a parameter when they refuse it. */
 const SYNONYMS: ReadonlyMap<string, RegExp> = new Map([
   [EFFORT, /\breasoning[._ ]?effort\b|\bthinking\b|\breasoning\b/i],
 ]);
@@ -128,14 +128,14 @@ const SYNONYMS: ReadonlyMap<string, RegExp> = new Map([
 const OF_VALUE =
   /\b(?:range|between|at most|at least|(?:less|greater|more) than|too large|maximum)\b|[<>]=|[≤≥]/i;
 const CONTEXT_LENGTH = /context[ _](?:length|window)/i;
-/** Behind these words a vendor lists what it takes. */
+/** Vendors list the accepted values after these words. */
 const TAKEN = /supported values?|expected|must be|one of|\bset\b|\buse\b/i;
 const CANNOT_STOP_THINKING =
   /can(?:no|')t be disabled|cannot be disabled|budget 0|only works in thinking mode/i;
 
 /**
- * How to ask the vendor once more after a refusal that names one of the parameters that differ between models; undefined for any
- * other refusal.
+ * How to correct the request after a refusal that names one of the parameters that differ between models;
+ * undefined for any other refusal.
  */
 export function correctionFor(
   refusal: RequestRefusal,
@@ -148,13 +148,13 @@ export function correctionFor(
   if (parameter === EFFORT) return effortCorrection(refusal, sent);
   const sentAs = OTHER_NAME.get(parameter);
   const isValue = OF_VALUE.test(refusal.message);
-  // A limit that is too high is not lower under another name.
+  // A limit that is too high is too high under any name.
   if (sentAs !== undefined && isValue) return undefined;
   const correction = sentAs === undefined ? { parameter } : { parameter, sentAs };
   return { correction, isForGood: !isValue };
 }
 
-/** The vendor's own `param` counts; where there is none, the first of those that were sent which its words name. */
+/** The vendor's own `param`, or else the first sent parameter that its text names. */
 function namedParameter(
   { param, message }: RequestRefusal,
   parameters: Readonly<Record<string, unknown>>,
@@ -165,7 +165,7 @@ function namedParameter(
     if (exact !== undefined) return exact;
     const other = names.find((name) => SYNONYMS.get(name)?.test(param));
     if (other !== undefined) return other;
-    // `messages`, `tools`, `model`: nothing to leave out.
+    // `messages`, `tools`, `model`: these cannot be omitted.
     if (param !== "" && !isGeneral(param)) return undefined;
   }
   const places = names
@@ -176,7 +176,7 @@ function namedParameter(
   return EFFORT in parameters && SYNONYMS.get(EFFORT)?.test(message) ? EFFORT : undefined;
 }
 
-/** Names that say nothing of the parameter: a body that did not fit as a whole. */
+/** Names that identify no parameter: the body as a whole was invalid. */
 function isGeneral(param: string): boolean {
   return param === "body" || param === "None";
 }
@@ -202,7 +202,7 @@ function effortCorrection(
   if (nearest !== undefined) {
     return { correction: { parameter: EFFORT, value: nearest }, isForGood: true };
   }
-  // It was not sent, and what the vendor wants instead is not said.
+  // It was not sent, and the vendor does not say what it expects.
   if (was === undefined) return undefined;
   return { correction: { parameter: EFFORT }, isForGood: true };
 }

@@ -20,7 +20,7 @@ const errorFields = {
 
 const errorSchema = v.union([v.string(), v.object(errorFields)]);
 
-/** What does not fit, as Mistral and servers made with FastAPI tell it; each entry also quotes the request, which is left out. */
+/** Validation errors of Mistral and FastAPI servers; each entry also quotes the request, which is omitted. */
 const misfitsSchema = v.pipe(
   v.array(
     v.object({
@@ -40,7 +40,7 @@ const misfitsSchema = v.pipe(
   })),
 );
 
-/** Mistral and older servers of vLLM have no `error` around it. */
+/** Mistral and older vLLM servers have no `error` object around it. */
 const plainBodySchema = v.union([
   v.object({ error: errorSchema }),
   v.pipe(
@@ -71,7 +71,7 @@ interface OpenAiError extends RefusalDetail {
   readonly param: string | undefined;
 }
 
-/** Reads the error bodies of OpenAI and of those who speak its protocol. */
+/** Reads the error bodies of OpenAI and compatible servers. */
 export function refuseOpenAi(
   vendor: string,
   apiKey: string | undefined,
@@ -85,7 +85,7 @@ export function refuseOpenAi(
   };
 }
 
-/** An error that came inside a stream which had begun well. */
+/** An error within a stream that had started normally. */
 export function streamedError(
   vendor: string,
   given: unknown,
@@ -112,7 +112,7 @@ function parseBody(body: string): OpenAiError {
     const parsed = v.safeParse(bodySchema, JSON.parse(body));
     return readError(parsed.success ? parsed.output.error : undefined);
   } catch {
-    // A proxy's page instead of the vendor's JSON: the status has to do.
+    // A proxy's page instead of the vendor's JSON: only the status is usable.
     return readError(undefined);
   }
 }
@@ -139,7 +139,7 @@ function readError(given: unknown): OpenAiError {
   };
 }
 
-/** What the words say more exactly than the status; a 429 may mean "wait" or "pay". */
+/** The code and type, if they are more specific than the status; a 429 may mean "wait" or "pay". */
 function faultOfError({ code, type }: OpenAiError): VendorFault | undefined {
   if (type === "insufficient_quota") return "quotaExceeded";
   return code === undefined ? undefined : FAULTS.get(code);
@@ -151,6 +151,6 @@ const FAULTS: ReadonlyMap<string, VendorFault> = new Map([
   ["invalid_api_key", "unauthorized"],
   ["model_not_found", "notFound"],
   ["rate_limit_exceeded", "rateLimited"],
-  // What the model wrote could not be read by the vendor itself.
+  // The vendor itself could not parse the model's output.
   ["tool_use_failed", "badAnswer"],
 ]);

@@ -1,4 +1,4 @@
-/** A rule of thumb for English; better than reporting nothing when a vendor leaves its counters out. */
+/** A rule of thumb for English, for vendors that omit their token counts. */
 const CHARS_PER_TOKEN = 4;
 
 export function estimateTokens(chars: number): number {

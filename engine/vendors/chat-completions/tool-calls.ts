@@ -3,19 +3,22 @@ import type { JsonObject } from "../../../storage/records.js";
 import type { OpaqueToolData, ToolCall } from "../contracts.js";
 import { unreadable } from "../vendor-json.js";
 
-/** More at once than a caller could want; models that loop have been seen to ask hundreds of times. Later ones are ignored. */
+/**
+ * More than a caller could need at once; models that loop have been seen to make hundreds of calls. Later ones are
+ * ignored.
+ */
 const TOOL_CALLS_MAX = 8;
-/** The arguments of one call: a model that writes more than these pages of text does not find its end. */
+/** The arguments of one call: a model that writes more than these pages of text has lost its way. */
 const TOOL_ARGUMENTS_MAX_BYTES = 16 * 1024;
-/** Vendors take no longer names. */
+/** Vendors accept no longer names. */
 const NAME_MAX_CHARS = 64;
-/** Vendors' ids have some 30 characters, but some hide a signature in them. */
+/** Most ids have some 30 characters, but some vendors hide a signature in them. */
 const ID_MAX_CHARS = 4_096;
 
-/** Signatures have some kilobytes; what is longer is no signature. */
+/** Signatures have some kilobytes; longer data is not a signature. */
 const OPAQUE_MAX_CHARS = 64 * 1024;
 
-/** A tool call as it comes, with the fields that are its vendor's own. */
+/** A received tool call, with its vendor's own fields. */
 export interface ReceivedCall {
   readonly id: string;
   readonly name: string;
@@ -24,12 +27,12 @@ export interface ReceivedCall {
   readonly ofFunction?: JsonObject;
 }
 
-/** A piece of a tool call as it comes in a stream; a text that did not come is empty. */
+/** A fragment of a tool call in a stream; a missing text is empty. */
 export interface ToolCallFragment extends ReceivedCall {
   readonly index: number | undefined;
 }
 
-/** What a message says of its thoughts, which some vendors want back with the tool calls that they led to. */
+/** Reasoning fields of a message, which some vendors require back with the tool calls that followed from it. */
 export const thoughtFields = {
   reasoning_content: v.nullish(v.string()),
   reasoning_details: v.nullish(v.array(v.record(v.string(), v.unknown()))),
@@ -46,7 +49,7 @@ interface OpenCall {
   ofFunction: JsonObject;
 }
 
-/** Joins the tool calls of one reply. What goes beyond the limits of one call is thrown as a `badAnswer`. */
+/** Joins the tool calls of one reply. A call beyond the limits throws a `badAnswer`. */
 export class ToolCalls {
   readonly #vendor: string;
   readonly #calls: OpenCall[] = [];
@@ -56,13 +59,13 @@ export class ToolCalls {
   readonly #thoughts = new MessageThoughts();
   #chars = 0;
 
-  /** `origin` names whoever may get the vendor's own fields back. */
+  /** `origin` identifies the model that may get the vendor's own fields back. */
   constructor(vendor: string, origin: string) {
     this.#vendor = vendor;
     this.#origin = origin;
   }
 
-  /** All that came, for an estimate of what it cost. */
+  /** The size of all received fragments, for an estimate of their cost. */
   get chars(): number {
     return this.#chars;
   }
@@ -76,14 +79,14 @@ export class ToolCalls {
     this.#thoughts.add(thoughts);
   }
 
-  /** Fragments belong together by their index; servers that number all calls alike tell them apart by their ids. */
+  /** Fragments belong together by their index; if a server numbers all calls alike, their ids distinguish them. */
   addFragment(fragment: ToolCallFragment): void {
     const { index } = fragment;
     const known = index === undefined ? this.#latest : this.#byIndex.get(index);
     this.#extend(begins(fragment, known) ? this.#start(index) : known, fragment);
   }
 
-  /** Each has a name, an id of its own and arguments that are not empty. */
+  /** Each has a name, a unique id and non-empty arguments. */
   finished(): readonly ToolCall[] {
     const ids = new Set<string>();
     return this.#calls.map((call, position) => {
@@ -142,7 +145,10 @@ export class ToolCalls {
   }
 }
 
-/** The thoughts of one message, put together of what came of them. Too much of them is left out: no vendor insists on a book. */
+/**
+ * The reasoning of one message, joined from its fragments. Reasoning beyond the limit is omitted: no vendor
+ * requires that much.
+ */
 class MessageThoughts {
   #content = "";
   readonly #details: JsonObject[] = [];
@@ -172,7 +178,7 @@ function newCall(): OpenCall {
   return { id: "", name: "", argumentsJson: "", argumentsBytes: 0, ofCall: {}, ofFunction: {} };
 }
 
-/** A field that comes in one piece of several counts; null is how some say that there is none. */
+/** A field that is only in one of several fragments counts; some vendors send null for a missing one. */
 function withFields(fields: JsonObject, more: JsonObject | undefined): JsonObject {
   const given = Object.entries(more ?? {}).filter(([, value]) => value !== null);
   return given.length === 0 ? fields : { ...fields, ...Object.fromEntries(given) };

@@ -34,12 +34,12 @@ export function deepgramAccess(given: VendorSettings, context: VendorContext): S
   };
 }
 
-/** The vendor's name for what it is given. */
+/** The vendor's name for the input format. */
 export function deepgramEncoding({ encoding }: InputFormat): string {
   return encoding === "mulaw" ? "mulaw" : "linear16";
 }
 
-/** The vendor says 403 of a model that a project may not use, too. */
+/** The vendor also returns 403 for a model that a project may not use. */
 export function deepgramRefusalFault(code: string | undefined, status: number): VendorFault {
   return code === "INVALID_AUTH" ? "unauthorized" : faultOfStatus(status);
 }

@@ -16,17 +16,17 @@ import {
   VENDOR,
 } from "./deepgram-access.js";
 
-/** The vendor takes 20 flushes a minute on one socket, and a sentence is one. */
+/** The vendor accepts 20 flushes a minute on one socket, and a sentence needs one. */
 const SENTENCES_MAX = 20;
 
-/** The vendor's MP3 is at 22.05 kHz, whatever is asked for. It has no speed that could be set. */
+/** The vendor's MP3 is always at 22.05 kHz. Its speed cannot be set. */
 const QUERIES: Readonly<Record<SpeechFormat["encoding"], string>> = {
   mp3: "encoding=mp3&bit_rate=48000",
   mulaw: "encoding=mulaw&sample_rate=8000&container=none",
   pcm16: "encoding=linear16&sample_rate=24000&container=none",
 };
 
-/** Deepgram's voices: over a WebSocket for telephones; that has no MP3, which is asked for by HTTP. A model is a voice. */
+/** Deepgram's voices. Telephones use a WebSocket; it has no MP3, which is requested by HTTP. A model is a voice. */
 export class DeepgramAura implements TextToSpeech {
   readonly formats = [MP3, MULAW_8K, PCM_24K];
   readonly #apiKey: string;
@@ -93,7 +93,7 @@ export class DeepgramAura implements TextToSpeech {
     );
   }
 
-  /** The socket's address names voice and format, which are known with the first sentence only. */
+  /** The socket's address contains voice and format, which are known only with the first sentence. */
   warm(): void {
     this.#vendor.warm();
   }
@@ -117,7 +117,7 @@ const AURA_READER: TurnReader = {
       case "Flushed":
         return [{ kind: "done" }];
       case "Warning":
-        // The flush was not done, and nothing would ever come.
+        // The flush was not executed, so no audio would ever arrive.
         return /flush/i.test(`${message.code} ${message.description}`)
           ? [{ kind: "failed", fault: "rateLimited", message: "takes no more flushes for now" }]
           : [];

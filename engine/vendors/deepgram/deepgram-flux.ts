@@ -18,11 +18,14 @@ import { deepgramCloseFault } from "./deepgram-nova.js";
 const EAGER_EOT_THRESHOLD = 0.5;
 
 export const FLUX_FIELDS = {
-  /** How sure the vendor must be that a turn is over. */
+  /** The confidence that ends a turn. */
   eotThreshold: v.optional(numberFrom(0.5, 1)),
-  /** How sure for an eager end, which may be taken back; unset there are none unless the agent asks for them. Not above `eotThreshold`. */
+  /**
+   * The confidence for an eager end, which may be revoked; if unset, only agents that request eager ends get them.
+   * Not above `eotThreshold`.
+   */
   eagerEotThreshold: v.optional(numberFrom(0.3, 0.9)),
-  /** After so much silence a turn is over in any case. */
+  /** After this much silence a turn ends in any case. */
   eotTimeoutMs: v.optional(wholeNumber(500, 60_000)),
 };
 
@@ -30,7 +33,7 @@ export function isFlux(modelId: string): boolean {
   return modelId.startsWith("flux-");
 }
 
-/** Deepgram's recognizer that decides turns, version 2 of its protocol. */
+/** Deepgram's STT with turn detection, protocol version 2. */
 export function deepgramFlux(given: VendorSettings, context: VendorContext): SpeechToText {
   const settings = parseSettings(VENDOR, FLUX_FIELDS, given);
   return new SocketRecognizer(fluxDialect(settings), deepgramAccess(given, context));
@@ -45,9 +48,9 @@ export function fluxDialect(settings: FluxSettings): RecognizerDialect {
     turnSilenceMaxMs: settings.eotTimeoutMs,
     feed: {
       openingSilenceMs: 0,
-      // What the vendor's documents recommend.
+      // The value that the vendor's documents recommend.
       soundPieceMs: 80,
-      // It knows no KeepAlive, and a turn ends only while audio comes; when it would give up is not confirmed.
+      // It has no KeepAlive, and a turn ends only while audio arrives; its timeout is not confirmed.
       keepAliveMs: 500,
       keepAlive: undefined,
       endMark: JSON.stringify({ type: "CloseStream" }),
@@ -84,7 +87,7 @@ const turnSchema = v.object({
 const wordsSchema = v.fallback(v.optional(v.string()), undefined);
 const errorSchema = v.object({ code: wordsSchema, description: wordsSchema });
 
-/** Keeps the open turn of one socket, so that no word of it is lost with the socket. */
+/** Keeps the open turn of one socket, so that no word of it is lost when the socket breaks. */
 class FluxReader implements MessageReader {
   #text = "";
   #turnStartSec = 0;
@@ -102,7 +105,7 @@ class FluxReader implements MessageReader {
 
   lost(heldFromSec: number): readonly SttMessage[] {
     const text = this.#text;
-    // A turn that is kept whole is heard again as a whole.
+    // A turn that is replayed in full is transcribed again in full.
     if (text === "" || this.#turnStartSec >= heldFromSec) return [];
     this.#text = "";
     const sec = this.#heardSec;

@@ -14,7 +14,7 @@ import {
   VENDOR,
 } from "./deepgram-access.js";
 
-/** What Deepgram reports, with times in seconds of audio since its socket was opened. */
+/** A message from Deepgram, with times in seconds of audio since its socket was opened. */
 export type NovaMessage =
   | {
       readonly kind: "results";
@@ -25,7 +25,7 @@ export type NovaMessage =
       /** Where the first word begins. */
       readonly startSec: number;
       readonly lastWordEndSec: number | undefined;
-      /** Up to where the audio has been dealt with, when isFinal: the next word may begin before the segment ends. */
+      /** Where the processed audio ends, if isFinal: the next word may begin before the segment ends. */
       readonly settledSec: number;
     }
   | { readonly kind: "speechStarted" }
@@ -34,7 +34,7 @@ export type NovaMessage =
   | { readonly kind: "other" };
 
 export interface NovaWord {
-  /** As it is written; undefined from who tells only its time. */
+  /** As it is written; undefined if the message contains only its time. */
   readonly text: string | undefined;
   readonly endSec: number;
 }
@@ -68,14 +68,14 @@ const resultsSchema = v.object({
 
 const utteranceEndSchema = v.object({ last_word_end: v.number() });
 
-/** Not in the vendor's present documents, but known to its older clients. */
+/** Not in the vendor's current documents, but known to its older clients. */
 const errorSchema = v.object({
   code: v.optional(v.string()),
   description: v.optional(v.string()),
   message: v.optional(v.string()),
 });
 
-/** Undefined for what is no message at all; kinds that are not known are `other`. */
+/** Undefined for an invalid message; unknown kinds are `other`. */
 export function parseNovaMessage(text: string): NovaMessage | undefined {
   const parsed = tryParse(wireSchema, text);
   if (parsed === undefined) return undefined;
@@ -124,7 +124,7 @@ function parseResults(message: unknown): NovaMessage | undefined {
   };
 }
 
-/** The vendor refuses less; more is longer than anybody waits. */
+/** The vendor refuses a lower value; a higher one is longer than any caller waits. */
 const UTTERANCE_END_MIN_MS = 1_000;
 const UTTERANCE_END_MAX_MS = 5_000;
 /** Shorter ones have been seen to fire in the middle of speech; the call has its own, shorter timer for silence. */
@@ -137,13 +137,13 @@ export const NOVA_FIELDS = {
   ),
 };
 
-/** "The audio cannot be decoded": a new connection would hear the same. */
+/** "The audio cannot be decoded": a new connection would fail the same way. */
 const UNDECODABLE_AUDIO_CODE = 1008;
 const SERVER_TROUBLE_CODE = 1011;
 
 type Results = NovaMessage & { readonly kind: "results" };
 
-/** Deepgram's live transcription, version 1 of its protocol. */
+/** Deepgram's live transcription, protocol version 1. */
 export function deepgramNova(given: VendorSettings, context: VendorContext): SpeechToText {
   const { utteranceEndMs } = parseSettings(VENDOR, NOVA_FIELDS, given);
   return new SocketRecognizer(novaDialect(utteranceEndMs), deepgramAccess(given, context));
@@ -189,7 +189,7 @@ export function deepgramCloseFault(code: number) {
   return code === SERVER_TROUBLE_CODE ? "unavailable" : "disconnected";
 }
 
-/** Keeps the newest guess of one socket, so that no word of it is lost with the socket. */
+/** Keeps the newest interim result of one socket, so that no word of it is lost when the socket breaks. */
 class NovaReader implements MessageReader {
   #guess: Results | undefined;
 
@@ -215,7 +215,7 @@ class NovaReader implements MessageReader {
   lost(heldFromSec: number): readonly SttMessage[] {
     const guess = this.#guess;
     this.#guess = undefined;
-    // What is kept whole is heard again as a whole.
+    // Words that are replayed in full are transcribed again in full.
     if (guess === undefined || guess.startSec >= heldFromSec) return [];
     const isNewestHeld = heldFromSec <= guess.settledSec;
     const { text, sec } = isNewestHeld ? withoutNewest(guess) : wholeOf(guess);
@@ -230,7 +230,7 @@ class NovaReader implements MessageReader {
     const { text, isFinal, speechFinal, lastWordEndSec, settledSec } = message;
     this.#guess = isFinal || text === "" ? undefined : message;
     const settled: SttMessage[] = isFinal ? [{ kind: "settled", sec: settledSec }] : [];
-    // A silence that is still going on changes nothing; the end of one may end a turn.
+    // A continuing silence changes nothing; the end of one may end a turn.
     if (text === "" && !isFinal) return [{ kind: "wordless" }];
     const words = { kind: "words", text, isFinal, speechFinal } as const;
     return [...settled, { ...words, lastWordEndSec }];
@@ -241,7 +241,7 @@ function wholeOf({ text, settledSec: sec }: Results) {
   return { text, sec };
 }
 
-/** The newest word may be half of one, and is heard again. */
+/** The newest word may be cut off, and is transcribed again. */
 function withoutNewest(guess: Results) {
   const older = guess.words.slice(0, -1);
   const last = older.at(-1);

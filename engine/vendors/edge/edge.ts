@@ -17,15 +17,18 @@ import {
   type VendorSettings,
 } from "../vendor-settings.js";
 
-/** What the service takes in one request, after escaping. */
+/** The maximum size of one request, after escaping. */
 const SSML_TEXT_MAX_BYTES = 4_096;
 
-/** Text with nothing to say in it makes the service answer without audio. */
+/** For a text without a letter or digit the service returns no audio. */
 export function isSpeakable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
-/** Cuts text into pieces that have at most `maxBytes` of UTF-8 once escaped, between words where it can, never inside a character. */
+/**
+ * Cuts text into pieces that have at most `maxBytes` of UTF-8 once escaped, between words if possible, never
+ * inside a character.
+ */
 export function textPieces(text: string, maxBytes: number = SSML_TEXT_MAX_BYTES): string[] {
   // Half a surrogate pair becomes U+FFFD, and control characters, which XML forbids, become spaces.
   const clean = Buffer.from(text).toString().replaceAll(FORBIDDEN_IN_XML, " ");
@@ -53,7 +56,7 @@ export function escapeXml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** Controls other than tab and line ends, and the two that are no characters. */
+/** Control characters other than tab and line ends, and the two noncharacters. */
 const FORBIDDEN_IN_XML = /[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -64,7 +67,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&apos;",
 };
 
-/** Each word with the white space behind it. */
+/** Each word with the white space after it. */
 function wordsOf(text: string): string[] {
   return text.match(/\S*\s+|\S+/g) ?? [];
 }
@@ -91,7 +94,7 @@ function charactersUpTo(word: string, maxBytes: number): string[] {
   return parts;
 }
 
-/** The audio in a binary frame: a two-byte length, a header of that length, and the sound behind it. */
+/** The audio in a binary frame: a two-byte length, a header of that length, and the audio after it. */
 export function audioOf(frame: Uint8Array): Uint8Array | undefined {
   const headerBytes = ((frame[0] ?? 0) << 8) | (frame[1] ?? 0);
   const audioAt = 2 + headerBytes;
@@ -100,7 +103,7 @@ export function audioOf(frame: Uint8Array): Uint8Array | undefined {
   return pathOf(header) === "audio" ? frame.subarray(audioAt) : undefined;
 }
 
-/** What a frame is about, for example `turn.end`. */
+/** The path of a frame, for example `turn.end`. */
 export function pathOf(frame: string): string | undefined {
   return /^Path:\s*([\w.]+)/im.exec(headerOfFrame(frame))?.[1]?.toLowerCase();
 }
@@ -123,9 +126,9 @@ export interface SsmlTurn {
   readonly voice: string;
   readonly pitch: string;
   readonly volume: string;
-  /** 1 = the voice's own speed. */
+  /** 1 = the voice's default speed. */
   readonly speed: number;
-  /** Escaped already. */
+  /** Already escaped. */
   readonly text: string;
 }
 
@@ -133,7 +136,7 @@ export function ssmlFrame(turn: SsmlTurn): string {
   return [
     `X-RequestId:${turn.requestId}`,
     "Content-Type:application/ssml+xml",
-    // The stray Z is what the browser sends.
+    // The browser sends this stray Z too.
     `X-Timestamp:${timestamp(turn.epochMs)}Z`,
     "Path:ssml",
     "",
@@ -175,7 +178,7 @@ export function edgeToken(epochMs: number, trustedClientToken: string): string {
   return createHash("sha256").update(`${ticks}${trustedClientToken}`).digest("hex").toUpperCase();
 }
 
-/** A voice for each language that an agent may name without naming a voice; by locale first, then by language. */
+/** The default voice of each language; by locale first, then by language. */
 const VOICES: Readonly<Record<string, string>> = {
   ar: "ar-SA-ZariyahNeural",
   cs: "cs-CZ-VlastaNeural",
@@ -217,7 +220,7 @@ const FALLBACK_VOICE = "en-US-AriaNeural";
 
 const VOICE_NAME = /^[a-z]{2,3}-[A-Za-z-]+Neural$/;
 
-/** The model when it is a voice's name, else the configured voice, else one that speaks the language. */
+/** The model if it is a voice's name, otherwise the configured voice, otherwise one that speaks the language. */
 export function edgeVoice(
   modelId: string,
   configured: string | undefined,
@@ -236,7 +239,7 @@ const OPEN_TIMEOUT_MS = 10_000;
 
 const MP3_FORMATS = ["audio-24khz-48kbitrate-mono-mp3", "audio-24khz-96kbitrate-mono-mp3"] as const;
 
-/** The service changes what it expects now and then, so every constant of it can be set. */
+/** The service changes its expectations now and then, so every constant can be configured. */
 const EDGE_FIELDS = {
   voice: v.optional(name()),
   pitch: v.optional(text(/^[+-]\d{1,4}Hz$/, "a pitch such as +10Hz"), "+0Hz"),
@@ -270,10 +273,10 @@ export const EDGE: Vendor = {
   },
 };
 
-/** A message of an earlier sentence may be late on these. */
+/** Sockets that may still receive a late message of an earlier sentence. */
 const usedSockets = new WeakSet<VendorSocket>();
 
-/** Microsoft's read-aloud service, without a key and without a promise: keep another vendor to fall back on. */
+/** Microsoft's read-aloud service, without a key and without a guarantee: configure another vendor as fallback. */
 export class EdgeSpeech implements TextToSpeech {
   readonly formats = [MP3];
   readonly #context: VendorContext;
@@ -338,7 +341,7 @@ export class EdgeSpeech implements TextToSpeech {
         if (!isInStep) socket = await this.#socket(signal);
       }
     } catch (error) {
-      // There is no message that cancels a turn, and the rest of it must not reach the next one.
+      // No message cancels a turn, and the rest of it must not reach the next one.
       socket.destroy();
       throw error;
     }
@@ -359,7 +362,7 @@ export class EdgeSpeech implements TextToSpeech {
     try {
       return await this.#upgrade(signal);
     } catch (error) {
-      // A token is good for minutes only, and the refusal of a stale one carries the service's own time.
+      // A token is valid for minutes only, and the refusal of a stale one contains the service's own time.
       if (!(error instanceof SkewedClockError)) throw error;
       this.#pool.clockSkewMs = error.clockSkewMs;
       return await this.#upgrade(signal);
@@ -402,7 +405,7 @@ export class EdgeSpeech implements TextToSpeech {
 
   #refusal(answer: RefusedUpgrade): VendorError {
     const nowMs = this.#context.clock.epochMs();
-    // There is no key: it is the token, made of the clock and a version, that is refused.
+    // There is no key: the refused token is made of the clock and a version.
     const fault = keyFaultOfStatus(answer.status);
     const error = refusal(
       VENDOR,
@@ -421,7 +424,7 @@ export class EdgeSpeech implements TextToSpeech {
   }
 }
 
-/** A piece of a text is compared with nothing but itself. */
+/** A piece of a text is not measured against the whole text. */
 function pieceOf({ measure: _ofAll, ...request }: SpeechRequest, text: string): SpeechRequest {
   return { ...request, text };
 }
@@ -434,7 +437,7 @@ const EDGE_READER: TurnReader = {
   },
 };
 
-/** The service refused the token; thrown on when its own time did not help. */
+/** The service refused the token; rethrown when its own time did not help. */
 class SkewedClockError extends VendorError {
   readonly clockSkewMs: number;
 

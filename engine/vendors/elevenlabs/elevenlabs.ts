@@ -33,7 +33,7 @@ import {
 
 export const VENDOR = "elevenlabs";
 
-/** The documented range; a value outside it would refuse the whole sentence. */
+/** The documented range; a value outside it makes the vendor refuse the whole sentence. */
 const SPEED_MIN = 0.7;
 const SPEED_MAX = 1.2;
 
@@ -61,7 +61,7 @@ export function voiceSettingsOf(settings: VoiceSettings, speed: number): object 
 
 export function languageOf(modelId: string, language: string): { readonly language_code?: string } {
   const [code] = language.split("-", 1);
-  // Others find it out from the text, and refuse the field.
+  // Other models detect the language from the text, and refuse the field.
   const takesLanguage = speechAbilities(VENDOR, modelId).language === true;
   return takesLanguage && code !== undefined ? { language_code: code } : {};
 }
@@ -72,9 +72,9 @@ const detailSchema = v.object({
   message: v.optional(v.string()),
 });
 
-/** The list is that of a request that does not fit; its entries also quote the text, which is left out. */
+/** The list belongs to an invalid request; its entries also quote the text, which is omitted. */
 const bodySchema = v.object({
-  // The list stands first: to an object's schema whose fields are all optional, a list is an object too.
+  // The list comes first: a schema whose fields are all optional accepts a list as an object.
   detail: v.union([v.string(), v.array(v.object({ msg: v.optional(v.string()) })), detailSchema]),
 });
 
@@ -90,7 +90,7 @@ export function readDetail(body: string): RefusalDetail {
   return { code: detail.status ?? detail.code, message: detail.message };
 }
 
-/** ElevenLabs gives one word different statuses: out of quota has been seen as 400 and as 401. */
+/** ElevenLabs uses different statuses for one code: out of quota has been seen as 400 and as 401. */
 const FAULTS: ReadonlyMap<string, VendorFault> = new Map([
   ["invalid_api_key", "unauthorized"],
   ["quota_exceeded", "quotaExceeded"],
@@ -103,12 +103,12 @@ export function faultOfAnswer(code: string | undefined, status: number): VendorF
   return FAULTS.get(code ?? "") ?? faultOfStatus(status);
 }
 
-/** The vendor closes a socket on which nothing was sent for so long; ours are let go of before that. */
+/** The vendor closes a socket after this much inactivity; the server closes its sockets earlier. */
 const INACTIVITY_SEC = 60;
-/** What an interrupted sentence still sends comes faster than it is heard, or the socket is not worth keeping. */
+/** The rest of an interrupted sentence arrives faster than real time; otherwise the socket is not worth keeping. */
 const DRAIN_MAX_MS = 3_000;
 
-/** `/multi-stream-input`: each sentence is a context of its own on a kept socket. */
+/** `/multi-stream-input`: each sentence is a context of its own on a shared socket. */
 export function contextDialect(voiceId: string, settings: VoiceSettings): VoiceDialect {
   return {
     vendor: VENDOR,
@@ -119,7 +119,7 @@ export function contextDialect(voiceId: string, settings: VoiceSettings): VoiceD
         model_id: modelId,
         output_format: OUTPUT_FORMATS[format.encoding],
         ...languageOf(modelId, language),
-        // A sentence is whole when it is sent; nothing more is to be waited for.
+        // A sentence is sent whole; the vendor need not wait for more.
         auto_mode: "true",
         sync_alignment: "true",
         inactivity_timeout: String(INACTIVITY_SEC),
@@ -130,7 +130,7 @@ export function contextDialect(voiceId: string, settings: VoiceSettings): VoiceD
       [
         { text: " ", context_id: id, voice_settings: voiceSettingsOf(settings, speed) },
         { text: `${text} `, context_id: id, flush: true },
-        // What was flushed is spoken all the same, and only a closed context says that it has ended.
+        // Flushed text is spoken in any case, and only a closed context reports its end.
         { context_id: id, close_context: true },
       ].map((message) => JSON.stringify(message)),
     newReader: (id, request) => new ContextReader(id, request),
@@ -166,7 +166,7 @@ class ContextReader implements TurnReader {
   /** Characters of the text, without spaces, whose times are still to come. */
   #charsLeft: number;
   #receivedMs = 0;
-  /** The word whose end has not come yet. */
+  /** The word whose end has not arrived yet. */
   #word: SpokenWord | undefined;
 
   constructor(id: string, { format, text }: SpeechRequest) {
@@ -208,7 +208,7 @@ class ContextReader implements TurnReader {
     return [];
   }
 
-  /** The words that have ended. Times are those of this piece of audio; what came before it is added. */
+  /** The words that have ended. Times refer to this piece of audio; the length of the earlier audio is added. */
   #timed(alignment: v.InferOutput<typeof alignmentSchema>): readonly SpokenWord[] {
     const starts = alignment.charStartTimesMs ?? alignment.charsStartTimesMs ?? [];
     const durations = alignment.charDurationsMs ?? alignment.charsDurationsMs ?? [];
@@ -230,7 +230,8 @@ class ContextReader implements TurnReader {
         this.#word = undefined;
       }
     }
-    // The last word has ended with the text; nothing says so until the context ends, which may be late.
+    // The last word has ended with the text; the vendor reports that only at the end of the
+    // context, which may be late.
     if (this.#word !== undefined && this.#charsLeft === 0) {
       words.push(this.#word);
       this.#word = undefined;
@@ -281,12 +282,12 @@ export const ELEVENLABS: Vendor = {
   },
 };
 
-/** The socket is not for this model or key, or not there: plain requests may be taken all the same. */
+/** The socket does not support this model or key, or does not exist: plain requests may still work. */
 const NO_SOCKET: ReadonlySet<number> = new Set([400, 403, 404, 405, 426, 501]);
-/** So long nobody asks for a socket again where none was given. */
+/** After a refused socket, the next socket request waits this long. */
 const NO_SOCKET_MS = 60_000;
 
-/** By plain requests; or, where the provider's settings say so, over a kept WebSocket, which has no MP3 at 24 kHz. */
+/** Uses plain requests, or a shared WebSocket if the provider's settings say so. The WebSocket has no MP3 at 24 kHz. */
 class ElevenLabs implements TextToSpeech {
   readonly formats = [MP3, MULAW_8K, PCM_24K];
   readonly #vendor: HttpVendor;
@@ -382,7 +383,7 @@ const voicesSchema = v.object({
   next_page_token: v.nullish(v.string()),
 });
 
-/** The voices of the account, the vendor's own among them. */
+/** The voices of the account, including the vendor's own. */
 async function listVoices(
   given: VendorSettings,
   context: VendorContext,

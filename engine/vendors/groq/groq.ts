@@ -6,7 +6,7 @@ import { BASE_URL, REASONING_EFFORT, type Vendor } from "../vendor.js";
 
 const PUBLIC_URL = "https://api.groq.com/openai/v1";
 
-/** Its usage comes without being asked for. */
+/** It reports usage by default. */
 const DIALECT: ChatDialect = { vendor: "groq", publicUrl: PUBLIC_URL };
 
 export const GROQ: Vendor = {

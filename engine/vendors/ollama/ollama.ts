@@ -22,7 +22,7 @@ const VENDOR = "ollama";
 const PUBLIC_URL = "http://127.0.0.1:11434";
 
 const CONTEXT_TOKENS_MIN = 256;
-/** Ten times what the largest model takes. */
+/** Ten times the context of the largest model. */
 const CONTEXT_TOKENS_MAX = 10_000_000;
 const DURATION = /^-?(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
 const DURATION_WORDS = 'a duration such as "10m", or a number of seconds';
@@ -49,7 +49,7 @@ export const OLLAMA: Vendor = {
   },
 };
 
-/** The first request loads the model, without a byte meanwhile; giving up would break the load off, for ever. */
+/** The first request loads the model without sending a byte; a timeout would abort the load, again and again. */
 const FIRST_BYTE_TIMEOUT_MS = 180_000;
 /** The wait for bytes is long, since other calls wait in Ollama's queue. */
 const BETWEEN_BYTES_TIMEOUT_MS = 30_000;
@@ -66,7 +66,7 @@ const LIMITS: StreamLimits = {
   replyMaxBytes: REPLY_MAX_BYTES,
 };
 
-/** Fields beside these are the model's own, which it may want back. */
+/** Additional fields are the model's own, which it may require back. */
 const toolCallSchema = v.looseObject({
   id: v.optional(v.string(), ""),
   function: v.looseObject({
@@ -92,7 +92,7 @@ const lineSchema = v.object({
 
 const refusalSchema = v.object({ error: v.string() });
 
-/** A local model runner; no key. */
+/** A local LLM server; no key. */
 class Ollama implements LanguageModel {
   readonly #vendor: HttpVendor;
   readonly #settings: v.InferOutput<v.ObjectSchema<typeof OLLAMA_FIELDS, undefined>>;
@@ -140,7 +140,7 @@ class Ollama implements LanguageModel {
   }
 }
 
-/** The state of one answer while its lines come in. */
+/** The state of one response while its lines arrive. */
 class OllamaReply {
   readonly #onToken: (text: string) => void;
   readonly #lines = new LineSplitter(LINE_MAX_CHARS);
@@ -164,7 +164,7 @@ class OllamaReply {
 
   end(request: CompletionRequest): Completion {
     const rest = this.#last === undefined ? this.#lines.end() : undefined;
-    // Half a line is what a broken connection leaves behind.
+    // A broken connection may leave half a line.
     if (rest !== undefined && tryParse(lineSchema, rest)?.value.done === true) this.#take(rest);
     if (this.#last === undefined) {
       throw new VendorError(VENDOR, "disconnected", `${VENDOR}: the answer broke off`);

@@ -21,33 +21,33 @@ import {
 const ID_CHARS = 9;
 const TAKEN = /^[a-zA-Z0-9]{9}$/;
 
-/** Mistral takes no id of a tool's call but such as it makes itself; in a chain some are of other vendors. */
+/** Mistral accepts only tool call ids in its own format; in a chain some ids are another vendor's. */
 export function mistralCallId(id: string): string {
   if (TAKEN.test(id)) return id;
   return createHash("sha256").update(id).digest("hex").slice(0, ID_CHARS);
 }
 
-/** What is known of a server that speaks OpenAI's protocol. */
+/** A server that uses OpenAI's protocol. */
 export interface CompatibleServer {
   readonly key: string;
   readonly displayName: string;
-  /** Where the operator puts the platform's key; undefined: a key may be given, and need not. */
+  /** The environment variable with the platform's key; undefined: a key is optional. */
   readonly keyVariable?: string;
   readonly addressVariable?: string;
-  /** Undefined: whoever sets it up says where it is. */
+  /** Undefined: the provider's settings must contain the address. */
   readonly publicUrl?: string;
-  /** Shown to whoever has to say where it is. */
+  /** Shown as an example where the address has to be entered. */
   readonly usualUrl?: string;
-  /** It refuses `stream_options`; its usage comes without being asked for. */
+  /** It refuses `stream_options`; it reports usage by default. */
   readonly refusesStreamOptions?: true;
-  /** It takes no other ids of tools' calls than those that this makes. */
+  /** It accepts only tool call ids that this function makes. */
   readonly callIdOf?: (id: string) => string;
   readonly llm?: readonly VendorModel[];
   readonly tts?: { readonly models: readonly VendorModel[]; readonly voice: string };
   readonly stt?: readonly VendorModel[];
 }
 
-/** The vendor that a server is: one of the presets, or any other by its address. */
+/** The vendor of a server: one of the presets, or any other server by its address. */
 export function compatibleVendor(server: CompatibleServer): Vendor {
   const { key, displayName, keyVariable, addressVariable, publicUrl, llm, tts, stt } = server;
   const isKeyRequired = keyVariable !== undefined;
@@ -136,7 +136,7 @@ function transcriptionOffer(
   };
 }
 
-// None of these vendors was called from here; addresses and names are those of their documents and may change.
+// These vendors have not been called from here; addresses and names are those of their documents and may change.
 
 const ANTHROPIC: CompatibleServer = {
   key: "anthropic",
@@ -162,7 +162,7 @@ const MISTRAL: CompatibleServer = {
   keyVariable: "MISTRAL_API_KEY",
   addressVariable: "MISTRAL_BASE_URL",
   publicUrl: "https://api.mistral.ai/v1",
-  // It refuses fields that it does not know; whether it knows this one is not confirmed.
+  // It refuses unknown fields; whether it knows this one is not confirmed.
   refusesStreamOptions: true,
   callIdOf: mistralCallId,
   llm: offeredModels("mistral", "llm"),
@@ -208,7 +208,7 @@ const LLAMA_CPP: CompatibleServer = {
   llm: [],
 };
 
-/** Any other server: its models are named by whoever sets it up. */
+/** Any other server: the provider's settings name its models. */
 const OTHER: CompatibleServer = {
   key: "openai-compatible",
   displayName: "OpenAI-compatible server",

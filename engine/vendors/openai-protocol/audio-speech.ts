@@ -16,7 +16,7 @@ import {
 
 const INSTRUCTIONS_CHARACTERS_MAX = 4_096;
 
-/** The setting fields of a voice that speaks OpenAI's protocol. */
+/** The settings of a TTS that uses OpenAI's protocol. */
 export function audioSpeechFields(voice: string) {
   return {
     voice: v.optional(name(), voice),
@@ -32,11 +32,11 @@ export interface AudioSpeechDialect {
   readonly fields: ReturnType<typeof audioSpeechFields>;
 }
 
-/** The documented range; a value outside it would refuse the whole sentence. */
+/** The documented range; a value outside it makes the vendor refuse the whole sentence. */
 const SPEED_MIN = 0.25;
 const SPEED_MAX = 4;
 
-/** OpenAI's speech endpoint, and others that copy it. */
+/** OpenAI's speech endpoint, and compatible ones. */
 export class AudioSpeech implements TextToSpeech {
   readonly formats = [MP3, PCM_24K];
   readonly #vendor: HttpVendor;

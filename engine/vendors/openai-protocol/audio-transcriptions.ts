@@ -30,14 +30,14 @@ import {
 
 const BOUNDARY = "parley-9c1f0d3a7b52";
 const PCM_CODE = 1;
-/** WAV's name for µ-law. The servers decode by libraries that know it (FFmpeg, libsndfile, dr_wav). */
+/** WAV's code for µ-law. The servers decode it with libraries that support it (FFmpeg, libsndfile, dr_wav). */
 const MULAW_CODE = 7;
 
 /** The multipart body of `POST /audio/transcriptions`, and its header. */
 export function transcriptionRequest(audio: Uint8Array, options: ListenOptions) {
   const fields = {
     model: options.modelId,
-    // ISO 639-1, as the protocol wants it.
+    // ISO 639-1, as the protocol requires.
     language: options.language.split("-", 1)[0] ?? "",
     response_format: "json",
   };
@@ -75,24 +75,27 @@ function wavHeader(dataBytes: number, { encoding, sampleRateHz }: InputFormat): 
   return header;
 }
 
-/** Loudness is judged by pieces of this length. */
+/** Loudness is measured in pieces of this length. */
 const HOP_MS = 20;
-/** So much sound begins an utterance, so that a click does not. */
+/** This much sound starts an utterance, so that a click does not. */
 const START_MS = 60;
-/** Words begin softly: so much of what came before the first sound goes along. */
+/** Words begin softly: this much audio before the first sound is included. */
 const BEFORE_MS = 300;
-/** So much of the silence behind an utterance goes along; models cut off the last word without any. */
+/** This much silence after an utterance is included; without it models cut off the last word. */
 const AFTER_MS = 200;
-/** A caller who never pauses is cut here. */
+/** An utterance without a pause is cut here. */
 const UTTERANCE_MAX_MS = 30_000;
 
 /** Root mean square of 16-bit samples; speech on the telephone is ten times as loud, the noise of a quiet call is below. */
 const SPEECH_LEVEL_MIN = 180;
-/** Speech is so much louder than the room. */
+/** Speech is louder than the room by this factor. */
 const OVER_NOISE = 3;
-/** The room is taken for as loud as its quietest of late; from there its level rises by this a hop, fivefold in four seconds. */
+/**
+ * The room's level is the quietest recent level; from there it rises by this factor per hop, fivefold in four
+ * seconds.
+ */
 const NOISE_RISE = 1.008;
-/** However loud the room, a voice as loud as this is heard. */
+/** A voice as loud as this is detected however loud the room is. */
 const NOISE_LEVEL_MAX = 1_000;
 
 export interface UtteranceListener {
@@ -101,7 +104,7 @@ export interface UtteranceListener {
   onUtterance(audio: Uint8Array, endMs: number, isWhole: boolean): void;
 }
 
-/** Our own voice detection: cuts a stream into the stretches in which somebody speaks. */
+/** The built-in VAD: cuts a stream into utterances. */
 export class UtteranceCutter {
   readonly #format: InputFormat;
   readonly #silenceMs: number;
@@ -137,7 +140,7 @@ export class UtteranceCutter {
     }
   }
 
-  /** No more audio comes: what is being said counts as whole. */
+  /** No more audio follows: the current utterance counts as whole. */
   end(): void {
     if (this.#fromByte !== undefined) this.#finish(true);
   }
@@ -155,7 +158,7 @@ export class UtteranceCutter {
     if (this.#fromByte === undefined) {
       if (this.#loudMs < START_MS) return;
       const startByte = endByte - bytesOfMs(this.#format, START_MS + BEFORE_MS);
-      // Not what went along with the utterance before.
+      // Without audio that was part of the previous utterance.
       this.#fromByte = Math.max(startByte, this.#ring.startByte, this.#cutToByte);
       this.#listener.onStarted();
     } else if (endByte - this.#soundEndByte >= bytesOfMs(this.#format, this.#silenceMs)) {
@@ -194,13 +197,13 @@ function levelOf(audio: Uint8Array, { encoding }: InputFormat): number {
   return Math.sqrt(sum / (audio.length / 2));
 }
 
-/** Waits before each try of one utterance. */
+/** Delays before each attempt at one utterance. */
 const RETRY_DELAYS_MS = [0, 250, 1_000] as const;
-/** Utterances that wait for the vendor; one that is further behind than this does not keep up with the caller. */
+/** Utterances that wait for the vendor; a vendor with a longer queue does not keep up with the caller. */
 const WAITING_MAX = 8;
-/** The last words come within a moment, or not at all. */
+/** The last words arrive within this time, or not at all. */
 const FINISH_TIMEOUT_MS = 5_000;
-/** A stream of nothing but silence shows the vendor the newest of it, once, so that a wrong key or address comes out. */
+/** A stream of only silence sends the newest of it to the vendor once, so that a wrong key or address is noticed. */
 const SILENCE_SHOWN_MS = 1_000;
 
 interface Utterance {
@@ -218,7 +221,7 @@ export interface TranscriptionStreamParts {
   readonly transcribe: (audio: Uint8Array, signal: AbortSignal) => Promise<string>;
 }
 
-/** One call's recognition by a vendor that takes recordings: one utterance after the other, in order. */
+/** One call's STT with a vendor that transcribes recordings: one utterance after the other, in order. */
 export class TranscriptionStream implements SpeechStream {
   readonly #parts: TranscriptionStreamParts;
   readonly #signal: AbortSignal;
@@ -347,7 +350,7 @@ export class TranscriptionStream implements SpeechStream {
   }
 }
 
-/** A model at home without a graphics card needs seconds for a long utterance. */
+/** A self-hosted model without a graphics card needs seconds for a long utterance. */
 const LIMITS: StreamLimits = {
   firstByteMs: 15_000,
   betweenBytesMs: 5_000,
@@ -357,7 +360,7 @@ const LIMITS: StreamLimits = {
 
 const SILENCE_MIN_MS = 200;
 const SILENCE_MAX_MS = 3_000;
-/** Whole sentences are understood better than halves: longer than what ends the words of a recognizer that hears as it goes. */
+/** Whole sentences are transcribed better than fragments, so this is longer than the endpointing of a streaming STT. */
 const SILENCE_MS = 500;
 
 export const TRANSCRIPTION_FIELDS = {
@@ -373,7 +376,10 @@ export interface TranscriptionDialect {
   readonly isKeyRequired: boolean;
 }
 
-/** OpenAI's transcription of recordings (`POST /audio/transcriptions`): each utterance, cut out by our own ear, is one. */
+/**
+ * OpenAI's transcription of recordings (`POST /audio/transcriptions`): each utterance, cut by the built-in VAD, is
+ * one.
+ */
 export class AudioTranscriptions implements SpeechToText {
   readonly #vendor: HttpVendor;
   readonly #context: VendorContext;
@@ -388,7 +394,7 @@ export class AudioTranscriptions implements SpeechToText {
     this.#silenceMs = parseSettings(vendor, TRANSCRIPTION_FIELDS, given).silenceMs;
   }
 
-  /** Asks the vendor nothing yet: a fault shows at the first utterance. */
+  /** Sends no request yet: a fault shows at the first utterance. */
   open(
     options: ListenOptions,
     listener: SpeechListener,

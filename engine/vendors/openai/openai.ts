@@ -21,7 +21,7 @@ export function openAi(given: VendorSettings, context: VendorContext): LanguageM
 
 const SPEECH_FIELDS = audioSpeechFields("alloy");
 
-/** The vendor has no request for its voices; this is the list of its guide. Each speaks every language. */
+/** The vendor has no endpoint for its voices; this is the list of its guide. Each speaks every language. */
 const VOICES = [
   ["alloy", "Alloy", null],
   ["ash", "Ash", null],

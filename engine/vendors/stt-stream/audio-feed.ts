@@ -21,12 +21,12 @@ export class AudioRing {
     this.#bytes = new Uint8Array(capacityBytes);
   }
 
-  /** The position behind the newest byte: how many bytes have been written since the start. */
+  /** The position after the newest byte: the number of bytes written since the start. */
   get endByte(): number {
     return this.#endByte;
   }
 
-  /** The position of the oldest byte that is still held. */
+  /** The position of the oldest buffered byte. */
   get startByte(): number {
     return Math.max(this.#oldestByte, this.#endByte - this.#bytes.length);
   }
@@ -35,7 +35,7 @@ export class AudioRing {
     return this.#bytes.length;
   }
 
-  /** Keeps of what is held the newest that finds room. */
+  /** Keeps the newest buffered bytes that fit. */
   resize(capacityBytes: number): void {
     const kept = this.read(this.#endByte - capacityBytes, this.#endByte);
     this.#bytes = new Uint8Array(capacityBytes);
@@ -54,7 +54,7 @@ export class AudioRing {
     this.#endByte += audio.length;
   }
 
-  /** A copy of what is held from one position up to another. */
+  /** A copy of the buffered bytes from one position to another. */
   read(fromByte: number, toByte: number): Uint8Array {
     const from = Math.max(fromByte, this.startByte);
     const length = Math.max(0, Math.min(toByte, this.#endByte) - from);
@@ -78,12 +78,12 @@ const MULAW_MAGNITUDE = 0x7f;
 const QUIET_POSITIVE = 0;
 const QUIET_NEGATIVE = 0xff;
 
-/** No sample of it is louder than the noise of a quiet call. µ-law, or 16-bit little-endian samples. */
+/** Whether no sample is louder than the noise of a quiet call. µ-law, or 16-bit little-endian samples. */
 export function isQuiet(audio: Uint8Array, { encoding }: InputFormat): boolean {
   return encoding === "mulaw" ? isQuietMulaw(audio) : isQuietLinear(audio);
 }
 
-/** By place: every frame of every call is looked at, and an iterator takes three times as long. */
+/** By index: this runs for every frame of every call, and an iterator takes three times as long. */
 function isQuietMulaw(audio: Uint8Array): boolean {
   for (let at = 0; at < audio.length; at += 1) {
     if ((~(audio[at] ?? 0) & MULAW_MAGNITUDE) >= LOUD_MULAW_CODE) return false;
@@ -99,20 +99,23 @@ function isQuietLinear(audio: Uint8Array): boolean {
   return true;
 }
 
-/** What a recognizer that connects anew keeps itself, and hears again. */
+/** What an STT that reconnects keeps itself, and replays. */
 const OWN_RING_MS = 2_000;
-/** A word dies away for so long behind the end that a recognizer gives it. */
+/** A word fades for this long after the end that an STT reports. */
 const FADING_MS = 300;
-/** Before a voice is loud enough to be noticed it may have begun. */
+/** A voice may begin this long before it is loud enough to be detected. */
 const ONSET_MS = 500;
 
-/** From where on the audio of a call is to be heard again by who has not heard it. Positions are bytes of the whole stream. */
+/**
+ * The position from which a call's audio must be replayed to an STT that has not received it. Positions are bytes
+ * of the whole stream.
+ */
 export class UnsettledAudio {
   readonly #format: InputFormat;
   readonly #meter: VoiceActivityDetector;
   #endByte = 0;
   #settledByte = 0;
-  /** Where the voice begins that nothing was settled of, and where the newest ends. */
+  /** Where the unsettled voice begins, and where the newest ends. */
   #voiceByte: number | undefined;
   #voiceEndByte = 0;
 
@@ -121,7 +124,7 @@ export class UnsettledAudio {
     this.#meter = new VoiceActivityDetector(format);
   }
 
-  /** Whole samples, as they come. */
+  /** Whole samples, as they arrive. */
   hear(audio: Uint8Array): void {
     const fromByte = this.#endByte;
     this.#endByte += audio.length;
@@ -130,7 +133,7 @@ export class UnsettledAudio {
     this.#voiceEndByte = this.#endByte;
   }
 
-  /** What ends before this is understood for good; where that is not known, all but the newest. */
+  /** Audio before this position is finally transcribed; if that is unknown, all but the newest. */
   settle(lastWordEndMs: number | undefined): void {
     const newestMs = this.#endByte / bytesPerMs(this.#format);
     const settledMs = lastWordEndMs ?? Math.max(0, newestMs - OWN_RING_MS);
@@ -144,48 +147,51 @@ export class UnsettledAudio {
     this.#voiceByte = this.#voiceEndByte > fadedByte ? byte : undefined;
   }
 
-  /** A silence without speech is not reported again, because the turn would wait for it. */
+  /** A silence without speech is not replayed, because the turn would wait for it. */
   get fromByte(): number {
     const voiceByte = this.#voiceByte ?? this.#endByte;
     return Math.max(this.#settledByte, voiceByte - bytesOfMs(this.#format, ONSET_MS));
   }
 }
 
-/** The newest audio is always kept and replayed, whether it holds a voice or not. */
+/** The newest audio is always kept and replayed, with or without a voice. */
 const RING_MS = 2_000;
-/** Speech without a result is kept for this long: a recognizer under load answers seconds later. The chain keeps as much. */
+/** Speech without a result is kept for this long: an STT under load answers seconds later. The chain keeps as much. */
 const UNSETTLED_MAX_MS = 8_000;
-/** What the caller says while there is no connection: for as long as one is tried for, and what was not settled before it. */
+/**
+ * What the caller says without a connection: as long as the reconnect attempts last, plus unsettled audio before
+ * it.
+ */
 const OUTAGE_MS = 12_000;
 
 /**
- * A long silence goes out in pieces of this length, since a frame of 20 ms costs as much to send. The first sound takes
- * what is left of the silence along at once.
+ * A long silence is sent in pieces of this length, since a frame of 20 ms costs as much to send. The first sound
+ * sends the rest of the silence with it.
  */
 const QUIET_PIECE_MS = 200;
 /**
- * Silence that follows speech goes out as it comes for this long beyond the endpointing, or until the vendor has told of the
- * end: it ends the caller's turn.
+ * Silence after speech is sent as it arrives for this long beyond the endpointing, or until the vendor has
+ * reported the end of speech: it ends the caller's turn.
  */
 const AFTER_SPEECH_MS = 800;
 
-/** No vendor has to take a longer message: one refuses those of more than a second. */
+/** The maximum length of a message: one vendor refuses more than a second. */
 const PIECE_MAX_MS = 800;
 
-/** Backlog goes out in steps of this length at this multiple of real time: in a burst it would be refused. */
+/** Backlog is sent in steps of this length at this multiple of real time: the vendor would refuse a burst. */
 const REPLAY_STEP_MS = 20;
 const REPLAY_SPEED = 2;
 
-/** A timer this late shows that the process stood still: what the caller said meanwhile is still to be read. */
+/** A timer this late shows that the process was blocked: the caller's audio since then has not been read yet. */
 const STOOD_STILL_MS = 50;
 const RECHECK_MS = 100;
 
-/** Four seconds of 16 kHz PCM beyond what the system buffers: a vendor this far behind does not read any more. */
+/** Four seconds of 16 kHz PCM beyond what the system buffers: a vendor this far behind no longer reads. */
 const SEND_BUFFER_MAX_BYTES = 128 * 1024;
 
 type FeedSocket = Pick<VendorSocket, "bufferedBytes" | "sendBinary" | "sendText">;
 
-/** The caller's audio that may have to be sent again. Two feeds share it while two connections listen. */
+/** The caller's audio that may have to be sent again. Two feeds share it while two connections are open. */
 export class ReplayBuffer {
   readonly ring: AudioRing;
   readonly #bytesPerMs: number;
@@ -204,27 +210,30 @@ export class ReplayBuffer {
     return this.#settledByte;
   }
 
-  /** `isLive`: a socket takes the audio as it comes. */
+  /** `isLive`: a socket receives the audio as it arrives. */
   write(audio: Uint8Array, isLive: boolean): void {
     this.#unsettled.hear(audio);
     this.#dropOldest(audio.length, isLive);
     this.ring.write(audio);
   }
 
-  /** The vendor will not come back to audio before `byte`. */
+  /** The vendor has finished the audio before `byte`. */
   settle(byte: number): void {
     if (byte <= this.#settledByte) return;
     this.#settledByte = byte;
     this.#unsettled.settle(byte / this.#bytesPerMs);
   }
 
-  /** Where a new socket begins: at the oldest voice without a result. The audio from `lostByte` on was never sent, and `RING_MS` before it may be half understood. */
+  /**
+   * Where a new socket begins: at the oldest voice without a result. The audio from `lostByte` on was never sent,
+   * and the last `RING_MS` before it may be partly transcribed.
+   */
   replayFromByte(lostByte: number): number {
     const fromByte = Math.min(this.#unsettled.fromByte, lostByte - this.#ringBytes);
     return Math.max(this.#settledByte, this.ring.startByte, fromByte);
   }
 
-  /** Gives back the memory that an outage or a late result has taken. */
+  /** Frees the memory that an outage or a late result has used. */
   shrink(): void {
     const neededBytes = Math.max(this.#ringBytes, this.#unsettledBytes);
     if (this.ring.capacityBytes >= 2 * neededBytes) this.ring.resize(neededBytes);
@@ -248,8 +257,8 @@ export class ReplayBuffer {
 }
 
 /**
- * Brings the caller's audio to one socket after another. It keeps the newest audio and sends on a new socket again,
- * paced, what the vendor had not settled. It knows where a socket's time stands in the whole stream.
+ * Sends the caller's audio to one socket after another. It keeps the newest audio and replays to a new socket,
+ * paced, what the vendor had not settled. It maps a socket's time to the time of the whole stream.
  */
 export class AudioFeed {
   readonly #clock: Clock;
@@ -265,7 +274,7 @@ export class AudioFeed {
   #quietFromByte = 0;
   #isQuietNow = true;
   #sentByte = 0;
-  /** Where the audio began that no socket took. */
+  /** The start of the audio that no socket received. */
   #lostByte: number | undefined;
   #socketStartMs = 0;
   #lastSentMs = 0;
@@ -275,7 +284,7 @@ export class AudioFeed {
   #replayedMs = 0;
   #cancelKeepAlive: CancelTimer | undefined;
 
-  /** `endpointingMs` of silence are what the vendor takes for the end of speech. */
+  /** The vendor takes `endpointingMs` of silence for the end of speech. */
   constructor(
     clock: Clock,
     rules: FeedRules,
@@ -294,7 +303,7 @@ export class AudioFeed {
     this.#ring = kept.ring;
   }
 
-  /** A feed for a second socket beside this one's. This one keeps the audio, the other one is told by `follow`. */
+  /** A feed for a second, parallel socket. This one keeps the audio, the other one receives it through `follow`. */
   beside(): AudioFeed {
     const other = new AudioFeed(
       this.#clock,
@@ -313,14 +322,14 @@ export class AudioFeed {
     return Math.max(0, Math.round(this.#socketStartMs + socketSec * 1_000));
   }
 
-  /** Words that began after this socket time are heard again as a whole on the next socket. */
+  /** Words that began after this socket time are transcribed again in full on the next socket. */
   get bufferStartSec(): number {
     const wholeByte = this.#sentByte - this.#ringBytes;
     const heldFromByte = Math.max(this.#replayBuffer.settledByte, this.#ring.startByte, wholeByte);
     return (heldFromByte / this.#bytesPerMs - this.#socketStartMs) / 1_000;
   }
 
-  /** The vendor will not come back to audio before this socket time: it is not replayed. */
+  /** The vendor has finished the audio before this socket time: it is not replayed. */
   settle(socketSec: number): void {
     const sampleBytes = bytesPerSample(this.#format.encoding);
     const sample = Math.round((this.streamMs(socketSec) * this.#bytesPerMs) / sampleBytes);
@@ -333,12 +342,12 @@ export class AudioFeed {
     if (this.#isQuietNow) this.#quietFromByte = this.#ring.endByte;
   }
 
-  /** Whether audio of an outage is being sent that was longer than what is always kept. */
+  /** Whether audio is being replayed from an outage that was longer than the audio that is always kept. */
   get isCatchingUp(): boolean {
     return this.#isCatchingUp;
   }
 
-  /** Whether the vendor takes what it is sent. */
+  /** Whether the vendor's socket is congested. */
   get isCongested(): boolean {
     return this.#socket !== undefined && this.#socket.bufferedBytes > SEND_BUFFER_MAX_BYTES;
   }
@@ -391,14 +400,14 @@ export class AudioFeed {
     }
   }
 
-  /** Sends the end mark behind all audio. */
+  /** Sends the end mark after all audio. */
   end(): void {
     this.#closing = true;
     if (this.#cancelReplay !== undefined) return;
     this.#sendEnd();
   }
 
-  /** A rest that is shorter than the vendor takes is filled up with silence. */
+  /** A rest that is shorter than the vendor's minimum is padded with silence. */
   #sendEnd(): void {
     if (this.#socket === undefined) return;
     const { endByte } = this.#ring;
@@ -428,7 +437,7 @@ export class AudioFeed {
     this.#socket?.sendBinary(data);
   }
 
-  /** The silence counts on the socket's clock, and not on the caller's. */
+  /** The silence counts on the socket's clock, but not on the caller's. */
   #sendSilence(durationMs: number): void {
     if (durationMs === 0) return;
     this.#socketStartMs -= durationMs;
@@ -438,7 +447,7 @@ export class AudioFeed {
   #sendUntil(toByte: number): void {
     const skippedBytes = this.#ring.startByte - this.#sentByte;
     if (skippedBytes > 0) {
-      // More came than the ring holds: the socket's time goes on where the audio does.
+      // More arrived than the ring holds: the socket's time continues with the audio.
       this.#sentByte += skippedBytes;
       this.#socketStartMs += skippedBytes / this.#bytesPerMs;
     }
@@ -452,7 +461,8 @@ export class AudioFeed {
   }
 
   #replay(): void {
-    // A late step sends as much more: in steps of one size a busy process would fall behind the caller for good.
+    // A late step sends correspondingly more: with fixed steps a busy process would never catch up
+    // with the caller.
     const nowMs = this.#clock.monotonicMs();
     const stepMs = Math.max(1, Math.floor((nowMs - this.#replayedMs) * REPLAY_SPEED));
     if (stepMs < this.#rules.soundPieceMs) return;
@@ -460,7 +470,7 @@ export class AudioFeed {
     const { endByte } = this.#ring;
     const fromByte = Math.max(this.#sentByte, this.#ring.startByte);
     const toByte = fromByte + stepMs * this.#bytesPerMs;
-    // What would be left over as too short a piece goes along, or waits for the caller's next words.
+    // A rest that would be too short for a piece of its own is included, or waits for the caller's next words.
     if (endByte - toByte > this.#pieceBytes) {
       this.#sendUntil(toByte);
       return;
@@ -473,7 +483,10 @@ export class AudioFeed {
     if (this.#closing) this.#sendEnd();
   }
 
-  /** After a pause of the process, timers run before sockets: silence sent at once would be in the middle of a word. */
+  /**
+   * After the process was blocked, timers run before sockets: silence sent immediately would be in the middle of a
+   * word.
+   */
   #keepAliveIn(waitMs: number, isSecondLook = false): void {
     const dueMs = this.#clock.monotonicMs() + waitMs;
     this.#cancelKeepAlive = this.#clock.after(waitMs, () => {

@@ -15,37 +15,44 @@ import { type RefusalDetail, reasonOf, safeText, vendorTextOf } from "../vendor-
 import { AudioFeed } from "./audio-feed.js";
 import type { MessageReader, RecognizerDialect, SttMessage } from "./stt-dialect.js";
 
-/** A recognizer guesses about once a second; this much voice, which is five seconds of speech with its pauses, and it is deaf. */
+/**
+ * An STT returns interim results about once a second. This much voice without one, which is five seconds of speech
+ * with its pauses, means that it is dead.
+ */
 const VOICE_UNANSWERED_MAX_MS = 3_000;
-/** Two seconds of speech without a guess are enough to ask somebody else beside it. */
+/** Two seconds of speech without an interim result are enough to open a second STT in parallel. */
 const VOICE_SUSPECT_MS = 1_200;
-/** Less is, once it has ended: what was made of it is late by then. */
+/** A shorter voice is enough once it has ended: its result is late by then. */
 const ENDED_VOICE_SUSPECT_MS = 1_000;
 const ENDED_AGO_MS = 1_500;
-/** Two of these ("Hello?") and no result for either: no recognizer is that late; a cough is shorter. */
+/** Two utterances of this length ("Hello?") and no result for either: no STT is that late. A cough is shorter. */
 const SHORT_UTTERANCE_MS = 360;
 const SHORT_UNANSWERED_MAX = 2;
 /**
- * A caller who says "Hello?" and waits never comes to much voice: this many utterances without a result over this much time,
- * a second connection included, and the recognizer has failed.
+ * A caller who says "Hello?" and waits never adds up to much voice. This many utterances without a result over
+ * this much time, a second connection included, mean that the STT has failed.
  */
 const UNANSWERED_MAX = 3;
-/** One that has told something in this call may well hear: some vendors tell nothing of a noise, and a dog barks more than three times. */
+/**
+ * An STT that has returned something in this call probably works: some vendors return nothing for a noise, and a
+ * dog barks more than three times.
+ */
 const UNANSWERED_PROVEN_MAX = 5;
 const UNANSWERED_MIN_MS = 10_000;
 /** Three coughs are less voice than this, three short words are more. */
 const UNANSWERED_VOICE_MIN_MS = 1_350;
-/** Noises this far apart are no caller who tries again. */
+/** Noises this far apart are not a caller who tries again. */
 const UNANSWERED_APART_MAX_MS = 15_000;
-/** So often this much voice goes unheard, on one connection and then on two; then the recognizer has failed. */
+/** How often this much voice may get no result, on one connection and then on two, before the STT has failed. */
 const DEAF_TIMES_MAX = 2;
 
-/** "unanswered": what was said has ended, and nothing came of it. */
+/** "unanswered": an utterance has ended, and STT returned no result. */
 export type SttHealth = "fine" | "doubtful" | "unanswered" | "deaf" | "lost";
 
 /**
- * Compares the voice in the audio with what the recognizer makes of it: its socket may be open and its pings answered while it
- * hears nothing. Results count, with words or without, and ends; what it says about a voice that starts does not.
+ * Compares the voice in the audio with the results of STT: its socket may be open and its pings answered while it
+ * transcribes nothing. Results count, with words or without, and ends of speech; a reported start of speech does
+ * not.
  */
 export class SttStallDetector {
   readonly #meter: VoiceActivityDetector;
@@ -54,11 +61,11 @@ export class SttStallDetector {
   /** Voice of the newest utterance, and the silence after it. */
   #utteranceMs = 0;
   #quietMs = 0;
-  /** Utterances that were more than a cough and have ended since something was understood. */
+  /** Utterances longer than a cough that have ended since the last result. */
   #endedUtterances = 0;
   /** The voice in them. */
   #unansweredVoiceMs = 0;
-  /** Since the first of them began. */
+  /** The time since the first of them began. */
   #unansweredMs = 0;
   #hasUnderstood = false;
   #isSuspected = false;
@@ -69,10 +76,13 @@ export class SttStallDetector {
     this.#bytesPerMs = bytesPerMs(format);
   }
 
-  /** Whole samples that the recognizer is given. After "deaf" it counts anew; "doubtful" and "unanswered" it says once until something is understood. */
+  /**
+   * Whole samples that STT receives. After "deaf" it counts from zero; it reports "doubtful" and "unanswered" once
+   * until the next result.
+   */
   hear(audio: Uint8Array): SttHealth {
     const voicedMs = this.#meter.hear(audio);
-    // A voice in syllables: typing and knocks are none.
+    // Voice in syllables, which typing and knocks do not have.
     const { syllablesMs } = this.#meter;
     this.#silentVoiceMs += syllablesMs;
     this.#follow(voicedMs, syllablesMs, audio);
@@ -89,7 +99,7 @@ export class SttStallDetector {
     return this.#becomesUnanswered() ? "unanswered" : "fine";
   }
 
-  /** The recognizer has said what it made of some audio. */
+  /** STT has returned its result for some audio. */
   understood(): void {
     this.#hasUnderstood = true;
     this.#silentVoiceMs = 0;
@@ -121,7 +131,7 @@ export class SttStallDetector {
     this.#utteranceMs += syllablesMs;
   }
 
-  /** A cough does not count towards the voice that a deaf STT has missed, or many of them would. */
+  /** A cough does not count towards the voice that a dead STT has missed, otherwise many of them would add up. */
   #endUtterance(): void {
     if (this.#utteranceMs >= SHORT_UTTERANCE_MS) {
       this.#endedUtterances += 1;
@@ -129,7 +139,7 @@ export class SttStallDetector {
     } else this.#silentVoiceMs = Math.max(0, this.#silentVoiceMs - this.#utteranceMs);
   }
 
-  /** A cough is too short, however many there are of them. */
+  /** A cough is too short, however many there are. */
   #becomesSuspect(): boolean {
     if (this.#isSuspected) return false;
     const limitMs = this.#quietMs < ENDED_AGO_MS ? VOICE_SUSPECT_MS : ENDED_VOICE_SUSPECT_MS;
@@ -144,7 +154,7 @@ export class SttStallDetector {
     return this.#endedUtterances >= utterancesMax && this.#unansweredMs >= UNANSWERED_MIN_MS;
   }
 
-  /** Counts as one of the connections that hear nothing, where the voice in it has not yet. */
+  /** Counts as one of the connections without results, if its voice has not been counted yet. */
   #becomesUnanswered(): boolean {
     if (this.#deafTimes > 0 || this.#quietMs < ENDED_AGO_MS) return false;
     const isShort = this.#utteranceMs < ENDED_VOICE_SUSPECT_MS;
@@ -155,17 +165,17 @@ export class SttStallDetector {
   }
 }
 
-/** Waits before each try; a caller notices a deaf agent after a few seconds, and hangs up after more. */
+/** Delays before each attempt; a caller notices an agent that hears nothing after a few seconds, and then hangs up. */
 const RECONNECT_DELAYS_MS = [0, 100, 250, 500, 1_000, 2_000] as const;
 const RECONNECT_TIMEOUT_MS = 10_000;
 
-/** A connection that held this long was a good one; shorter ones count as tries of the same outage. */
+/** A connection that lasted this long was a good one; shorter ones count as attempts of the same outage. */
 const STABLE_AFTER_MS = 5_000;
 
-/** Some rubbish is survived; a peer that sends nothing else is not the vendor. */
+/** Some invalid messages are ignored; a peer that sends nothing else is not the vendor. */
 const GARBAGE_MESSAGES_MAX = 20;
 
-/** The last results come within some hundred milliseconds, or not at all. */
+/** The last results arrive within some hundred milliseconds, or not at all. */
 const FINISH_TIMEOUT_MS = 2_000;
 
 export type RecognizerSocket = Pick<
@@ -189,7 +199,10 @@ interface Connection {
   readonly feed: AudioFeed;
 }
 
-/** One call's recognition: outlives its sockets, and reports the time of the whole stream whatever socket it came over. */
+/**
+ * One call's STT stream: it outlives its sockets, and reports times of the whole stream whichever socket they came
+ * from.
+ */
 export class RecognizerStream implements SpeechStream {
   readonly #parts: RecognizerStreamParts;
   #feed: AudioFeed;
@@ -200,9 +213,9 @@ export class RecognizerStream implements SpeechStream {
   #reader: MessageReader;
   #phase: "open" | "finishing" | "closed" = "open";
   #socket: RecognizerSocket | undefined;
-  /** Opened when the present connection seemed dead. The one that returns words first continues alone. */
+  /** Opened when the current connection seemed dead. The one that returns words first continues alone. */
   #second: Connection | undefined;
-  /** Since when the present connection is suspected of being deaf. */
+  /** Since when the current connection has been suspected of being dead. */
   #suspectedMs: number | undefined;
   #openedMs = 0;
   #lostMs: number | undefined;
@@ -224,12 +237,12 @@ export class RecognizerStream implements SpeechStream {
   }
 
   write(audio: Uint8Array): void {
-    // An empty frame is the vendor's old way to be told "close".
+    // An empty frame is an old way to ask the vendor to close.
     if (this.#phase !== "open" || audio.length === 0) return;
     this.#feed.write(audio);
     this.#second?.feed.follow(audio);
     if (this.#feed.isCongested) this.#lose(this.#fault("unavailable", "does not read"));
-    // What waits behind the audio of a long outage cannot be answered yet.
+    // Results for audio that follows a long outage cannot have arrived yet.
     if (this.#socket !== undefined && !this.#feed.isCatchingUp) this.#compare(audio);
   }
 
@@ -249,7 +262,7 @@ export class RecognizerStream implements SpeechStream {
     return this.#finished;
   }
 
-  /** A second time changes nothing. */
+  /** Idempotent. */
   close(): void {
     this.#phase = "closed";
     this.#signal.removeEventListener("abort", this.#onAbort);
@@ -297,7 +310,7 @@ export class RecognizerStream implements SpeechStream {
     }
   }
 
-  /** The present connection may only be slow: its words count until the second one has told some. */
+  /** The current connection may only be slow: its words count until the second one has returned some. */
   #suspect(): void {
     if (this.#suspectedMs !== undefined || this.#socket === undefined) return;
     const { clock, connect } = this.#parts;
@@ -310,7 +323,7 @@ export class RecognizerStream implements SpeechStream {
         else socket.destroy();
       },
       () => {
-        // The next utterance without a result opens another one.
+        // The next utterance without a result opens another connection.
         if (isStillSuspected()) this.#suspectedMs = undefined;
       },
     );
@@ -323,7 +336,7 @@ export class RecognizerStream implements SpeechStream {
     feed.attach(socket);
   }
 
-  /** The present connection hears the caller, or is gone. */
+  /** The current connection works, or is closed. */
   #trust(): void {
     this.#suspectedMs = undefined;
     const second = this.#second;
@@ -332,7 +345,7 @@ export class RecognizerStream implements SpeechStream {
     second?.socket.destroy();
   }
 
-  /** The next utterance without a result opens another one. */
+  /** The next utterance without a result opens another connection. */
   #dropSecond(): void {
     this.#trust();
   }
@@ -341,14 +354,14 @@ export class RecognizerStream implements SpeechStream {
     const messages = this.#second?.reader.read(text);
     if (messages === undefined || messages.some(({ kind }) => kind === "error")) this.#dropSecond();
     else if (messages.some((each) => each.kind === "words" && each.text !== "")) {
-      this.#promoteSecond(this.#fault("timeout", "hears nothing of a voice"));
+      this.#promoteSecond(this.#fault("timeout", "returned no words for speech"));
       if (this.#phase === "closed") return;
       this.#watch.understood();
       this.#deliver(messages);
     }
   }
 
-  /** The second connection has been sent everything since the last result, and goes on alone. */
+  /** The second connection has received everything since the last result, and continues alone. */
   #promoteSecond(error: VendorError): void {
     const { clock, listener } = this.#parts;
     const second = this.#second;
@@ -379,7 +392,7 @@ export class RecognizerStream implements SpeechStream {
     switch (message.kind) {
       case "words": {
         const { text, isFinal, speechFinal, lastWordEndSec: endSec } = message;
-        // Without words it is none: some vendors tell of such in the middle of speech.
+        // Without words it is no end of speech: some vendors report this in the middle of speech.
         if (speechFinal && text !== "") this.#feed.speechEnded();
         const lastWordEndMs = endSec === undefined ? undefined : this.#feed.streamMs(endSec);
         const words = { text, isFinal, speechFinal, lastWordEndMs };
@@ -409,16 +422,16 @@ export class RecognizerStream implements SpeechStream {
     }
   }
 
-  /** A voice goes in and nothing comes out: another connection may hear it. */
+  /** A voice without results: a second connection may return them. */
   #compare(audio: Uint8Array): void {
     const hearing = this.#watch.hear(audio);
     if (hearing === "fine") return;
     const { listener } = this.#parts;
     if (hearing === "lost") {
       this.close();
-      listener.onFailed(this.#fault("timeout", "hears nothing of a voice"));
+      listener.onFailed(this.#fault("timeout", "returned no words for speech"));
     } else if (listener.onSttStall !== undefined) {
-      // The chain opens a stream of another vendor beside this one, or a second one of the same vendor.
+      // The chain opens a parallel stream of another vendor, or a second one of the same vendor.
       listener.onSttStall(hearing === "doubtful" ? "doubtful" : "deaf");
     } else if (hearing !== "doubtful") this.#suspect();
   }
@@ -435,7 +448,7 @@ export class RecognizerStream implements SpeechStream {
     return this.#toVendorError(fault, `closed with ${code}`, { code: undefined, message: reason });
   }
 
-  /** An error in which the vendor gives a reason. */
+  /** An error with the vendor's reason. */
   #toVendorError(kind: VendorFault, what: string, detail: RefusalDetail): VendorError {
     const { apiKey, dialect } = this.#parts;
     const words = [`${dialect.vendor}: ${what}`, reasonOf(detail)].filter(Boolean).join(": ");
@@ -457,11 +470,11 @@ export class RecognizerStream implements SpeechStream {
   #lose(error: VendorError): void {
     if (this.#second !== undefined && this.#phase === "open") return this.#promoteSecond(error);
     this.#detach();
-    // Nothing is sent again behind the end.
+    // Nothing is replayed after the end.
     const heldFromSec =
       this.#phase === "finishing" ? Number.POSITIVE_INFINITY : this.#feed.bufferStartSec;
     this.#deliver(this.#reader.lost(heldFromSec));
-    // Who was told of it may have ended the call.
+    // A listener may have ended the call.
     if (this.#phase === "closed") return;
     if (this.#phase === "finishing") {
       this.close();
@@ -503,13 +516,13 @@ export class RecognizerStream implements SpeechStream {
   }
 }
 
-/** Somebody who is deaf can tell of a voice that starts, or of nothing. */
+/** A dead STT can still report a start of speech, or an empty result. */
 function showsSttIsHearing(message: SttMessage): boolean {
   if (message.kind === "turn") return message.mark !== "startOfTurn";
   return message.kind !== "speechStarted";
 }
 
-/** A vendor that hears over a WebSocket: opens one for a call, and others after it when it breaks. */
+/** An STT vendor with a WebSocket: opens one for a call, and another when it breaks. */
 export class SocketRecognizer implements SpeechToText {
   readonly #dialect: RecognizerDialect;
   readonly #access: SocketAccess;

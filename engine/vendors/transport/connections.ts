@@ -18,11 +18,11 @@ import {
 import { SocketPools } from "./socket-pools.js";
 import { keepSessions, trust } from "./tls-trust.js";
 
-/** Requests of tools that one organization has in progress at the same time; the next ones wait. */
+/** Tool requests that one organization may have in progress; further ones wait. */
 export const TOOLS_RUNNING_PER_ORGANIZATION_MAX = 256;
-/** As many may wait, which is 16 tools in each of 250 calls; the next one fails at once. */
+/** The maximum number that may wait, which is 16 tools in each of 250 calls; the next one fails immediately. */
 export const TOOLS_WAITING_PER_ORGANIZATION_MAX = 4_000;
-/** Begun between two looks at the sockets of calls, of all organizations together: each takes some 0.3 ms of the event loop. */
+/** Tools of all organizations that start in one round of the event loop: each takes some 0.3 ms of it. */
 const STARTS_PER_LOOP_TURN_MAX = 4;
 
 interface Waiting {
@@ -35,15 +35,18 @@ interface OrganizationTurns {
 }
 
 /**
- * Whose tool is next: organizations take turns, a few at a time between two rounds of the event loop, so that one whose calls
- * all use tools at once holds up its own tools and not the sound of other calls.
+ * The order in which tools start: organizations take turns, a few per round of the event loop, so that an
+ * organization whose calls all use tools at the same time delays its own tools and not the audio of other calls.
  */
 export class FairTurns {
   readonly #byOrganization = new Map<string, OrganizationTurns>();
   #startedInTurn = 0;
   #isPumping = false;
 
-  /** Resolves with what is to be called when the work is over. Rejects with a ShareUsedUpError, or the signal's reason. */
+  /**
+   * Resolves with a function to call when the work is done. Rejects with a ShareUsedUpError, or the signal's
+   * reason.
+   */
   async acquire(orgId: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const turns = this.#of(orgId);
@@ -108,7 +111,7 @@ export class FairTurns {
     });
   }
 
-  /** The organization whose turn it was goes to the end. */
+  /** The organization that has just started a tool goes to the end of the queue. */
   #startNext(): boolean {
     for (const [orgId, turns] of this.#byOrganization) {
       const [next] = turns.waiting;
@@ -124,14 +127,14 @@ export class FairTurns {
   }
 }
 
-/** Names that an organization may look up at the same time; more than that wait. */
+/** Concurrent DNS lookups per organization; further ones wait. */
 const LOOKUPS_RUNNING_MAX = 8;
-/** As many may wait; the next one fails at once. */
+/** The maximum number that may wait; the next one fails immediately. */
 const LOOKUPS_WAITING_MAX = 256;
-/** `dns.lookup` holds one of the process's four threads for each name until its answer comes. */
+/** `dns.lookup` blocks one of the process's four threads per name until it is resolved. */
 const THREAD_LOOKUPS_RUNNING_MAX = 1;
 
-/** A name server that has not answered by then, twice, is of no use to a call. */
+/** A name server that has not answered by then, twice, is too slow for a call. */
 const LOOKUP_TIMEOUT_MS = 2_000;
 const LOOKUP_TRIES = 2;
 
@@ -145,9 +148,9 @@ export interface OrganizationLookupsOptions {
 }
 
 /**
- * The DNS lookups of one organization, bounded. Public names are resolved by the name servers directly, so slow ones
- * delay no other organization. Where an operator allows private addresses, names may be in files of the machine, which
- * only `dns.lookup` reads: these are looked up one at a time.
+ * The DNS lookups of one organization, bounded. Public names are resolved by the name servers directly, so slow
+ * ones delay no other organization. If an operator allows private addresses, names may be in the machine's files,
+ * which only `dns.lookup` reads: these are looked up one at a time.
  */
 export class OrganizationLookups {
   readonly #isPublicOnly: boolean;
@@ -163,8 +166,8 @@ export class OrganizationLookups {
   }
 
   /**
-   * A `lookup` for net.connect. It decides about the very addresses that are then connected to, so a name that changes its
-   * mind between two look-ups gains nothing.
+   * A `lookup` for net.connect. It checks the very addresses that are then connected to, so a name that changes
+   * between two lookups gains nothing.
    */
   readonly lookup = (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
     void this.#answer(hostname, options.all === true, callback);
@@ -222,7 +225,7 @@ function lookUpBySystem(hostname: string): Promise<readonly LookupAddress[]> {
   return dns.lookup(hostname, { all: true });
 }
 
-/** A resolver of its own for each name: it reads what the machine's name servers are now. */
+/** A separate resolver for each name, because it reads the machine's current name servers. */
 async function lookUpByNameServers(hostname: string): Promise<readonly LookupAddress[]> {
   const resolver = new dns.Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES });
   const [ipv4, ipv6] = await Promise.allSettled([
@@ -242,36 +245,36 @@ function addressesOf(
   return outcome.value.map((address) => ({ address, family }));
 }
 
-/** A vendor that has not taken the connection by then is not going to answer in time for a caller either. */
+/** A vendor that has not accepted the connection by then will not answer in time for a caller either. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** 500 concurrent calls each hold one request per vendor, and the next sentence is asked for while one is spoken. */
+/** 500 concurrent calls each hold one request per vendor, and the next sentence is requested while one plays. */
 const CONNECTIONS_PER_ORIGIN_MAX = 1_200;
 
-/** Organizations whose connections are kept; of more than that those go that have been idle for longest. */
+/** The number of organizations whose connections are kept; those that have been idle for longest are closed first. */
 const ORGANIZATIONS_MAX = 1_000;
 
-/** Between two sentences of a conversation; vendors that close earlier say so in their keep-alive header. */
+/** Covers the time between two sentences; vendors that close earlier say so in their keep-alive header. */
 const IDLE_CONNECTION_MS = 60_000;
 
-/** Work that is done for no organization. */
+/** Work that belongs to no organization. */
 const NO_ORGANIZATION = "";
 
 export interface ConnectionsOptions {
   readonly clock: Clock;
-  /** Lets the providers of organizations reach private addresses: an operator's decision. */
+  /** Allows organizations' providers at private addresses: an operator's decision. */
   readonly allowPrivateAddresses: boolean;
-  /** PEM of authorities that are trusted beside the public ones. */
+  /** PEM certificates of authorities that are trusted in addition to the public ones. */
   readonly authorities?: readonly string[];
-  /** How names that organizations give are looked up; for tests. */
+  /** How names from organizations are looked up; for tests. */
   readonly resolve?: ResolveName;
 }
 
-/** What one organization has of the process's connections. */
+/** One organization's share of the process's connections. */
 interface OrganizationShare {
-  /** To where the platform's providers are. */
+  /** For the platform's providers. */
   readonly platform: RequestShare;
-  /** To where the organization's own providers and tools are. */
+  /** For the organization's own providers and tools. */
   readonly own: RequestShare;
   readonly pools: OrganizationPools;
   readonly sockets: SocketShare;
@@ -279,19 +282,19 @@ interface OrganizationShare {
 }
 
 /**
- * Every connection of this process to vendors, kept alive between requests and closed together. Those to the platform's
- * providers are shared by all calls, those to providers and tools of an organization by its own calls only; each organization
- * has a share of either.
+ * Every connection of this process to vendors, kept alive between requests and closed together. Those to the
+ * platform's providers are shared by all calls, those to an organization's providers and tools by its own calls
+ * only; each organization has a share of both.
  */
 export class Connections {
   readonly socketPools: SocketPools;
-  /** Whose tool may begin. */
+  /** The order in which tools start. */
   readonly toolTurns = new FairTurns();
   readonly #options: ConnectionsOptions;
   readonly #means: buildConnector.BuildOptions;
   readonly #connect: buildConnector.connector;
   readonly #platform: Agent;
-  /** The one that was used longest ago first. */
+  /** The least recently used first. */
   readonly #shares = new Map<string, OrganizationShare>();
   #isClosed = false;
 
@@ -313,21 +316,21 @@ export class Connections {
     return clientOwned ? share.own : share.platform;
   }
 
-  /** Opens the connections of WebSockets, which no pool gets back. */
+  /** Opens connections for WebSockets, which do not return to a pool. */
   forSocket(clientOwned: boolean, orgId = NO_ORGANIZATION): buildConnector.connector {
     if (this.#isClosed)
       return (_options, callback) => callback(new errors.ClientDestroyedError(), null);
     return clientOwned ? this.#shareOf(orgId).connect : this.#connect;
   }
 
-  /** Whether a request to this origin would find a connection that is open and free. */
+  /** Whether a request to this origin would find an open idle connection. */
   hasIdle(origin: string, clientOwned: boolean, orgId = NO_ORGANIZATION): boolean {
     if (clientOwned) return this.#shareOf(orgId).pools.hasIdle(origin);
     const stats = this.#platform.stats[origin];
     return stats !== undefined && "free" in stats && stats.free > 0;
   }
 
-  /** Breaks what is still open: the calls that used it have ended. */
+  /** Destroys open connections: the calls that used them have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.socketPools.close();
@@ -382,7 +385,7 @@ function clientOptions(connect: buildConnector.connector): Client.Options {
     connect,
     keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-    // Each request has its own time-outs, kept by the Clock.
+    // Each request has its own timeouts, kept by the Clock.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -390,7 +393,7 @@ function clientOptions(connect: buildConnector.connector): Client.Options {
 
 function refusingPrivate(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) => {
-    // An address that is written as numbers is connected to without a look-up.
+    // A numeric address is connected to without a lookup.
     const host = options.hostname.replace(/^\[|\]$/g, "");
     if (isIP(host) !== 0 && isPrivateAddress(host)) callback(new PrivateAddressError(), null);
     else connect(options, callback);

@@ -4,14 +4,14 @@ import { VendorError } from "../contracts.js";
 import { type AnswerHeaders, connectionFault } from "../vendor-fault.js";
 import type { RequestDispatcher } from "./organization-connections.js";
 
-/** Vendors explain themselves in less; the rest of a proxy's error page is of no use. */
+/** Vendors' explanations are shorter; the rest of a proxy's error page is of no use. */
 const ERROR_BODY_MAX_BYTES = 16 * 1024;
 
 /** How long the end of a body may lag behind its last message before its connection is given up. */
 const DRAIN_TIMEOUT_MS = 1_000;
 
 export interface StreamLimits {
-  /** From the request to the first byte of the answer's body, connecting included. */
+  /** From the request to the first byte of the response body, including the connection. */
   readonly firstByteMs: number;
   readonly betweenBytesMs: number;
   readonly totalMs: number;
@@ -37,7 +37,7 @@ export interface StreamRequest {
   readonly limits: StreamLimits;
   /** Turns a status other than 2xx into an error. */
   readonly refuse: (answer: RefusedAnswer) => VendorError;
-  /** Looks at a 2xx; what it throws ends the request. */
+  /** Checks a 2xx response; an exception ends the request. */
   readonly accept?: (headers: AnswerHeaders, status: number) => void;
 }
 
@@ -56,8 +56,8 @@ export function postStream(
 }
 
 /**
- * Hands over the answer's body as it comes. Resolves when `onData` returns true (the message is complete,
- * though the body may not be) or when the body ends. After the promise has settled `onData` is not called again.
+ * Passes on the response body as it arrives. Resolves when `onData` returns true (the message is complete, though
+ * the body may not be) or when the body ends. After the promise has settled `onData` is not called again.
  */
 export function requestStream(
   request: MethodRequest,
@@ -87,7 +87,7 @@ export function requestStream(
   });
 }
 
-/** One request and its answer: settles once, and then keeps nothing and calls nobody. */
+/** One request and its response: it settles once, and then keeps nothing and makes no callback. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: MethodRequest;
   readonly #onData: (chunk: Buffer) => boolean;
@@ -132,7 +132,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Given up while it waited for a connection.
+    // Aborted while it waited for a connection.
     if (this.#failure !== undefined) controller.abort(this.#failure);
   }
 
@@ -186,7 +186,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#cancelTimer();
-    // A status that came says more than the break after it.
+    // A received status is more specific than a later disconnect.
     if (this.#refused !== undefined) this.fail(this.#refusal(this.#refused));
     else this.fail(connectionFault(this.#request.vendor, error, this.#controller !== undefined));
   }

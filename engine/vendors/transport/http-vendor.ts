@@ -7,13 +7,13 @@ import {
 } from "../vendor-settings.js";
 import { postStream, requestStream, type StreamLimits, type StreamRequest } from "./http-stream.js";
 
-/** A connection that is not there by then is of no use to the request it was meant for. */
+/** A connection that is not open by then is too late for its request. */
 const WARM_TIMEOUT_MS = 5_000;
 
 /** A front page is read to its end so that its connection can be used again; a larger one is not worth it. */
 const FRONT_PAGE_MAX_BYTES = 64 * 1024;
 
-/** A page waits for this list. */
+/** A user waits for this list in the console. */
 const LOOKUP_LIMITS: StreamLimits = {
   firstByteMs: 8_000,
   betweenBytesMs: 5_000,
@@ -21,7 +21,10 @@ const LOOKUP_LIMITS: StreamLimits = {
   replyMaxBytes: 2 * 1024 * 1024,
 };
 
-/** Leaves an idle connection in the pool by asking for a page that costs nothing. Failures are left to the real request. */
+/**
+ * Leaves an idle connection in the pool by requesting a page that costs nothing. Failures are left to the real
+ * request.
+ */
 export function warmConnection(
   { clock, connections }: VendorContext,
   endpoint: Endpoint,
@@ -49,15 +52,15 @@ export function warmConnection(
       },
     );
   } catch {
-    // A closed pool or a malformed address: the request itself will say so, with an error somebody reads.
+    // A closed pool or a malformed address: the request itself will report it.
     cancelTimer();
   }
 }
 
-/** What is different in each request to one vendor; its path is below that of the vendor's address. */
+/** The request-specific part; its path is relative to the vendor's address. */
 export type VendorRequest = Omit<StreamRequest, "vendor" | "dispatcher" | "clock" | "origin">;
 
-/** A vendor that is asked by HTTP: where it listens, and over which connections it may be reached. */
+/** A vendor with an HTTP API: its address, and the connections that may be used for it. */
 export class HttpVendor {
   readonly name: string;
   readonly #context: VendorContext;
@@ -74,7 +77,7 @@ export class HttpVendor {
     this.#orgId = given.orgId;
   }
 
-  /** Where the vendor listens. */
+  /** The vendor's address. */
   get address(): string {
     return this.#endpoint.origin + this.#endpoint.path;
   }
@@ -104,7 +107,7 @@ export class HttpVendor {
     );
   }
 
-  /** The whole text of what `GET` answers, with the limits and errors of `requestStream`. */
+  /** The whole text of a `GET` response, with the limits and errors of `requestStream`. */
   async get(request: Omit<VendorRequest, "body" | "limits">, signal: AbortSignal): Promise<string> {
     const { clock, connections } = this.#context;
     const chunks: Buffer[] = [];

@@ -1,13 +1,16 @@
 import { type buildConnector, type Dispatcher, Pool } from "undici";
 import { ParleyError } from "../../../storage/parley-error.js";
 
-/** Enough for every vendor and service that one organization uses; the least recently used idle one is closed for a new one. */
+/**
+ * Enough for every vendor and service that one organization uses; the least recently used idle one is closed for a
+ * new one.
+ */
 const ORIGINS_PER_ORGANIZATION_MAX = 64;
 
-/** Half of what one origin may have: two organizations together cannot take all of it. */
+/** Half of one origin's limit: two organizations together cannot use all of it. */
 const REQUESTS_PER_ORGANIZATION_MAX = 600;
 
-/** 500 calls with a socket for STT and one for TTS, and requests beside them. */
+/** 500 calls with a socket for STT and one for TTS, plus requests. */
 const SOCKETS_PER_ORGANIZATION_MAX = 1_600;
 
 export type ShareLimit = "lookups" | "origins" | "requests" | "sockets" | "tools";
@@ -27,7 +30,7 @@ export class ShareUsedUpError extends ParleyError {
 /** What a request needs of undici. */
 export type RequestDispatcher = Pick<Dispatcher, "dispatch">;
 
-/** The requests of one organization over connections that it shares with all others, or that are its own. */
+/** The requests of one organization over shared connections or its own. */
 export class RequestShare implements RequestDispatcher {
   readonly #dispatcher: RequestDispatcher;
   #running = 0;
@@ -67,10 +70,10 @@ interface OriginPool {
   running: number;
 }
 
-/** The HTTP connections of one organization to the places that it names itself: a pool per origin, bounded. */
+/** The HTTP connections of one organization to origins that it configures itself: a pool per origin, bounded. */
 export class OrganizationPools implements RequestDispatcher {
   readonly #poolOptions: Pool.Options;
-  /** The least recently used first. */
+  /** Least recently used first. */
   readonly #byOrigin = new Map<string, OriginPool>();
 
   constructor(poolOptions: Pool.Options) {
@@ -81,7 +84,7 @@ export class OrganizationPools implements RequestDispatcher {
     return this.#byOrigin.size;
   }
 
-  /** Throws a ShareUsedUpError when there are requests in progress to as many other origins as an organization may use. */
+  /** Throws a ShareUsedUpError when requests are in progress to as many other origins as an organization may use. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     const origin = String(options.origin);
     const entry = this.#of(origin);
@@ -133,7 +136,7 @@ export class OrganizationPools implements RequestDispatcher {
     throw new ShareUsedUpError("origins", ORIGINS_PER_ORGANIZATION_MAX);
   }
 
-  /** Its last connection has been idle for too long, or was not to be had. */
+  /** Its last connection has been idle for too long, or could not be opened. */
   #forgetUnused(origin: string, entry: OriginPool): void {
     if (this.#byOrigin.get(origin) !== entry) return;
     if (entry.running > 0 || entry.pool.stats.connected > 0) return;
@@ -142,7 +145,7 @@ export class OrganizationPools implements RequestDispatcher {
   }
 }
 
-/** Counts the sockets that an organization has open to the places that it names itself, idle ones too. */
+/** Counts the sockets that an organization has open to origins that it configures itself, including idle ones. */
 export class SocketShare {
   #open = 0;
 
@@ -171,7 +174,7 @@ export class SocketShare {
   }
 }
 
-/** Passes everything on, and says when the request is over. */
+/** Passes everything on, and reports the end of the request. */
 class WatchedHandler implements Dispatcher.DispatchHandler {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #ended: () => void;

@@ -1,5 +1,6 @@
-// Node's BlockList decides, with the ranges by hand, since a library (ipaddr.js 2.5.0 was tried) names a NAT64 or 6to4 address
-// but does not look at the IPv4 address in it, knows fewer ranges, and reads "010.0.0.1" as a public address.
+// Uses Node's BlockList with explicit ranges, since a library (ipaddr.js 2.5.0 was tried)
+// recognizes a NAT64 or 6to4 address but does not check the IPv4 address in it, knows fewer ranges,
+// and reads "010.0.0.1" as a public address.
 import type { LookupAddress } from "node:dns";
 import { BlockList, isIP } from "node:net";
 import { ParleyError } from "../../../storage/parley-error.js";
@@ -53,7 +54,7 @@ export class PrivateAddressError extends ParleyError {
 
 const privateNetworks = buildPrivateNetworks();
 
-/** Whether an IP address is anything but a public one. Text that is no IP address counts as private. */
+/** Whether an IP address is not public. Text that is not an IP address counts as private. */
 export function isPrivateAddress(address: string): boolean {
   const bare = address.split("%", 1)[0] ?? "";
   const family = isIP(bare);
@@ -61,7 +62,10 @@ export function isPrivateAddress(address: string): boolean {
   return privateNetworks.check(bare, family === 6 ? "ipv6" : "ipv4");
 }
 
-/** Names that no public name server answers: RFC 6761, 6762 and 8375, ICANN's `.internal`, and what routers use. */
+/**
+ * Suffixes that no public name server resolves: RFC 6761, 6762 and 8375, ICANN's `.internal`, and suffixes that
+ * routers use.
+ */
 const PRIVATE_SUFFIXES = [
   "localhost",
   "localdomain",
@@ -76,15 +80,15 @@ const PRIVATE_SUFFIXES = [
 ];
 
 /**
- * Whether a URL says by itself that it leads to a private address: a number in any of its forms, or a name that has no public
- * address. What other names lead to is only known when they are connected to.
+ * Whether a URL by itself names a private address: a number in any of its forms, or a name without a public
+ * address. Other names are checked only when they are connected to.
  */
 export function namesPrivateHost({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
   return isIP(host) === 0 ? isPrivateName(host) : isPrivateAddress(host);
 }
 
-/** A public name has a dot in it, other than the one at its end. */
+/** A public name contains a dot, other than one at its end. */
 export function isPrivateName(name: string): boolean {
   const host = name.toLowerCase().replace(/\.$/, "");
   if (isIP(host) !== 0) return isPrivateAddress(host);

@@ -1,20 +1,20 @@
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import type { VendorSocket } from "./web-socket.js";
 
-/** Enough for the calls that speak at the same moment; each costs the service a connection. */
+/** Enough for the calls that speak at the same moment; each uses a connection of the service. */
 const IDLE_SOCKETS_MAX = 32;
 
 /** The service drops a silent socket after about half a minute. */
 const IDLE_TIMEOUT_MS = 20_000;
 
-/** One pool for each address and set of constants that an organization uses; clients could name many. */
+/** One pool for each address and set of constants that an organization uses; clients could configure many. */
 const POOLS_PER_ORGANIZATION_MAX = 32;
-/** The organization that was asked for longest ago is dropped first. */
+/** The least recently used organization is dropped first. */
 const ORGANIZATIONS_MAX = 500;
 
-/** Open sockets that wait for their next turn, and what is known of the service's clock. */
+/** Open idle sockets, and the offset of the service's clock. */
 export class SocketPool {
-  /** The service's clock minus ours, learnt from a refusal. */
+  /** The service's clock minus the server's, from a refusal. */
   clockSkewMs = 0;
   readonly #clock: Clock;
   readonly #idle = new Map<VendorSocket, CancelTimer>();
@@ -29,14 +29,14 @@ export class SocketPool {
     return this.#idle.size;
   }
 
-  /** The socket that was used last: it is the likeliest to be alive. */
+  /** The most recently used socket: it is the likeliest to be alive. */
   take(): VendorSocket | undefined {
     const socket = [...this.#idle.keys()].pop();
     if (socket !== undefined) this.#remove(socket);
     return socket;
   }
 
-  /** Keeps a socket whose turn has ended well; closes it when there are enough. */
+  /** Keeps a socket whose turn has ended normally; closes it when there are enough. */
   release(socket: VendorSocket): void {
     if (this.#closed || !socket.isOpen || this.#idle.size >= IDLE_SOCKETS_MAX) {
       socket.destroy();
@@ -46,12 +46,12 @@ export class SocketPool {
       this.#remove(socket);
       socket.destroy();
     };
-    // Nothing is due between turns: a socket that talks then is out of step.
+    // No message is expected between turns: a socket that sends one is out of step.
     socket.listen({ onText: discard, onBinary: discard, onClosed: discard });
     this.#idle.set(socket, this.#clock.after(IDLE_TIMEOUT_MS, discard));
   }
 
-  /** Opens one socket ahead, unless one waits already. */
+  /** Opens one socket ahead, unless one is idle. */
   async warm(open: () => Promise<VendorSocket>): Promise<void> {
     if (this.#closed || this.#idle.size > 0 || this.#opening >= IDLE_SOCKETS_MAX) return;
     this.#opening++;
@@ -81,7 +81,10 @@ export class SocketPool {
   }
 }
 
-/** The pools of the process, for each organization its own; of one organization the least recently asked-for is dropped first. */
+/**
+ * The pools of the process, separate for each organization; the least recently used one of an organization is
+ * dropped first.
+ */
 export class SocketPools {
   readonly #clock: Clock;
   readonly #byOrganization = new Map<string, Map<string, SocketPool>>();
@@ -96,12 +99,12 @@ export class SocketPools {
     return this.#ending.signal;
   }
 
-  /** How many sockets wait in all pools together. */
+  /** The number of idle sockets in all pools. */
   get idleCount(): number {
     return this.#all().reduce((sum, { idleCount }) => sum + idleCount, 0);
   }
 
-  /** A socket opened for one organization is given to no other, so that none can take all of them. */
+  /** A socket opened for one organization is used for no other, so that none can take all of them. */
   pool(key: string, orgId = ""): SocketPool {
     const pools = touch(this.#byOrganization, orgId, () => new Map<string, SocketPool>());
     const pool = touch(pools, key, () => new SocketPool(this.#clock));
@@ -112,7 +115,7 @@ export class SocketPools {
     return pool;
   }
 
-  /** Lets go of the sockets that wait; the next sentence opens a new one. */
+  /** Closes idle sockets; the next sentence opens a new one. */
   closeIdle(): void {
     for (const pool of this.#all()) pool.closeIdle();
   }
@@ -127,7 +130,7 @@ export class SocketPools {
   }
 }
 
-/** The entry, made where there is none, as the most recently used one. */
+/** Returns the entry, created if it is missing, as the most recently used one. */
 function touch<Value>(entries: Map<string, Value>, key: string, make: () => Value): Value {
   const value = entries.get(key) ?? make();
   entries.delete(key);

@@ -5,14 +5,14 @@ import { openSocket, type RefusedUpgrade, type VendorSocket } from "./web-socket
 
 const OPEN_TIMEOUT_MS = 5_000;
 
-/** Where a vendor of WebSockets listens, and what lets a client in. */
+/** The address of a vendor with a WebSocket, and its credentials. */
 export interface SocketAccess {
   readonly context: VendorContext;
   readonly endpoint: Endpoint;
   readonly clientOwned: boolean;
   readonly orgId?: string | undefined;
   readonly apiKey: string;
-  /** Carries the key. */
+  /** Includes the key. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -20,11 +20,11 @@ export interface SocketAccess {
 export interface SocketDialect {
   readonly vendor: string;
   refusalDetail(answer: RefusedUpgrade): RefusalDetail;
-  /** Where the vendor's own word says more than the status. */
+  /** Used if the vendor's own code is more specific than the status. */
   refusalFault?(code: string | undefined, status: number): VendorFault;
 }
 
-/** Opens a socket at a path and query below the vendor's address. Rejects as `openSocket` does. */
+/** Opens a socket at a path and query relative to the vendor's address. Rejects as `openSocket` does. */
 export function openVendorSocket(
   dialect: SocketDialect,
   access: SocketAccess,

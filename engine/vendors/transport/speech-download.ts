@@ -5,7 +5,7 @@ import type { HttpVendor, VendorRequest } from "./http-vendor.js";
 import { SpeechIntake } from "./speech-intake.js";
 import { SpeechTail } from "./speech-tail.js";
 
-/** A vendor that has not begun to speak by then leaves the caller in silence. */
+/** A vendor without audio by then leaves the caller in silence. */
 const FIRST_BYTE_TIMEOUT_MS = 10_000;
 const BETWEEN_BYTES_TIMEOUT_MS = 5_000;
 const TOTAL_TIMEOUT_MS = 60_000;
@@ -19,7 +19,10 @@ const LIMITS: StreamLimits = {
   replyMaxBytes: REPLY_MAX_BYTES,
 };
 
-/** Posts a text and hands over the audio as it is made. An answer of 200 that is no audio, or is empty, is `badAnswer`. */
+/**
+ * Posts a text and passes on the audio as it arrives. A 200 response that is not audio, or is empty, is
+ * `badAnswer`.
+ */
 export async function downloadSpeech(
   vendor: HttpVendor,
   request: Omit<VendorRequest, "limits" | "accept">,
@@ -34,7 +37,7 @@ export async function downloadSpeech(
     onChunk(audio);
   };
   let intake = new SpeechIntake(name, speech, take);
-  // The end of a body may be late by seconds, when all of its audio has come.
+  // The end of a body may be late by seconds after all of its audio has arrived.
   const complete = new AbortController();
   const tail = new SpeechTail(vendor.clock, speech, () => complete.abort());
   try {
@@ -45,7 +48,7 @@ export async function downloadSpeech(
         accept: (headers) => {
           const type = headerOf(headers, "content-type") ?? "";
           if (/^(?:text\/|application\/json)/i.test(type)) {
-            throw new VendorError(name, "badAnswer", `${name}: sent text where audio was due`);
+            throw new VendorError(name, "badAnswer", `${name}: sent text instead of audio`);
           }
           intake = new SpeechIntake(name, speech, take, type);
         },

@@ -14,16 +14,16 @@ import { decodeSamples, encodePcm } from "../../audio/sample-coding.js";
 import { type SpeechFormat, type SpeechRequest, VendorError } from "../contracts.js";
 import { isLongText, isQuiet, isTooLittle } from "./speech-tail.js";
 
-/** What is called MP3 and does not begin as one is looked through so far. */
+/** Content declared as MP3 that does not begin as MP3 is searched up to this size. */
 const MP3_SEARCH_MAX_BYTES = 4_096;
 
-/** The level is looked at in steps of 10 ms of PCM at 24 kHz, from the end of a piece. */
+/** The level is measured in steps of 10 ms of PCM at 24 kHz, from the end of a piece. */
 const LEVEL_WINDOW_BYTES = 480;
 
 /** MP3 is requested at 48 kbit/s. */
 const MP3_ASKED_BYTES_PER_MS = 6;
 
-/** Content types that no decoder is here for, whatever their bytes look like. */
+/** Content types without a decoder, whatever their bytes look like. */
 const UNPLAYABLE_TYPE = /^audio\/(?:x-)?(?:ogg|opus|webm|flac|aac|aacp|mp4|m4a|3gpp|amr|amr-wb)\b/;
 const PCM_TYPE = /^audio\/(?:x-)?(?:l16|pcm|raw)\b/;
 const MULAW_TYPE = /^audio\/(?:x-)?(?:basic|pcmu|mulaw|mu-law)\b/;
@@ -46,11 +46,11 @@ export class SpeechIntake {
   /** The format that is passed on: the requested one, or the one that `onFormat` accepted. */
   #format: SpeechFormat;
   #outputMs = 0;
-  /** Where the last sound ends; the silence behind it is none of the text. */
+  /** Where the last sound ends; the silence after it is not part of the text. */
   #soundMs = 0;
   #outputBytes = 0;
   #mp3BytesPerMs: number | undefined;
-  /** Silence that the audio of a long text begins with: it is passed on with the first sound. */
+  /** Silence at the beginning of a long text's audio: it is passed on with the first sound. */
   #silence: Uint8Array[] | undefined;
 
   constructor(
@@ -75,19 +75,19 @@ export class SpeechIntake {
     this.#detectFormat(this.#header, false);
   }
 
-  /** No more comes. Throws a VendorError. */
+  /** No more bytes follow. Throws a VendorError. */
   end(): void {
     if (this.#header !== undefined && this.#header.byteLength > 0)
       this.#detectFormat(this.#header, true);
     if (this.#outputMs === 0) return;
     const ms = Math.round(this.#outputMs);
-    if (this.#silence !== undefined) throw this.#failure(`gave ${ms} ms of silence for a text`);
+    if (this.#silence !== undefined) throw this.#failure(`returned ${ms} ms of silence for a text`);
     const { measure, text } = this.#request;
     const soundMs = Math.round(this.#soundMs);
     const isTooShort = isTooLittle(soundMs, this.#request);
     measure?.measured(soundMs);
     if (!isTooShort) return;
-    throw this.#failure(`gave ${soundMs} ms of audio for ${text.length} characters`);
+    throw this.#failure(`returned ${soundMs} ms of audio for ${text.length} characters`);
   }
 
   #detectFormat(held: Buffer, isAll: boolean): void {
@@ -123,7 +123,7 @@ export class SpeechIntake {
     this.#startRaw();
   }
 
-  /** Samples without a header are in the format of the content type, or else in the requested one. */
+  /** Samples without a header are in the format of the content type, or otherwise in the requested one. */
   #startRaw(): void {
     const { format } = this.#request;
     if (format.encoding === "mp3") return;
@@ -201,7 +201,7 @@ export class SpeechIntake {
 
   #durationMsOf(audio: Uint8Array): number {
     if (this.#format.encoding !== "mp3") return durationMsOf(audio, this.#format);
-    // The first frame tells how many bytes a moment has; those of a rate that varies differ little over a sentence.
+    // The first frame shows the bytes per ms; with a variable bit rate the difference over a sentence is small.
     this.#mp3BytesPerMs ??= mp3BytesPerMsOf(audio);
     return audio.byteLength / (this.#mp3BytesPerMs ?? MP3_ASKED_BYTES_PER_MS);
   }
@@ -225,7 +225,7 @@ export class SpeechIntake {
     }
   }
 
-  /** A piece may begin with the second half of a sample, so one that sounds silent in either way is. */
+  /** A piece may begin with the second half of a sample, so it is silent if it is silent in either alignment. */
   #isSilent(audio: Uint8Array): boolean {
     const { encoding } = this.#format;
     if (encoding === "mp3") return false;
@@ -234,7 +234,7 @@ export class SpeechIntake {
   }
 
   #unplayable(what: string): VendorError {
-    if (what === "text") return this.#failure("sent text where audio was due");
+    if (what === "text") return this.#failure("sent text instead of audio");
     return this.#failure(`sent ${what.slice(0, 60)}, which cannot be played`);
   }
 

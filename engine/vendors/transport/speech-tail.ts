@@ -3,20 +3,21 @@ import { decodeSamples } from "../../audio/sample-coding.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import type { SpeechRequest, SpokenWord } from "../contracts.js";
 
-// A text's length is the weight of its letters and digits: one of a wide script takes as long to say as three Latin ones.
+// A text's length is the weight of its letters and digits: a letter of a wide script takes as long
+// to say as three Latin ones.
 
 const WIDE_FROM = 0x2e80;
 const WIDE_WEIGHT = 3;
 const WIDE_LETTERS = /[\u0e00-\u109f\u1780-\u17ff\u2e80-\uffff]/g;
 const WIDE_LETTERS_PER_WORD = 2;
-/** No voice says its text in less than this, whatever the language. */
+/** No voice is faster than this, whatever the language. */
 const MS_PER_WEIGHT_MIN = 40;
-/** A shorter text says little of how long its audio is to be. */
+/** A shorter text does not allow an estimate of its audio's length. */
 const WEIGHT_MIN = 20;
-/** Audio of this length or more may be all of its text. */
+/** Audio of this length or more may be the whole text. */
 const MS_PER_WEIGHT_USUAL = 66;
 
-/** All words of the text have their times and have come: then the vendor only has to say that it was all. */
+/** All words of the text have their times and have arrived: only the vendor's end of sentence is missing. */
 const TIMED_TAIL_MS = 300;
 /** There is sound for the whole text, and it ends in silence. */
 const QUIET_TAIL_MS = 1_000;
@@ -25,35 +26,35 @@ const MP3_TAIL_MS = 2_000;
 const LAST_SOUND_MS = 60;
 /** The peak of 16-bit samples; a voice's pauses are below it, its words far above. */
 const QUIET_PEAK = 400;
-/** A word may be told to end a little behind the audio that it comes with. */
+/** The reported end of a word may be slightly after the audio that it comes with. */
 const WORD_END_SLACK_MS = 60;
 /** MP3 is requested at 48 kbit/s. */
 const MP3_BYTES_PER_MS = 6;
 
-/** Whether the text is long enough to tell by the length and level of its audio whether that can be all of it. */
+/** Whether the text is long enough to judge by the audio's length and level whether it is complete. */
 export function isLongText(text: string): boolean {
   return weightOfText(text) >= WEIGHT_MIN;
 }
 
-/** Whether a sound of this length is certainly not all of the text: by what is known of the voice, or of any voice. */
+/** Whether audio of this length is certainly not the whole text: by the measurements of this voice, or of any voice. */
 export function isTooLittle(durationMs: number, { text, speed, measure }: SpokenText): boolean {
   const weight = weightOfText(text);
   if (weight >= WEIGHT_MIN && durationMs * speed < weight * MS_PER_WEIGHT_MIN) return true;
   return measure?.leastMs !== undefined && durationMs < measure.leastMs;
 }
 
-/** How much there is to say in a text, by its letters and digits. */
+/** The weight of a text by its letters and digits. */
 export function lettersWeightOf(text: string): number {
   return weightOfText(text);
 }
 
-/** How much there is to say in a text, by its words; where words are written together, by their letters. At least 1. */
+/** The weight of a text by its words; by its letters in scripts without spaces. At least 1. */
 export function wordsWeightOf(text: string): number {
   const wideCount = text.match(WIDE_LETTERS)?.length ?? 0;
   return Math.max(1, text.trim().split(/\s+/).length + wideCount / WIDE_LETTERS_PER_WORD);
 }
 
-/** Whether these samples of 16 bits are what a voice's pauses are. */
+/** Whether these 16-bit samples are as quiet as a voice's pauses. */
 export function isQuiet(samples: Int16Array): boolean {
   return samples.every((sample) => Math.abs(sample) < QUIET_PEAK);
 }
@@ -70,8 +71,8 @@ function weightOfText(text: string): number {
 }
 
 /**
- * Tells when the audio of a sentence is complete although its vendor has not said so: the message that ends it, or the end of the
- * body, may be late by seconds, or never come.
+ * Detects that the audio of a sentence is complete although its vendor has not reported it: the final message, or
+ * the end of the body, may be late by seconds, or never arrive.
  */
 export class SpeechTail {
   readonly #clock: Clock;
@@ -80,7 +81,7 @@ export class SpeechTail {
   readonly #usualMs: number;
   #receivedBytes = 0;
   #last: Uint8Array = new Uint8Array(0);
-  /** Letters of the text that have no time yet, and the last of its words. */
+  /** Letters of the text without a time yet, and the last of its words. */
   #lettersLeft: number;
   readonly #lastWord: string;
   #wordsEndMs: number | undefined;
@@ -105,7 +106,7 @@ export class SpeechTail {
     );
   }
 
-  /** How long what has come sounds, by its size: of MP3 an estimate. */
+  /** The playing time of the received audio, by its size: an estimate for MP3. */
   get receivedMs(): number {
     const { format } = this.#request;
     const perMs = format.encoding === "mp3" ? MP3_BYTES_PER_MS : bytesPerMs(format);
@@ -122,13 +123,13 @@ export class SpeechTail {
     for (const { text, endMs } of words) {
       const letters = lettersOf(text);
       this.#lettersLeft -= letters.length;
-      // A vendor that says numbers as words has more letters than the text: its last word decides.
+      // A vendor that reports numbers as words has more letters than the text: the last word decides.
       if (this.#lettersLeft <= 0 && letters === this.#lastWord) this.#wordsEndMs = endMs;
     }
     if (this.#receivedBytes > 0) this.#watch();
   }
 
-  /** The sentence has ended by itself. */
+  /** The sentence has ended normally. */
   cancel(): void {
     this.#cancel();
   }

@@ -1,4 +1,4 @@
-// By hand, since Node's readline wants a stream of its own and takes lines of any length.
+// Own code, since Node's readline requires a stream of its own and accepts lines of any length.
 import { StringDecoder } from "node:string_decoder";
 import { ParleyError } from "../../../storage/parley-error.js";
 
@@ -13,9 +13,8 @@ export class OverlongLineError extends ParleyError {
 }
 
 /**
- * Cuts a stream of UTF-8 bytes into lines ended by LF, CR LF or CR, wherever the chunks are cut.
- * A line may hold at most `lineMaxChars`; a longer one makes `write` throw an
- * OverlongLineError, so memory stays bounded.
+ * Splits a stream of UTF-8 bytes into lines ended by LF, CR LF or CR, wherever the chunks are cut. A line may hold
+ * at most `lineMaxChars`; a longer one makes `write` throw an OverlongLineError, so memory stays bounded.
  */
 export class LineSplitter {
   readonly #decoder = new StringDecoder("utf8");

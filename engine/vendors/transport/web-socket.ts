@@ -7,18 +7,18 @@ import type { Clock } from "../../time/clock.js";
 import { VendorError } from "../contracts.js";
 import { type AnswerHeaders, connectionFault } from "../vendor-fault.js";
 
-/** The largest message that a vendor has reason to send; a larger one breaks the socket. */
+/** The largest message that a vendor has reason to send; a larger one closes the socket. */
 const MESSAGE_MAX_BYTES = 1024 * 1024;
 
-/** A vendor may speak in the packet that upgrades, before anyone listens; more than these are dropped. */
+/** A vendor may send messages in the packet of the upgrade, before a listener is set; more than this are dropped. */
 const EARLY_MESSAGES_MAX = 16;
 
-/** The refusal's reason is one JSON object; more is not read. */
+/** The refusal's reason is one JSON object; no more is read. */
 const REFUSAL_MAX_BYTES = 4 * 1024;
 
 export interface SocketListener {
   onText(text: string): void;
-  /** The bytes belong to the callee. */
+  /** The callee owns the bytes. */
   onBinary(bytes: Uint8Array): void;
   /** 1006 when the connection broke. Not called after `destroy`. */
   onClosed(code: number, reason: string): void;
@@ -34,20 +34,20 @@ export interface SocketRequest {
   readonly vendor: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Opens the connection below the WebSocket: with the TLS sessions, the look-ups and the limits that apply to the request. */
+  /** Opens the connection below the WebSocket, with the TLS sessions, lookups and limits that apply to the request. */
   readonly connect: buildConnector.connector;
   readonly clock: Clock;
   readonly openTimeoutMs: number;
   /** Offering compression costs each socket an inflater, and speech does not shrink. */
   readonly offersCompression: boolean;
-  /** An answer other than 101, as the error to fail with. */
+  /** Converts a response other than 101 to the error to fail with. */
   readonly refuse: (answer: RefusedUpgrade) => VendorError;
 }
 
 /** An open WebSocket to a vendor. */
 export class VendorSocket {
   readonly #webSocket: WebSocket;
-  /** What came before anyone listened; undefined once that is delivered. */
+  /** Messages that arrived before a listener was set; undefined once they are delivered. */
   #early: ((listener: SocketListener) => void)[] | undefined = [];
   #listener: SocketListener | undefined;
 
@@ -67,7 +67,7 @@ export class VendorSocket {
     });
   }
 
-  /** One listener at a time; messages that came before the first are delivered to it, after this call. */
+  /** One listener at a time; messages that arrived before the first are delivered to it after this call. */
   listen(listener: SocketListener): void {
     this.#listener = listener;
     if (this.#early !== undefined) queueMicrotask(() => this.#deliverEarly());
@@ -86,7 +86,7 @@ export class VendorSocket {
     return this.#webSocket.readyState === WebSocket.OPEN;
   }
 
-  /** Bytes that were sent but that the system has not taken. */
+  /** Bytes that were sent but are not yet accepted by the system. */
   get bufferedBytes(): number {
     return this.#webSocket.bufferedAmount;
   }
@@ -101,14 +101,17 @@ export class VendorSocket {
     if (this.isOpen) this.#webSocket.send(bytes);
   }
 
-  /** Breaks the connection at once; the listener hears nothing more. */
+  /** Destroys the connection immediately; the listener is not called again. */
   destroy(): void {
     this.#listener = undefined;
     this.#webSocket.terminate();
   }
 }
 
-/** Resolves when the upgrade is done. Rejects with a VendorError that tells a refusal (by its status) from an outage. */
+/**
+ * Resolves when the upgrade is done. Rejects with a VendorError that distinguishes a refusal (by its status) from
+ * an outage.
+ */
 export function openSocket(request: SocketRequest, signal: AbortSignal): Promise<VendorSocket> {
   const { vendor } = request;
   return new Promise((resolve, reject) => {
@@ -132,7 +135,7 @@ export function openSocket(request: SocketRequest, signal: AbortSignal): Promise
         maxPayload: MESSAGE_MAX_BYTES,
       });
     } catch {
-      // The error would carry the address, with what stands in its query.
+      // The error would contain the address, including its query.
       reject(new VendorError(vendor, "refused", `${vendor}: invalid request`));
       return;
     }
@@ -141,7 +144,7 @@ export function openSocket(request: SocketRequest, signal: AbortSignal): Promise
       cancelTimer();
       signal.removeEventListener("abort", onAbort);
       webSocket.removeAllListeners();
-      // An error is followed by a close, which its listener gets; without a listener it would be thrown.
+      // An error is followed by a close, which the listener gets; without this handler it would be thrown.
       webSocket.on("error", () => undefined);
       if (error === undefined) {
         resolve(new VendorSocket(webSocket));
@@ -163,7 +166,7 @@ export function openSocket(request: SocketRequest, signal: AbortSignal): Promise
         body = Buffer.concat([body, chunk]);
         if (body.length >= REFUSAL_MAX_BYTES) response.destroy();
       });
-      // What has come is the reason, also where the vendor breaks off.
+      // The part that was received is the reason, even if the vendor disconnects.
       response.on("error", () => undefined);
       response.on("close", () => {
         const { statusCode: status = 0, headers } = response;
@@ -173,7 +176,7 @@ export function openSocket(request: SocketRequest, signal: AbortSignal): Promise
   });
 }
 
-/** Goes with an error, where Node reads none. */
+/** Accompanies an error, where Node reads no stream. */
 const NO_STREAM = new Duplex();
 
 /** An agent of one connection, which `connect` opens. */

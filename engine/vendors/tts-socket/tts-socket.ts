@@ -16,20 +16,20 @@ import { SpeechIntake } from "../transport/speech-intake.js";
 import { isTooLittle, SpeechTail } from "../transport/speech-tail.js";
 import type { VendorSocket } from "../transport/web-socket.js";
 
-/** A voice sends a sentence within a second or two, or not at all. */
+/** TTS returns a sentence within a second or two, or not at all. */
 const SILENCE_TIMEOUT_MS = 10_000;
 const TURN_TIMEOUT_MS = 60_000;
 
 /** Three minutes of PCM at 24 kHz, or many more of MP3: longer than any sentence. */
 const TURN_MAX_BYTES = 8 * 1024 * 1024;
 
-/** A vendor that says too early that a sentence has ended may go on with it within this time. */
-const PREEMPTIVE_DONE_WAIT_MS = 400;
+/** A vendor that reports the end of a sentence too early may continue it within this time. */
+const EARLY_DONE_WAIT_MS = 400;
 
-/** The sentence has ended, and there was no audio of it: another way to the same vendor may have some. */
+/** The sentence has ended without audio: another API of the same vendor may return some. */
 export class EndedWithoutAudioError extends VendorError {}
 
-/** What a message of the vendor says about the sentence that was asked for. */
+/** What a message of the vendor says about the requested sentence. */
 export type Said =
   | { readonly kind: "audio"; readonly bytes: Uint8Array }
   | { readonly kind: "words"; readonly words: readonly SpokenWord[] }
@@ -45,28 +45,31 @@ export interface SpokenTurn {
   readonly vendor: string;
   readonly clock: Clock;
   readonly socket: VendorSocket;
-  /** The messages that ask for the sentence. */
+  /** The messages that request the sentence. */
   readonly frames: readonly string[];
   readonly reader: TurnReader;
   readonly speech: SpeechRequest;
   readonly onChunk: (audio: Uint8Array) => void;
   readonly signal: AbortSignal;
-  /** The socket has carried sentences before, of which a message may be late. */
+  /** The socket has carried earlier sentences, of which a message may be late. */
   readonly isReused: boolean;
-  /** Takes the socket of a sentence that was aborted, or that ended before its vendor said so; left out, it is broken. */
+  /**
+   * Takes over the socket of a sentence that was aborted, or that ended before its vendor's end of sentence; if
+   * omitted, it is destroyed.
+   */
   readonly onLeft?: (() => void) | undefined;
 }
 
 /**
- * Asks for one sentence and hands over its audio. True: the socket is in step, and may be kept. Otherwise, and after an error, it is
- * broken, or whose `onLeft` it is.
+ * Requests one sentence and passes on its audio. True: the socket is in step, and may be kept. Otherwise, and
+ * after an error, it is destroyed, or `onLeft` takes it over.
  */
 export function speakTurn(turn: SpokenTurn): Promise<boolean> {
   const { vendor, clock, socket, reader, speech, signal } = turn;
   return new Promise((resolve, reject) => {
     let receivedBytes = 0;
     let isSettled = false;
-    /** The vendor has said that the sentence is over, and there is too little of it. */
+    /** The vendor has reported the end of the sentence, but there is too little audio. */
     let isDoneEarly = false;
     let cancelSilenceTimer: CancelTimer = () => undefined;
     let cancelEarlyTimer: CancelTimer = () => undefined;
@@ -109,7 +112,7 @@ export function speakTurn(turn: SpokenTurn): Promise<boolean> {
     const tail = new SpeechTail(clock, speech, () => finish(false));
     const waitPastDone = (): void => {
       cancelEarlyTimer();
-      cancelEarlyTimer = clock.after(PREEMPTIVE_DONE_WAIT_MS, () => finish(false));
+      cancelEarlyTimer = clock.after(EARLY_DONE_WAIT_MS, () => finish(false));
     };
     const onDone = (): void => {
       const isTwice = isDoneEarly && receivedBytes > 0;
@@ -165,22 +168,25 @@ const NOBODY = {
   onClosed: () => undefined,
 };
 
-/** What differs between the voices that speak over a kept WebSocket, one sentence after the other. */
+/** The differences between TTS vendors with a shared WebSocket, one sentence after the other. */
 export interface VoiceDialect extends SocketDialect {
-  /** A socket is left after so many sentences, where the vendor bears no more. */
+  /** A socket is closed after this many sentences, if the vendor limits them. */
   readonly sentencesMax: number;
-  /** Path and query below the vendor's address; sockets of different ones are kept apart. */
+  /** Path and query, relative to the vendor's address; sockets of different targets are kept separately. */
   target(request: SpeechRequest): string;
-  /** The messages that ask for a sentence under an id that was never used before. */
+  /** The messages that request a sentence under a new id. */
   frames(request: SpeechRequest, id: string): readonly string[];
   newReader(id: string, request: SpeechRequest): TurnReader;
-  /** So long an aborted sentence may still send before its socket is broken; left out, it is broken at once. */
+  /**
+   * How long an aborted sentence may still send before its socket is destroyed; if omitted, it is destroyed
+   * immediately.
+   */
   readonly drainMaxMs?: number;
 }
 
 /**
- * Asks over the socket, and where that ends a sentence without any audio, by `other`: a vendor's plain requests are another service
- * than its sockets.
+ * Requests over the socket, and by `other` if a sentence ends there without audio: a vendor's plain requests are
+ * another service than its sockets.
  */
 export async function speakOver(
   socket: () => Promise<void>,
@@ -200,16 +206,16 @@ export async function speakOver(
     try {
       await other(take);
     } catch (second) {
-      // The socket took key, model and text: what plain requests are refused for says less about the sentence.
+      // The socket accepted key, model and text, so a refusal of the plain request says less about the sentence.
       throw hasAudio || signal.aborted ? second : error;
     }
   }
 }
 
-/** How many sentences a socket has borne: it goes from one call's client to the next. */
+/** How many sentences a socket has carried, since it is shared between calls. */
 const sentencesOn = new WeakMap<VendorSocket, number>();
 
-/** Sockets are kept between sentences, and shared by the calls that speak with the same key, model and format. */
+/** Sockets are kept between sentences, and shared by the calls that use the same key, model and format. */
 export class SocketVoice {
   readonly #dialect: VoiceDialect;
   readonly #access: SocketAccess;
@@ -220,8 +226,8 @@ export class SocketVoice {
   }
 
   /**
-   * As `TextToSpeech.synthesize`. After an abort the socket is broken, or waits apart until what it would still send has come:
-   * that is not for the next sentence.
+   * As `TextToSpeech.synthesize`. After an abort the socket is destroyed, or set aside until the rest of the
+   * sentence has arrived, so that it does not reach the next sentence.
    */
   async synthesize(
     request: SpeechRequest,
@@ -251,7 +257,7 @@ export class SocketVoice {
     if (isInStep) this.#keep(pool, socket);
   }
 
-  /** Opens a socket of this target ahead of its first sentence; a failure is left to that sentence. */
+  /** Opens a socket of this target before its first sentence; a failure is left to that sentence. */
   warm(target: string): void {
     const { ended } = this.#access.context.connections.socketPools;
     this.#pool(target)

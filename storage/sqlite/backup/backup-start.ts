@@ -6,9 +6,10 @@ import type { DatabaseReport } from "../database-check.js";
 import type { BackupReply, BackupSettings } from "../thread-protocol.js";
 
 /**
- * Copies a database, which a server may be writing to, as it is at one moment, to a file that must not exist yet; says what
- * is in the copy. The database is only read, so a release of before or after can have made it. In a thread of its own,
- * which ends with the copy: flushing a large one takes a while. Rejects with `StorageError` when it cannot be done.
+ * Copies a snapshot of a database, which a server may be writing to, to a file that must not exist yet; returns
+ * what the copy contains. The database is only read, so an older or newer release can have created it. Runs in its
+ * own thread, which ends with the copy: flushing a large one takes a while. Rejects with `StorageError` if it
+ * fails.
  */
 export async function backupInThread(settings: BackupSettings): Promise<DatabaseReport> {
   const worker = new Worker(new URL("./backup-thread.js", import.meta.url), {
@@ -19,11 +20,11 @@ export async function backupInThread(settings: BackupSettings): Promise<Database
   return reply.report;
 }
 
-/** Resolves with what the thread says first; rejects with its error, or when it ends without a word. */
+/** Resolves with the thread's first message; rejects with its error, or if it ends without a message. */
 export async function firstMessage(worker: Worker): Promise<unknown> {
   const listening = new AbortController();
   const ended = once(worker, "exit", listening).then(() => {
-    throw new StorageStoppedError("a storage thread ended without a word");
+    throw new StorageStoppedError("a storage thread ended without a message");
   });
   try {
     const [message] = await Promise.race([once(worker, "message", listening), ended]);

@@ -6,17 +6,17 @@ import { type OpenFile, openFile } from "../server-claim.js";
 import { BUSY_TIMEOUT_MS, FILE_MODE } from "../sqlite-file.js";
 import { Sqlite } from "../sqlite-library.js";
 
-/** Copied at a time (4 MiB). */
+/** Pages copied at a time (4 MiB). */
 const STEP_PAGES = 1024;
 
-/** What file systems without hard links say: FAT, some network shares. */
+/** The errors of file systems without hard links: FAT, some network shares. */
 const WITHOUT_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 /**
- * Copies a database that is being written to, as it was at one moment, and tells what was found in the copy. It reads through
- * a connection of its own that holds one snapshot, so that writers neither wait nor make the copying start again. The copy
- * appears under its name when it is whole, checked and on the disk, so that a process that is killed leaves the whole or
- * nothing; a file that has this name already is never touched. Blocks its thread: not for the storage thread.
+ * Copies a snapshot of a database that is being written to, and reports what is in the copy. It reads through a
+ * connection of its own that holds one snapshot, so that writers neither wait nor restart the copying. The copy
+ * appears under its name when it is complete, checked and on the disk, so that a killed process leaves all or
+ * nothing; an existing file is never touched. Blocks its thread: not for the storage thread.
  */
 export async function backupDatabase(
   sourcePath: string,
@@ -56,7 +56,7 @@ async function copySnapshot(sourcePath: string, targetPath: string): Promise<voi
   }
 }
 
-/** Until the power may be cut: a file by its content, a folder by its names. */
+/** Makes a file's content, or a folder's names, survive a power cut. */
 async function flush(path: string): Promise<void> {
   const file = await open(path, "r");
   try {
@@ -66,7 +66,7 @@ async function flush(path: string): Promise<void> {
   }
 }
 
-/** Gives the whole copy its name at once; fails when a file has that name by now. */
+/** Renames the complete copy atomically; fails if the file exists by now. */
 async function publish(partialPath: string, targetPath: string): Promise<void> {
   try {
     await link(partialPath, targetPath);
@@ -74,7 +74,7 @@ async function publish(partialPath: string, targetPath: string): Promise<void> {
     const { code } = faultCodeOf(error);
     if (code === "EEXIST") throw alreadyThere();
     if (!WITHOUT_LINKS.has(code)) throw error;
-    // Whole too, but a file that has come by this name within the last moment would be overwritten.
+    // Complete too, but a file that has appeared under this name within the last moment would be overwritten.
     await refuseExisting(targetPath);
     await rename(partialPath, targetPath);
   }
@@ -93,22 +93,22 @@ function alreadyThere(): Error {
 }
 
 const MARK = ".partial-";
-/** What is added to a file's name: the mark, then six characters of `mkdtemp`. */
+/** The suffix of a file's name: the mark, then six characters of `mkdtemp`. */
 const NAME = /\.partial-[A-Za-z0-9]{6}$/;
 const COPY = "copy.db";
 const LOCK = "copy.lock";
-/** What a copy that was begun can consist of. */
+/** The possible files of an incomplete copy. */
 const PARTS: ReadonlySet<string> = new Set(
   [COPY, LOCK].flatMap((name) => ["", "-journal", "-wal", "-shm"].map((end) => `${name}${end}`)),
 );
 
 /**
- * A younger folder without a copy may belong to a process that does not hold its lock yet. One with lock and copy was held: where
- * the lock is free, its process is dead, however young it is.
+ * A younger folder without a copy may belong to a process that does not hold its lock yet. In a folder with lock
+ * and copy, a free lock means that its process is dead, however young it is.
  */
 const AGE_MIN_MS = 60_000;
 
-/** A copy that is not whole yet, in a folder beside its later place. The system says when the process that made it died. */
+/** An incomplete copy, in a folder next to its final place. Its lock shows when the process that made it has died. */
 export class PartialCopy {
   readonly path: string;
   readonly #folder: string;
@@ -118,7 +118,7 @@ export class PartialCopy {
   static async create(targetPath: string): Promise<PartialCopy> {
     const folder = await mkdtemp(`${targetPath}${MARK}`);
     const partial = new PartialCopy(folder, openFile(join(folder, LOCK)));
-    // By the clock of the disk that both are on.
+    // By the clock of the disk that contains both.
     const { mtimeMs } = await stat(folder);
     await removeDead(dirname(targetPath), mtimeMs - AGE_MIN_MS);
     return partial;
@@ -145,7 +145,7 @@ async function removeDead(folder: string, madeBeforeMs: number): Promise<void> {
   }
 }
 
-/** Nothing but what a backup makes is removed, and nothing that a process is still at work on. */
+/** Removes only what a backup creates, and only if no process is using it. */
 async function removeIfDead(folder: string, isOld: boolean): Promise<void> {
   const names = await readdir(folder).catch(() => [basename(folder)]);
   if (!names.every((name) => PARTS.has(name))) return;
@@ -156,7 +156,7 @@ async function removeIfDead(folder: string, isOld: boolean): Promise<void> {
   lock.close();
 }
 
-/** Undefined also for a folder that its own process has removed by now. */
+/** Also undefined for a folder that its own process has removed by now. */
 function openIfPresent(folder: string): OpenFile | undefined {
   try {
     return openFile(join(folder, LOCK));

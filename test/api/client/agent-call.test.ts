@@ -6,7 +6,7 @@ import { ClientSocket } from "./client-socket.js";
 
 beforeEach(() => ClientSocket.forgetAll());
 
-test("the address says what is asked for, and nothing that was not given", async () => {
+test("the address contains the options that were given, and no others", async () => {
   const { call } = stand({ agentId: "a 1", token: () => Promise.resolve("t&2") });
   await call.start();
   assert.equal(
@@ -26,7 +26,7 @@ test("frames are sent as they are, and as silence while muted", async () => {
   ]);
 });
 
-test("words, turns and waits are told as a page wants to show them", async () => {
+test("words, turns and waits are reported in the form that a page shows", async () => {
   const { call, clock, sound, told } = await connected();
   const socket = ClientSocket.last;
   sound.write(new Int16Array(320).fill(8_000));
@@ -89,7 +89,7 @@ test("levels say how loud both are, to programs with a sound of their own too", 
   assert.deepEqual(silent, { caller: 0, agent: 0 });
 });
 
-test("after an interruption the words that nobody heard are told apart", async () => {
+test("after an interruption the unheard words are separate", async () => {
   const { stops, told } = await connected();
   const socket = ClientSocket.last;
   socket.transcript("assistant", "One. Two. Three.", false);
@@ -114,7 +114,7 @@ test("a reply of which nothing was heard is struck out whole when the next begin
   assert.deepEqual([next?.id, next?.text], [2, "Another one."]);
 });
 
-test("a connection that breaks is made anew, into the same conversation, with a new token", async () => {
+test("a broken connection is reopened into the same conversation, with a new token", async () => {
   let tokens = 0;
   const { call, clock, told } = await connected({ token: () => `token-${++tokens}` });
   ClientSocket.last.say({ type: "audioStart", turnId: 7, sampleRateHz: 24_000 });
@@ -138,7 +138,7 @@ test("a connection that breaks is made anew, into the same conversation, with a 
   assert.equal(call.state, "listening");
 });
 
-test("a line that comes back mends what was told of it", async () => {
+test("a restored connection reports the end of its fault", async () => {
   const { clock, told } = await connected();
   ClientSocket.last.breakOff();
   assert.deepEqual(told("mended"), []);
@@ -149,7 +149,7 @@ test("a line that comes back mends what was told of it", async () => {
   assert.deepEqual(told("mended"), ["connectionLost"]);
 });
 
-test("a token that could not be had while the network was gone is mended with it", async () => {
+test("a token that could not be fetched without a network is fetched with the next connection", async () => {
   let isThere = true;
   const token = () =>
     isThere ? Promise.resolve("t") : Promise.reject(new TypeError("no network"));

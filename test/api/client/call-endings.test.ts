@@ -7,7 +7,7 @@ import { ClientSocket } from "./client-socket.js";
 
 beforeEach(() => ClientSocket.forgetAll());
 
-test("a token that ended meanwhile is told as that, and as the call's end", async () => {
+test("an expired token is reported as such, and ends the call", async () => {
   const { clock, told } = await connected({ token: "used" });
   ClientSocket.last.breakOff();
   clock.advance(1_000);
@@ -20,7 +20,7 @@ test("a token that ended meanwhile is told as that, and as the call's end", asyn
   assert.equal(told("ended")[0]?.code, 4001);
 });
 
-test("after 30 seconds of trying the call is given up, and says so", async () => {
+test("after 30 seconds of retries the call ends with the reason", async () => {
   const { clock, told } = await connected();
   for (let step = 0; step < 40 && told("ended").length === 0; step += 1) {
     ClientSocket.last.breakOff();
@@ -36,7 +36,7 @@ test("after 30 seconds of trying the call is given up, and says so", async () =>
   assert.ok(ClientSocket.opened.length > 8 && ClientSocket.opened.length < 20);
 });
 
-test("a connection that breaks each time it is made is not made anew for ever", async () => {
+test("a connection that breaks each time is not retried forever", async () => {
   const { clock, told } = await connected();
   for (let step = 0; step < 60 && told("ended").length === 0; step += 1) {
     ClientSocket.last.breakOff(1011, "the vendor failed");
@@ -48,7 +48,7 @@ test("a connection that breaks each time it is made is not made anew for ever", 
   assert.deepEqual(told("ended"), [{ code: 1011, reason: "the vendor failed" }]);
 });
 
-test("what cannot be mended by trying again ends the call at once, with its reason", async () => {
+test("a fault that a retry cannot fix ends the call immediately, with its reason", async () => {
   for (const code of [1008, 4001, 4003, 4004, 4005, 4029]) {
     const { told } = await connected();
     ClientSocket.last.breakOff(code, "not for you");
@@ -70,7 +70,7 @@ test("sound that cannot be opened ends the call before it is begun", async () =>
   assert.equal(told("fault")[0]?.code, "microphoneDenied");
 });
 
-test("who hangs up while the microphone is asked for is told of no fault", async () => {
+test("a caller who hangs up during the microphone prompt gets no fault", async () => {
   const sound = new OwnSound({ onAudio: () => {} });
   let refuse: (fault: CallError) => void = () => {};
   sound.open = () => new Promise((_, reject) => (refuse = reject));
@@ -97,7 +97,7 @@ test("a page's token that never comes ends the call, with the microphone, in 15 
   assert.throws(() => sound.write(new Int16Array(320)), { code: "soundFailed" });
 });
 
-test("a token that never comes while a line is made anew does not hold the call for ever", async () => {
+test("a token that never arrives during a reconnect does not block the call forever", async () => {
   const tokens = ["first"];
   const token = () => tokens.shift() ?? new Promise<string>(() => {});
   const { clock, told } = await connected({ token });
@@ -119,7 +119,7 @@ test("a connection that this page may not open ends the call and closes the micr
   assert.throws(() => sound.write(new Int16Array(320)), { code: "soundFailed" });
 });
 
-test("a server without its scheme is told so before anybody is asked for a microphone", async () => {
+test("a server address without its scheme is reported before the microphone prompt", async () => {
   const sound = new OwnSound({ onAudio: () => {} });
   sound.open = () => Promise.reject(new CallError("microphoneDenied", "not allowed"));
   for (const server of ["voice.example.com", "localhost:8080"]) {
@@ -141,7 +141,7 @@ test("a connection that may not be opened again ends the call, too", async () =>
   assert.equal(told("ended").length, 1);
 });
 
-test("who hangs up is told once, and nothing that comes later", async () => {
+test("a caller who hangs up gets one end event, and no later events", async () => {
   const { call, told } = await connected();
   const socket = ClientSocket.last;
   call.hangUp();

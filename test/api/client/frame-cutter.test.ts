@@ -39,7 +39,7 @@ for (const rateHz of [16_000, 32_000, 44_100, 48_000, 96_000]) {
   });
 }
 
-test("what 16 kHz cannot hold is left out, in place of being folded into the voice", () => {
+test("frequencies above 8 kHz are removed, not aliased into the voice", () => {
   const frames = framesOf(48_000, (at) => 0.5 * Math.sin((2 * Math.PI * 15_000 * at) / 48_000), 1);
   assert.ok(strength(frames.slice(5), 1_000) < 20, "15 kHz would fold to 1 kHz");
 });

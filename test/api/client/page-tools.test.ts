@@ -25,7 +25,7 @@ function asked(call: AgentCall, name: string, given: object = {}, id = 1): Promi
 
 const lastSent = () => String(ClientSocket.last.sent.at(-1));
 
-test("the server is told what the page offers, now and after each change", async () => {
+test("the server learns which tools the page offers, initially and after each change", async () => {
   const { call } = stand();
   const withdraw = call.tool("show", () => {});
   await call.start();
@@ -46,7 +46,7 @@ test("a page without tools says nothing of them: an older server would not under
   assert.deepEqual(ClientSocket.last.sent, []);
 });
 
-test("the handler is given the arguments, and what it answers, at once or later, is the result", async () => {
+test("the handler gets the arguments, and its result, sync or async, is the tool's result", async () => {
   const { call } = await connected();
   call.tool("add", ({ a, b }) => Number(a) + Number(b));
   call.tool("find", async () => ({ items: ["x"] }));
@@ -59,7 +59,7 @@ test("the handler is given the arguments, and what it answers, at once or later,
   assert.equal(lastSent(), '{"type":"toolResult","id":9}');
 });
 
-test("what a handler throws is told to the agent, and to the page as it was", async () => {
+test("an exception of a handler goes to the agent as text, and to the page unchanged", async () => {
   const { call } = await connected();
   const fault = new Error("no such order");
   call.tool("find", () => {
@@ -76,7 +76,7 @@ test("what a handler throws is told to the agent, and to the page as it was", as
   assert.equal(lastSent(), '{"type":"toolResult","id":1,"error":"it failed"}');
 });
 
-test("whatever a handler throws, the agent is told in words, and the page that it failed", async () => {
+test("whatever a handler throws, the agent gets a text, and the page a failure", async () => {
   const { call } = await connected();
   const wordless: unknown = Object.create(null);
   const odd = Object.assign(new Error(), { message: 7 });
@@ -107,13 +107,13 @@ test("a result that is no JSON, or over 16 KiB, is an error", async () => {
   assert.match(lastSent(), /"error":"the result has more than 16384 bytes"/);
 });
 
-test("a tool that was withdrawn when it is asked for is answered so", async () => {
+test("a call of a withdrawn tool gets an error", async () => {
   const { call } = await connected();
   await asked(call, "show");
   assert.match(lastSent(), /"error":"the page no longer offers this tool"/);
 });
 
-test("a line that is lost takes the calls with it; on the next the tools are offered anew", async () => {
+test("a lost connection cancels its tool calls; the next one offers the tools again", async () => {
   const { call, clock } = await connected();
   let finish: () => void = () => {};
   call.tool("show", () => new Promise<void>((resolve) => (finish = resolve)));

@@ -35,7 +35,7 @@ test("a turn is held back for 40 ms, and no longer when nothing more comes", () 
   assert.ok(peak(blocks(queue, 2)) > 0.1, "what is enough is not held back");
 });
 
-test("what comes out is what came in, whatever the sizes of the pieces, and is counted to the end", () => {
+test("the output equals the input, for any sizes of the pieces, and is counted to the end", () => {
   const rates = fc.constantFrom(16_000, 24_000, 44_100, 48_000);
   const sizes = fc.array(fc.integer({ min: 1, max: 2_400 }), { minLength: 1, maxLength: 12 });
   fc.assert(
@@ -80,7 +80,7 @@ test("after a stop it is silent within 5 ms, without a jump, until the next turn
   assert.ok(peak(blocks(queue, 40)) > 0.1);
 });
 
-test("a turn that ran dry is told to stand still, and is held back for longer when it goes on", () => {
+test("a turn that ran dry is reported as paused, and buffers more when it resumes", () => {
   const queue = new PlaybackQueue(48_000, () => {});
   queue.startTurn(1, 48_000);
   queue.play(tone(4_800, 48_000));

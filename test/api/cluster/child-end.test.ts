@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { childEnd } from "../../../api/cluster/worker-processes.js";
 
-test("what a killed process could not be told any more is not taken for its end", async (context) => {
+test("a failed message to a killed process does not count as its end", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-child-"));
   context.after(() => rm(folder, { recursive: true }));
   const script = join(folder, "waits.cjs");

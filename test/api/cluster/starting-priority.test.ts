@@ -14,7 +14,7 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 const limit = (nice: number) =>
   `Limit                     Soft Limit           Hard Limit           Units     \nMax nice priority         ${nice}                   ${nice}                   \n`;
 
-describe("a process that begins behind others", () => {
+describe("a process that starts with low priority", () => {
   it("may do so only where the system lets it come back", () => {
     assert.equal(maySetNice(limit(0), 0), false);
     assert.equal(maySetNice(limit(19), 0), false);

@@ -31,7 +31,7 @@ test("a container has what it was given, whole cores and one at least", (context
   assert.equal(given("broken\n"), 8);
 });
 
-test("of a service and the slices around it the narrowest bound counts", (context) => {
+test("the narrowest limit of a service and its slices counts", (context) => {
   const own = "0::/system.slice/parley.service\n";
   const service = { "system.slice/parley.service/cpu.max": "400000 100000\n" };
   assert.equal(coresWith(context, own, service), 4);

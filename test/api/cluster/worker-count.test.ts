@@ -6,7 +6,7 @@ import { RecordingLogger } from "../../doubles/recording-logger.js";
 
 const canShare = process.platform === "linux" && (await uwsLoads());
 
-test("calls have all cores but one, where nobody says how many", async () => {
+test("calls use all cores but one by default", async () => {
   const counts = [1, 2, 3, 8, 64].map((cores) =>
     workerCount({ workers: 0, httpBackend: "auto" }, new RecordingLogger(), cores),
   );
@@ -20,7 +20,7 @@ test("as many as an operator says, whatever the server has", async () => {
   assert.equal(four, canShare ? 4 : 1);
 });
 
-test("over node:http one process carries all calls; whoever asked for more is warned", async () => {
+test("over node:http one process carries all calls; a setting for more causes a warning", async () => {
   const log = new RecordingLogger();
   assert.equal(await workerCount({ workers: 4, httpBackend: "node" }, log, 8), 1);
   assert.equal(await workerCount({ workers: 0, httpBackend: "node" }, log, 8), 1);

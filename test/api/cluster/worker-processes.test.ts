@@ -24,7 +24,7 @@ test("while no process takes calls, one that took some is started again at once"
   assert.equal(Math.max(...waits({ ...END, isAlone: true })), RESTART_ALONE_MAX_MS);
 });
 
-test("one that fails in starting waits long beside others, and not as long while there are none", () => {
+test("a worker that fails at start waits longer while others run", () => {
   const failed = { ...END, hasListened: false };
   assert.equal(Math.max(...waits(failed)), FAILED_START_MAX_MS);
   assert.equal(Math.max(...waits({ ...failed, isAlone: true })), FAILED_START_ALONE_MAX_MS);

@@ -16,7 +16,7 @@ const admin = (...args: readonly string[]) =>
     ...args,
   );
 
-test("numbers are allowed, listed and revoked beside a running server", async () => {
+test("numbers are allowed, listed and revoked while a server runs", async () => {
   assert.match((await admin("number", "list")).output, /^No organization may call from any number/);
   const { email, tenant } = await server.customer();
   const allowed = await admin("number", "allow", email, "+15550300001");
@@ -36,7 +36,7 @@ test("numbers are allowed, listed and revoked beside a running server", async ()
   assert.equal(await server.tenancy.phoneNumbers.isAllowed(orgId, "+15550300001"), false);
 });
 
-test("whom agents may reach is allowed, listed and taken away beside a running server", async () => {
+test("dial targets are allowed, listed and removed while a server runs", async () => {
   assert.match(
     (await admin("number", "targets")).output,
     /^No organization may call any target yet/,
@@ -54,7 +54,7 @@ test("whom agents may reach is allowed, listed and taken away beside a running s
   assert.match(wrong.errors, /^target: expected a number/);
 });
 
-test("what cannot be done is told in one line", async () => {
+test("errors are reported in one line", async () => {
   const [one, other] = [await server.customer(), await server.customer()];
   await admin("number", "allow", one.email, "+15550300002");
   for (const [wish, reason] of [

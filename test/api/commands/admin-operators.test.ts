@@ -17,7 +17,7 @@ const admin = (...args: readonly string[]) =>
     ...args,
   );
 
-test("the role is given, listed and ended beside a running server", async () => {
+test("the role is granted, listed and revoked while a server runs", async () => {
   const { email } = await server.customer();
   assert.match((await admin("list")).output, /^There is no operator/);
   const isOperator = async () => {
@@ -38,7 +38,7 @@ test("the role is given, listed and ended beside a running server", async () => 
   assert.equal((await admin("revoke", email)).output, `${email} is not an operator.\n`);
 });
 
-test("what cannot be done is told in one line", async () => {
+test("errors are reported in one line", async () => {
   const unknown = await admin("grant", "nobody@example.com");
   assert.deepEqual([unknown.exitCode, unknown.errors], [1, "no user has this e-mail\n"]);
   for (const wish of [[], ["grant"], ["revoke"], ["list", "more"], ["grant", "a@b.c", "more"]]) {

@@ -55,7 +55,7 @@ describe("on the store of a running server", () => {
     assert.equal(await statusOf(headers), 403);
   });
 
-  test("an organization gets a plan of its own with other limits", async () => {
+  test("an organization gets its own plan with other limits", async () => {
     await signUp("fay@example.com", "Fay & Co");
     const made = await admin(
       "org",
@@ -161,7 +161,7 @@ describe("on the store of a running server", () => {
     assert.doesNotMatch(output, /password|secret/);
   });
 
-  test("what cannot be done is told in one line", async () => {
+  test("errors are reported in one line", async () => {
     const wishes: readonly (readonly [wish: readonly string[], reason: RegExp])[] = [
       [
         ["org", "activate", "nobody@example.com"],
@@ -204,12 +204,12 @@ describe("on the store of a running server", () => {
     assert.doesNotMatch(errors, /short/);
   });
 
-  test("--version tells the version of the program", async () => {
+  test("--version prints the version of the program", async () => {
     const { exitCode, output } = await admin("--version");
     assert.deepEqual([exitCode, output], [0, `${VERSION}\n`]);
   });
 
-  test("--help tells every command", async () => {
+  test("--help lists every command", async () => {
     const { exitCode, output } = await admin("--help");
     assert.equal(exitCode, 0);
     for (const word of ["org list", "org activate", "org suspend", "org plan", "setup"]) {

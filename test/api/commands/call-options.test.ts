@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { readCallOptions } from "../../../api/commands/call/call-options.js";
 import { UsageError } from "../../../api/commands/command-error.js";
 
-test("texts and interruptions are said in the order in which they are given", () => {
+test("texts and interruptions are said in the given order", () => {
   const { steps } = readCallOptions([
     "--text",
     " one ",
@@ -46,7 +46,7 @@ test("what cannot be meant is refused before anybody is called", () => {
   }
 });
 
-test("as much as can be said in a call is taken, and not a word more", () => {
+test("the maximum of texts for one call is accepted, and not a word more", () => {
   const longest = "x".repeat(1000);
   assert.equal(readCallOptions(["--text", longest]).steps[0]?.text, longest);
   assert.throws(() => readCallOptions(["--text", `${longest}x`]), { message: /at most 1000/ });

@@ -119,7 +119,7 @@ describe("a call on the telephone", { concurrency: true, timeout: TIMEOUT_MS }, 
     assert.equal(decodeSpeech(samples, wav.readUInt32LE(24)), "Hi. thank you.");
   });
 
-  test("tells programs how fast the agent fell silent, and what came in which frames", async () => {
+  test("reports to programs how fast the agent fell silent, and which audio arrived in which frames", async () => {
     const { exit, terminal } = await call(
       asCustomer("--json", "--text", "Count to 30.", "--interrupt", "Say bye."),
     );

@@ -78,7 +78,7 @@ describe("without a service", { concurrency: true }, () => {
     assert.match(errors, /^no server listens at .*: npm start\n$/);
   });
 
-  test("it tells another server from one of ours", async () => {
+  test("distinguishes another server from one of ours", async () => {
     const stranger = createServer((_request, response) => response.writeHead(404).end());
     await once(stranger.listen(0, "127.0.0.1"), "listening");
     const address = stranger.address();
@@ -92,7 +92,7 @@ describe("without a service", { concurrency: true }, () => {
 });
 
 describe("a call that goes wrong", { concurrency: true }, () => {
-  test("is given up when the agent stays silent", async () => {
+  test("ends when the agent stays silent", async () => {
     const { exitCode, errors } = await callOn(greet, undefined, IMPATIENT_MS);
     assert.equal(exitCode, 1);
     assert.match(errors, /^the agent was silent for .* s; the call was ended\n$/);

@@ -16,7 +16,7 @@ function screenOn(terminal: RecordingTerminal): CallScreen {
   return screen;
 }
 
-test("of a growing reply only what is new is shown, and its end as a whole", () => {
+test("only the new part of a growing reply is shown, and its end in full", () => {
   const terminal = new RecordingTerminal();
   const screen = screenOn(terminal);
   screen.received(saying("assistant", "One.", false), undefined);

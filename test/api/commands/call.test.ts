@@ -125,7 +125,7 @@ describe("a call", { concurrency: CALLS_AT_ONCE }, () => {
     assert.equal(terminal.lines.length, 5);
   });
 
-  test("tells programs how fast the agent fell silent and what was heard until then", async () => {
+  test("reports to programs how fast the agent fell silent and what was heard until then", async () => {
     const { terminal, exit } = call(
       asCustomer("--json", "--text", "Count to 40.", "--interrupt", "Say bye."),
     );
@@ -194,7 +194,7 @@ describe("a call", { concurrency: CALLS_AT_ONCE }, () => {
     assert.match(terminal.output, /^ +1 {2}Count to 40\. .* Number 1\. .* cut off$/m);
   });
 
-  test("goes on with an earlier conversation, without a second greeting", async () => {
+  test("continues an earlier conversation, without a second greeting", async () => {
     const first = call(asCustomer("--text", "Say yes.", "--quiet"));
     assert.equal(await first.exit, 0, first.terminal.errors);
     const historyKey = /--session (\S+)$/m.exec(first.terminal.output)?.[1] ?? "";

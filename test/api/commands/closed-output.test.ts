@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 const TERMINAL = import.meta.resolve("../../../api/commands/terminal.js");
 
-test("a command whose output nobody reads any more ends at once, without a word", async () => {
+test("a command whose output is closed ends immediately, without a message", async () => {
   const program = `
     const { processTerminal } = await import(${JSON.stringify(TERMINAL)});
     const terminal = processTerminal();

@@ -18,7 +18,7 @@ function metered(gapsMs: readonly number[]): FrameMeter {
 
 const burst = Array.from({ length: BURST_FRAMES }, () => 0);
 
-test("what comes at once where speech begins says nothing of how even frames are", () => {
+test("a burst at the start of speech does not count as jitter", () => {
   const { count, bytes, jitterMs, longestGapMs } = metered(burst).measures;
   assert.deepEqual(
     [count, bytes, jitterMs, longestGapMs],

@@ -19,7 +19,7 @@ function looksUntil(
 const playing = (count: number, left = 160) => Array.from({ length: count }, () => left);
 const silent = (count: number) => Array.from({ length: count }, (_, n) => -n * LOOK_MS);
 
-describe("somebody who interrupts", () => {
+describe("a caller who interrupts", () => {
   test("has heard 800 ms, on the telephone and on the web", () => {
     assert.equal(looksUntil(TELEPHONE, playing(60)), 40);
     assert.equal(looksUntil(WEB, playing(60, 5_000)), 40);

@@ -83,7 +83,7 @@ test("a body that does not come in time is 408, and its connection ends", async 
   assert.match(await answer, /^HTTP\/1\.1 408 [^]*the body did not arrive in time/);
 });
 
-test("a client that goes away while it sends leaves nothing behind", async (t) => {
+test("a client that disconnects while it sends leaves no resources behind", async (t) => {
   const { port, server, clock, logger } = await started(t, [LENGTH]);
   const socket = connect(port, "127.0.0.1");
   socket.write(`${HEAD_OF_POST}content-length: 10\r\n\r\nabc`);
@@ -95,7 +95,7 @@ test("a client that goes away while it sends leaves nothing behind", async (t) =
   assert.deepEqual(logger.ofLevel("error"), []);
 });
 
-test("a client that goes away while its answer is made leaves nothing behind", async (t) => {
+test("a client that disconnects before its response leaves no resources behind", async (t) => {
   const held = new HeldEndpoint();
   const { port, server, logger } = await started(t, [held.endpoint]);
   const socket = connect(port, "127.0.0.1");
@@ -135,7 +135,7 @@ test("a drain of an idle server is over at once", async (t) => {
   await server.drain();
 });
 
-test("what is not HTTP is refused, and the server goes on", async (t) => {
+test("invalid HTTP is refused, and the server continues", async (t) => {
   const { client } = await started(t, [LENGTH]);
   const garbage = [
     "GET /api/length\r\n\r\n",

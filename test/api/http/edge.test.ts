@@ -52,14 +52,14 @@ test("HEAD answers as GET does, without the body", async (t) => {
   assert.equal((await client.send("HEAD", "/nowhere")).status, 404);
 });
 
-test("OPTIONS tells the methods", async (t) => {
+test("OPTIONS lists the methods", async (t) => {
   const { client } = await started(t);
   const answer = await client.send("OPTIONS", "/api/thing");
   assert.equal(answer.status, 204);
   assert.equal(answer.headers.allow, "GET, HEAD, OPTIONS");
 });
 
-test("every answer tells browsers to be careful with it", async (t) => {
+test("every response has the security headers", async (t) => {
   const { client } = await started(t);
   for (const path of ["/api/thing", "/nowhere"]) {
     const { headers } = await client.get(path);
@@ -81,7 +81,7 @@ test("a request id that makes sense is kept, another is replaced", async (t) => 
   }
 });
 
-test("each code has its status, and stands in the body", async (t) => {
+test("each code has its status, and is in the body", async (t) => {
   const codes = Object.keys(REQUEST_ERROR_CODES) as RequestErrorCode[];
   const { client } = await started(
     t,

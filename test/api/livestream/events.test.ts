@@ -37,7 +37,7 @@ async function gauge(api: StateApi, line: string): Promise<boolean> {
   return (await api.client.get("/metrics")).text.includes(`\n${line}\n`);
 }
 
-test("events begin with a snapshot and go on with every change, in order", async (t) => {
+test("events begin with a snapshot and continue with every change, in order", async (t) => {
   const api = await StateApi.start(t);
   await api.publish("alice", { session: "1" });
   const listener = await api.listen(t);
@@ -76,7 +76,7 @@ test("the end of a lease is an event", async (t) => {
   assert.deepEqual(await listener.next(), { name: "removed", data: { streamKey: "alice" } });
 });
 
-test("what a snapshot holds is not told to its listener again", async (t) => {
+test("the contents of a snapshot are not sent to its listener again", async (t) => {
   const api = await StateApi.start(t);
   const early = await api.listen(t);
   await early.next();
@@ -100,7 +100,7 @@ test("silence is broken by heartbeats", async (t) => {
   }
 });
 
-test("there are places for so many listeners, and a place is free again when one leaves", async (t) => {
+test("the number of listeners is limited, and a place is free again when one leaves", async (t) => {
   const api = await StateApi.start(t, { listenersMax: 1 });
   const first = await api.listen(t);
   await first.next();
@@ -127,7 +127,7 @@ test("other verbs on the events", async (t) => {
 /** More than the kernel keeps of a connection on loopback: its buffers grow to 4 MiB for sending and 6 MiB for receiving. */
 const KERNEL_BYTES_MAX = 12 * 1024 * 1024;
 
-test("a listener that stands still is dropped, and the others hear everything", async (t) => {
+test("a listener that stops reading is dropped, and the others receive everything", async (t) => {
   const api = await crowded(t);
   const deaf = deafListener(t, api.port);
   const listener = await api.listen(t);
@@ -169,7 +169,7 @@ test("a listener that has not read for half a minute is dropped", async (t) => {
   await until(() => gauge(api, ENDED_TOO_SLOW));
 });
 
-test("a listener that was slow gets the whole snapshot, and then what came after it", async (t) => {
+test("a slow listener gets the whole snapshot, and then the later changes", async (t) => {
   const api = await crowded(t);
   const socket = deafListener(t, api.port);
   await until(() => gauge(api, "parley_livestream_listeners 1"));
@@ -191,7 +191,7 @@ test("a listener that was slow gets the whole snapshot, and then what came after
   assert.ok(text.indexOf("event: removed") > text.indexOf(snapshot));
 });
 
-test("listeners are told when the service stops, and their answers end whole", async (t) => {
+test("listeners are notified when the service stops, and their responses end completely", async (t) => {
   const api = await StateApi.start(t);
   const listener = await api.listen(t);
   await listener.next();

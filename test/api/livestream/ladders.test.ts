@@ -24,7 +24,7 @@ test("health is degraded, with names and speeds, as long as a ladder is not well
   assert.deepEqual((await api.client.get("/health")).body, WELL);
 });
 
-test("a transcoder that is heard of no more does not degrade for ever", async (t) => {
+test("a transcoder without reports does not degrade the health forever", async (t) => {
   const api = await StateApi.start(t);
   await api.hook("on-ladder", { name: "alice", state: "unreadable", ttl: "5" });
   api.clock.advance(4_900);

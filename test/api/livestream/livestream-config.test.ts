@@ -40,7 +40,7 @@ test("settings are read as what they are", () => {
   assert.equal(config.isClientIpMasked, true);
 });
 
-test("everything that is wrong is told at once", () => {
+test("all errors are reported together", () => {
   assert.throws(
     () =>
       parseLiveStreamConfig({

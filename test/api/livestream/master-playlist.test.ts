@@ -25,7 +25,7 @@ test("commas and names within quotes are not attributes", () => {
   assert.equal(parseMasterPlaylist(text)[0]?.bandwidth, 5);
 });
 
-test("what leaves the folder, or is none of a rung's, is left out", () => {
+test("paths outside the folder, or without a rendition, are skipped", () => {
   const paths = [
     "../secret.m3u8",
     "a/../../b.m3u8",

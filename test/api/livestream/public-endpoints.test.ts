@@ -4,7 +4,7 @@ import { StateApi } from "./state-api.js";
 
 const ELSEWHERE = { origin: "https://elsewhere.example" };
 
-test("health says that it is well, and who it is", async (t) => {
+test("health reports its state and its name", async (t) => {
   const api = await StateApi.start(t);
   const { status, body } = await api.client.get("/health");
   assert.deepEqual([status, body], [200, { status: "ok", service: "parley-livestream" }]);
@@ -49,7 +49,7 @@ test("HEAD of the events ends at once", async (t) => {
   assert.match(text, /^parley_livestream_listeners 0$/m);
 });
 
-test("the list is not read from the disk or made anew unless something has changed", async (t) => {
+test("the list is neither read from disk nor created again unless something has changed", async (t) => {
   const api = await StateApi.start(t, { hlsRoot: "/nowhere" });
   await api.publish("alice");
   const before = await api.client.get("/streams");
@@ -72,14 +72,14 @@ test("addresses of broadcasters can be masked", async (t) => {
   assert.deepEqual(shown, ["198.51.100.0", "2001:db8:1::"]);
 });
 
-test("playlists can be told by their whole address", async (t) => {
+test("playlists can have absolute addresses", async (t) => {
   const api = await StateApi.start(t, { publicBaseUrl: "https://live.example.com" });
   await api.publish("alice");
   const [stream] = await api.streams();
   assert.equal(stream?.["masterPlaylistUrl"], "https://live.example.com/hls/alice/master.m3u8");
 });
 
-test("an address that a client claims in Host is never given out", async (t) => {
+test("an address from a client's Host header is never used", async (t) => {
   const api = await StateApi.start(t);
   await api.publish("alice");
   const { text } = await api.client.get("/streams", { host: "evil.example" });

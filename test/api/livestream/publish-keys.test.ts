@@ -33,7 +33,7 @@ async function statusOf(api: StateApi, fields: Readonly<Record<string, string>>)
   return (await api.client.post("/webhook/on-auth", asked(fields))).status;
 }
 
-test("whoever has the key may publish, wherever it stands", async (t) => {
+test("a publisher with the key may publish, wherever the key is", async (t) => {
   const api = await start(t);
   const ways = [
     { query: `secret=${ALICES}` },
@@ -47,7 +47,7 @@ test("whoever has the key may publish, wherever it stands", async (t) => {
   for (const way of ways) assert.equal(await statusOf(api, way), 200, JSON.stringify(way));
 });
 
-test("whoever has it not may not", async (t) => {
+test("a publisher without the key may not", async (t) => {
   const api = await start(t);
   const ways = [
     {},
@@ -90,7 +90,7 @@ test("only the ingest's network reads, and needs no key for it", async (t) => {
   }
 });
 
-test("who may ask is limited as for every webhook", async (t) => {
+test("auth requests are limited like every webhook", async (t) => {
   const api = await StateApi.start(t, {
     publishKeyLines: [`alice=${ALICES}`],
     webhookNetworks: ["10.0.0.0/8"],
@@ -123,7 +123,7 @@ test("keys are neither logged nor sent back", async (t) => {
   for (const text of texts) assert.doesNotMatch(text, /horse|203\.0\.113/);
 });
 
-test("without keys nobody can be asked", async (t) => {
+test("without keys there is no auth endpoint", async (t) => {
   const api = await StateApi.start(t);
   assert.equal(await statusOf(api, { token: ALICES }), 404);
 });
@@ -137,7 +137,7 @@ test("a stream may have several keys, of which each opens it", () => {
   assert.ok(!keys.opens("a", []));
 });
 
-test("of keys that cannot be read the number is told, not the text", () => {
+test("an unreadable key is reported by its number, not its text", () => {
   for (const line of ["hunter22", "a=short", "a b=hunter22", `a=${"x".repeat(257)}`, "=hunter22"]) {
     assert.throws(
       () => new PublishKeys(["a=first-key", line]),

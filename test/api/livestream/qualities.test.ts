@@ -48,7 +48,7 @@ async function watched(api: StateApi, holds: () => Promise<boolean>): Promise<vo
   while (!(await holds())) await nextTurn();
 }
 
-test("who is told that a stream is live can list its qualities", async (t) => {
+test("a reader of the go-live event can list the stream's qualities", async (t) => {
   const hlsRoot = await hlsFolder(t);
   await writePlaylist(hlsRoot, "alice", LADDER);
   const api = await StateApi.start(t, { hlsRoot });
@@ -67,7 +67,7 @@ test("their addresses are whole where the playlist's is", async (t) => {
   );
 });
 
-test("without a playlist there are no qualities, until there is one; a change is noticed, and told", async (t) => {
+test("without a playlist there are no qualities; a new one is noticed and published", async (t) => {
   const hlsRoot = await hlsFolder(t);
   const api = await StateApi.start(t, { hlsRoot });
   const listener = await api.listen(t);
@@ -136,7 +136,7 @@ test("neither links nor folders nor giants are read", async (t) => {
   assert.deepEqual(api.logger.ofLevel("warn"), []);
 });
 
-test("a disk that fails is told once, and streams are live without it", async (t) => {
+test("a failing disk is logged once, and streams stay live", async (t) => {
   const api = await StateApi.start(t, { hlsRoot: `/${"x".repeat(5_000)}` });
   for (const name of ["alice", "bob"]) assert.equal((await api.publish(name)).status, 200);
   assert.deepEqual(await api.keys(), ["alice", "bob"]);

@@ -29,7 +29,7 @@ async function deaf(t: TestContext, port: number, request: string): Promise<Sock
   return socket;
 }
 
-test("clients that ask and never read cost no memory of ours, and nobody waits for them", async (t) => {
+test("clients that send requests and never read use none of our memory, and delay no other", async (t) => {
   const api = await crowded(t, 60_000);
   const { text } = await api.client.get("/streams");
   const before = process.memoryUsage();
@@ -41,7 +41,7 @@ test("clients that ask and never read cost no memory of ours, and nobody waits f
   assert.equal((await api.client.get("/streams")).text, text);
 });
 
-test("a client that reads late gets the list as it was when it asked", async (t) => {
+test("a client that reads late gets the list as of its request", async (t) => {
   const api = await crowded(t);
   const { text } = await api.client.get("/streams");
   const socket = await deaf(t, api.port, GET_STREAMS);
@@ -78,7 +78,7 @@ test("a client that asks on and on without reading is cut off", async (t) => {
   assert.ok(receivedBytes < 2 * text.length, `${receivedBytes} bytes`);
 });
 
-test("a body that comes byte by byte is given half a minute, and others do not wait for it", async (t) => {
+test("a body that arrives byte by byte gets half a minute, and delays no other", async (t) => {
   const api = await StateApi.start(t);
   const socket = connect(api.port, "127.0.0.1");
   t.after(() => socket.destroy());
@@ -136,7 +136,7 @@ test("an answer under way is sent whole although the service stops", async (t) =
   while (receivedBytes <= text.length) await nextTurn();
 });
 
-test("a stop does not wait for ever for who does not read", async (t) => {
+test("a stop does not wait forever for a client that does not read", async (t) => {
   const api = await crowded(t);
   const socket = await deaf(t, api.port, GET_STREAMS);
   assert.equal((await api.client.get("/health")).status, 200);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { maskedAddress } from "../../../api/livestream/stream-view.js";
 
-test("a masked address tells the network and nothing of the host", () => {
+test("a masked address shows the network and nothing of the host", () => {
   const examples = [
     ["203.0.113.77", "203.0.113.0"],
     ["2001:db8:1:2:3:4:5:6", "2001:db8:1::"],

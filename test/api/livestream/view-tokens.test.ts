@@ -23,7 +23,7 @@ test("a token opens its stream until it expires, and no other one", () => {
   assert.equal(streams.mayWatch("alice", [token]), false);
 });
 
-test("the front is told who may watch, and the list says which streams are private, without their pictures", async (t) => {
+test("the front proxy learns who may watch, and the list marks private streams, without their pictures", async (t) => {
   const api = await StateApi.start(t, { privateStreams: ["alice"], viewTokenSecret: SECRET });
   await api.publish("alice");
   await api.publish("bob");

@@ -17,7 +17,7 @@ async function shown(api: StateApi, streamKey: string): Promise<unknown> {
   return (await api.streams()).find((stream) => stream["streamKey"] === streamKey)?.["viewers"];
 }
 
-test("who asks for playlists is counted once, by address and program or by what the player calls itself", async (t) => {
+test("a viewer counts once, by address and user agent or by the player's id", async (t) => {
   const api = await StateApi.start(t);
   await api.publish("alice");
   assert.equal(await shown(api, "alice"), undefined, "nobody counts");
@@ -33,7 +33,7 @@ test("who asks for playlists is counted once, by address and program or by what 
   assert.match(text, /^parley_livestream_viewers\{stream="alice"\} 4$/m);
 });
 
-test("who asks no more is gone, and a change is told in one small event", async (t) => {
+test("a viewer without further requests is dropped, and a change is one small event", async (t) => {
   const api = await StateApi.start(t);
   await api.publish("alice");
   await api.publish("bob");
@@ -52,7 +52,7 @@ test("who asks no more is gone, and a change is told in one small event", async 
   assert.deepEqual(await listener.next(), { name: "viewers", data: { alice: 0, bob: 1 } });
 });
 
-test("a stream that comes again is told anew of those who still ask", async (t) => {
+test("a stream that returns publishes its current viewers again", async (t) => {
   const api = await StateApi.start(t);
   const view = () => api.hook("on-view", { name: "alice", remoteAddr: "198.51.100.7" });
   assert.deepEqual((await view()).body, { success: true, counted: false });

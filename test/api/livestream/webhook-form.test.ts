@@ -53,7 +53,7 @@ test("names that are properties of every object are ordinary names", async (t) =
   assert.deepEqual(await api.keys(), ["__proto__", "constructor", "toString"]);
 });
 
-test("a missing name is told, with everything else that is wrong", async (t) => {
+test("a missing name is reported, together with all other errors", async (t) => {
   const api = await StateApi.start(t);
   const { status, body } = await api.hook("on-publish", {
     session: "a b",
@@ -68,7 +68,7 @@ test("a missing name is told, with everything else that is wrong", async (t) => 
   );
 });
 
-test("a field that is given twice is refused", async (t) => {
+test("a field that occurs twice is refused", async (t) => {
   const api = await StateApi.start(t);
   const { status, text } = await api.client.send("POST", "/webhook/on-publish", {
     headers: { "content-type": FORM },

@@ -39,7 +39,7 @@ test("a stream is listed from on-publish to on-unpublish", async (t) => {
   });
 });
 
-test("streams are listed by their start, however they were told", async (t) => {
+test("streams are listed by their start, in whatever order they were reported", async (t) => {
   const api = await StateApi.start(t);
   const at = (secondsAgo: number) =>
     new Date(api.clock.epochMs() - secondsAgo * 1_000).toISOString();
@@ -63,7 +63,7 @@ test("a second on-publish refreshes, also from another address", async (t) => {
   assert.deepEqual(await api.streams(), [{ ...first, clientIp: "198.51.100.8" }]);
 });
 
-test("a broadcaster who comes back under a new session takes the place of the old one", async (t) => {
+test("a broadcaster who returns under a new session replaces the old one", async (t) => {
   const api = await StateApi.start(t);
   await api.publish("alice", { session: "one" });
   api.clock.advance(5_000);
@@ -168,7 +168,7 @@ test("other verbs on a webhook are refused", async (t) => {
   }
 });
 
-test("there is room for so many streams and no more", async (t) => {
+test("the number of streams is limited", async (t) => {
   const api = await StateApi.start(t, { streamsMax: 2 });
   await api.publish("one");
   await api.publish("two");
@@ -206,7 +206,7 @@ test("addresses are neither in the log nor in refusals", async (t) => {
   assert.doesNotMatch(refused.text, /198\.51\.100/);
 });
 
-test("why webhooks are refused is told to the operator, once in a while", async (t) => {
+test("the reasons of refused webhooks are logged, at a limited rate", async (t) => {
   const api = await StateApi.start(t);
   for (let count = 0; count < 3; count += 1) await api.publish("a/b");
   api.clock.advance(10_000);

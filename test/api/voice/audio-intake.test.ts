@@ -45,7 +45,7 @@ test("what is said before there is a session is kept in order, however it was fr
   );
 });
 
-test("of what is said before there is a session the newest two seconds are kept", () => {
+test("of audio before the conversation is ready the newest two seconds are kept", () => {
   const intake = new AudioIntake();
   const second = BYTES_PER_MS * 1_000;
   for (const mark of [1, 2, 3, 4]) intake.accept(Buffer.alloc(second, mark));

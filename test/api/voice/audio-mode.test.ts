@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { audioModeOf } from "../../../api/voice/audio-mode.js";
 
-test("whole sentences are the rule, and the stream is asked for", () => {
+test("whole sentences are the default, and the stream is an option", () => {
   for (const audio of [undefined, ""]) {
     for (const encoding of [undefined, "", "mulaw", "nonsense"]) {
       assert.deepEqual(audioModeOf(audio, encoding), { type: "sentences" });
@@ -13,7 +13,7 @@ test("whole sentences are the rule, and the stream is asked for", () => {
   assert.deepEqual(audioModeOf("stream", "mulaw"), { type: "stream", encoding: "mulaw" });
 });
 
-test("what nobody knows is refused by its name", () => {
+test("unknown values are refused by name", () => {
   for (const audio of ["STREAM", "mp3", "streams"]) {
     const fault = 'audio: expected "stream", or nothing';
     assert.deepEqual(audioModeOf(audio, undefined), { type: "unknown", fault });

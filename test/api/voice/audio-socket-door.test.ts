@@ -105,7 +105,7 @@ test("a connection that has been silent for a minute is dropped, one that speaks
   speaking.destroy();
 });
 
-test("a port that somebody else has is an error at once", async (context) => {
+test("a port in use is an error immediately", async (context) => {
   const { options } = await openDoor(context);
   await assert.rejects(AudioSocketRoute.open(options), { code: "EADDRINUSE" });
 });

@@ -18,7 +18,7 @@ function faultIn(message: Uint8Array): string {
   return assert.fail("it was taken");
 }
 
-test("a report is what was played of a turn; fields that nobody knows are no harm", () => {
+test("a report is the played part of a turn; unknown fields are ignored", () => {
   const message = bytesOf('{"type":"played","turnId":3,"ms":1234.5,"buffered":80}');
   assert.deepEqual(callerMessage(message), { type: "played", turnId: 3, ms: 1_234.5 });
 });
@@ -37,7 +37,7 @@ test("written words are taken without the blanks around them, up to 1,000 charac
   }
 });
 
-test("what is wrong is told by its field, and never repeated", () => {
+test("errors name the field, and never repeat the value", () => {
   const secret = "my password";
   assert.match(faultIn(bytesOf(secret)), /^message: expected a JSON object$/);
   assert.match(faultIn(Uint8Array.of(0xff, 0xfe)), /^message: /);
@@ -88,7 +88,7 @@ test("a tool's result is any JSON, or none, or why there is none", () => {
   }
 });
 
-test("no message does anything else than be taken or told what is wrong with it", () => {
+test("every message is either accepted or answered with an error", () => {
   const messages = fc.oneof(
     fc.uint8Array({ maxLength: 2_000 }),
     fc.json().map(bytesOf),

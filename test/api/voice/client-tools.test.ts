@@ -30,7 +30,7 @@ test("results find the calls that they are for, in whatever order they come", as
   ]);
 });
 
-test("what a client does not offer, or offers no longer, fails at once", async () => {
+test("a tool that the client does not offer, or offers no longer, fails immediately", async () => {
   const { sent, tools, stop } = offering("hide");
   const refusal = { error: "the caller's page does not offer this" };
   assert.deepEqual(await tools.use(SHOW, stop.signal), refusal);
@@ -57,7 +57,7 @@ test("a client has 16 calls under way at most; the next fails at once, until one
   await Promise.allSettled(used);
 });
 
-test("a result has at most 16 KiB; of a longer one client and model are told, and nothing is kept", async () => {
+test("a result has at most 16 KiB; a longer one is an error for client and LLM, and is dropped", async () => {
   const { tools, stop } = offering("show");
   const longest = "x".repeat(RESULT_MAX_BYTES - 2);
   const fits = tools.use(SHOW, stop.signal);
@@ -70,7 +70,7 @@ test("a result has at most 16 KiB; of a longer one client and model are told, an
   assert.deepEqual(await tooLong, { error });
 });
 
-test("a result may be nested as deep as anybody needs; one that is deeper is told to be so", async () => {
+test("a result may be nested to the limit; a deeper one is an error", async () => {
   const { tools, stop } = offering("show");
   const nested = (depth: number) => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
   const fits = tools.use(SHOW, stop.signal);
@@ -111,7 +111,7 @@ test("a call that is stopped is forgotten: its place is free, and its late resul
   assert.deepEqual(await next, { result: "in time" });
 });
 
-test("a result of what was never asked for is told to be none", () => {
+test("a result without a pending call is an error", () => {
   const { tools } = offering("show");
   assert.equal(tools.take(result(1, { result: 1 })), "id: expected that of a `toolCall`");
 });

@@ -16,7 +16,7 @@ test("a refusal has the contract's code", () => {
   );
 });
 
-test("an end that nobody is to blame for is a normal close", () => {
+test("a normal end is a normal close", () => {
   for (const reason of ["callerLeft", "durationLimit", "callerIdle"] as const) {
     assert.equal(CLOSE_CODE_BY_ENDING[reason], 1000);
   }

@@ -6,7 +6,7 @@ import { RequestError } from "../../../engine/request-error.js";
 
 const refused = (reason: RefusalReason) => new CallRefusedError(reason, "no");
 
-test("who is refused for what lies in this server alone is led to another, by its address or by the proxy", async () => {
+test("a caller refused for a reason of this server is redirected to another one, by its address or by the proxy", async () => {
   for (const reason of ["serverStopping", "overloaded"] as const) {
     const address = "wss://other.example.com";
     assert.equal(await otherServerAddress(refused(reason), () => ({ address })), address);

@@ -92,7 +92,7 @@ test("a leg that cannot be sent to ends its call, which would be silent for as l
   assert.equal(pacer.streamCount, 0);
 });
 
-test("the session is told when the server was too late with what it had to send", () => {
+test("the conversation learns when the server sent audio too late", () => {
   const { clock, leg } = openLeg();
   const late: number[] = [];
   const soundLate = (lateMs: number) => late.push(lateMs);
@@ -105,7 +105,7 @@ test("the session is told when the server was too late with what it had to send"
   leg.close(1000, "over");
 });
 
-test("nothing is sent once the leg is closed, and its pacer stands still", async () => {
+test("nothing is sent after the leg is closed, and its pacer stops", async () => {
   const { clock, pacer, socket, leg } = openLeg();
   leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 }, true);
   clock.advance(FRAME_MS);
@@ -123,7 +123,7 @@ test("nothing is sent once the leg is closed, and its pacer stands still", async
   assert.ok(leg.closed.aborted);
 });
 
-test("where the vendor tells no marks, a sentence counts as heard when it was sent in time", () => {
+test("if the vendor reports no marks, a sentence counts as heard when it was sent in time", () => {
   const clock = new VirtualClock();
   const wire = new AudioSocketWire();
   wire.fromWire(Buffer.concat([Buffer.from([0x01, 0, 16]), Buffer.alloc(16)]));
@@ -146,7 +146,7 @@ test("a telephone has no page that could do anything, and says so at once", asyn
   assert.deepEqual(answer, { error: "the caller is on a telephone, which has no page" });
 });
 
-test("keys are pressed behind what was said, and told when the last has been sent", async () => {
+test("DTMF is sent after speech, and reported when the last digit was sent", async () => {
   const { clock, socket, leg } = openLeg();
   leg.sendAudio(new Uint8Array(MULAW_BYTES_PER_SEC), { turnId: 1, index: 0 }, true);
   let outcome = "";
@@ -288,7 +288,7 @@ for (const [name, vendor] of Object.entries(VENDORS)) {
     ]);
   });
 
-  test(`${name}: whoever has left is not waited for`, async () => {
+  test(`${name}: a caller who has left is not awaited`, async () => {
     const left = legAt(vendor);
     left.say(500);
     left.clock.advance(500);
@@ -336,7 +336,7 @@ test("where the vendor plays later than it was sent, its mark counts", () => {
   assert.deepEqual(done, [["closed", 900 + HANG_UP_DELAY_MS]]);
 });
 
-test("a call that broke and goes on elsewhere is let go at once", () => {
+test("a broken call that continues elsewhere is released immediately", () => {
   const { clock, leg, done, say } = legAt(TWILIO);
   leg.reconnectWhenBroken();
   say(500);

@@ -71,7 +71,7 @@ test("a turn begins with its `audioStart`, and its audio leaves in pieces of at 
   assert.deepEqual(line.audio.subarray(0, sound.length), Buffer.from(sound));
 });
 
-test("while the client leaves enough unread, audio waits, and what follows it waits behind it", () => {
+test("while the client leaves enough unread, audio waits, and later messages wait after it", () => {
   const { line, voice } = newVoice();
   line.isSlow = true;
   assert.ok(voice.play(soundOf(2_000), 1));
@@ -104,7 +104,7 @@ test("what was cleared never leaves", () => {
   assert.equal(line.sent.length, sentCount + 2);
 });
 
-test("a turn that goes on after it was stopped has another `audioStart`, from which its reports count", () => {
+test("a turn that resumes after a stop has another `audioStart`, from which its reports count", () => {
   const { line, voice } = newVoice();
   voice.play(soundOf(500), 3);
   assert.equal(voice.take({ type: "played", turnId: 3, ms: 300 }), 300);
@@ -128,7 +128,7 @@ test("a client that does not read has a minute of audio waiting, and no more", (
   assert.ok(inNetworkMs <= UNREAD_TARGET_BYTES / BYTES_PER_MS + PIECE_MAX_MS);
 });
 
-test("a report is taken as far as it can be true", () => {
+test("a report is accepted as far as it can be true", () => {
   const { line, voice } = newVoice();
   const report = (turnId: number, ms: number) => ({ type: "played", turnId, ms }) as const;
   assert.match(voice.faultIn(report(1, 0)) ?? "", /^turnId: /, "nothing was sent");

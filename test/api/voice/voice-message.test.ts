@@ -29,7 +29,7 @@ test("every message is the contract's JSON, without a field more", () => {
   }
 });
 
-test("an error can be told before there is a session", () => {
+test("an error can be sent before the conversation exists", () => {
   assert.deepEqual(JSON.parse(errorMessage("overloaded", "no")), {
     type: "error",
     payload: { message: "no", code: "overloaded" },

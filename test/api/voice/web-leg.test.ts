@@ -61,7 +61,7 @@ test("messages and sentences go out as they come, with what was announced", () =
   ]);
 });
 
-test("a client that is streamed the voice is told its call's id", () => {
+test("a client in stream mode gets its call's id", () => {
   const { socket, leg } = connected("pcm24k");
   leg.announce({ callId: "call", agentName: "Ada", historyKey: "key" });
   leg.send({ type: "connected" });
@@ -70,7 +70,7 @@ test("a client that is streamed the voice is told its call's id", () => {
   ]);
 });
 
-test("audio goes to the session, what came before it was ready first", () => {
+test("audio goes to the conversation, early audio first", () => {
   const leg = new WebLeg(new RecordingSocket());
   leg.receive(Buffer.of(1, 2));
   const session = new EndingSession(leg);
@@ -79,7 +79,7 @@ test("audio goes to the session, what came before it was ready first", () => {
   assert.deepEqual(session.heard, [Buffer.of(1, 2), Buffer.of(3, 4)]);
 });
 
-test("a refused client is told why before it is closed, and only once", () => {
+test("a refused client gets the reason once before the close", () => {
   const socket = new RecordingSocket();
   const leg = new WebLeg(socket);
   leg.refuse(4001, "invalid_api_key", "no key");
@@ -168,7 +168,7 @@ test("up to 1 MiB may be unread, one byte more ends the call", () => {
   assert.equal(socket.ended?.code, 1013);
 });
 
-test("ticks without a frame are counted, and a frame of any size starts anew", () => {
+test("ticks without a frame are counted, and a frame of any size resets the count", () => {
   const { leg } = connected();
   assert.deepEqual([leg.countSilence(), leg.countSilence(), leg.countSilence()], [1, 2, 3]);
   leg.receive(new Uint8Array(0));
@@ -185,7 +185,7 @@ test("a text frame means nothing to a leg of whole sentences", () => {
   assert.deepEqual(socket.sent, [Uint8Array.of(1, 2)]);
 });
 
-test("a streamed leg sends pieces as they come, and tells the session what was played of them", () => {
+test("a leg in stream mode sends pieces as they arrive, and reports played audio to the conversation", () => {
   const { socket, leg, session } = connected("mulaw");
   leg.sendAudio(new Uint8Array(240), FIRST);
   leg.sendAudio(new Uint8Array(0), FIRST);
@@ -202,7 +202,7 @@ test("a streamed leg sends pieces as they come, and tells the session what was p
   ]);
 });
 
-test("of written words five are taken from one tick to the next, and they are a sign of life", () => {
+test("five written messages are accepted per tick, and they count as activity", () => {
   const { socket, leg, session } = connected("mulaw");
   leg.countSilence();
   leg.countSilence();
@@ -227,7 +227,7 @@ test("what is written before the call has begun is refused, and does no harm", (
   assert.ok(leg.isOpen);
 });
 
-test("a client that offers a tool is asked for it, and its result is the tool's", async () => {
+test("a client that offers a tool gets its calls, and its result is the tool's", async () => {
   const { socket, leg } = connected("mulaw");
   const { signal } = new AbortController();
   leg.receiveText(Buffer.from('{"type":"tools","names":["show"]}'));
@@ -241,7 +241,7 @@ test("a client that offers a tool is asked for it, and its result is the tool's"
   ]);
 });
 
-test("a client of whole sentences is asked for no tool, whatever it says", async () => {
+test("a client with whole sentences gets no tool calls, whatever it sends", async () => {
   const { socket, leg } = connected();
   leg.receiveText(Buffer.from('{"type":"tools","names":["show"]}'));
   const call = { name: "show", arguments: {} };

@@ -17,7 +17,7 @@ function outcomeOf(see: (findings: Findings) => void): Outcome {
   return { attack, findings, tookMs: 1 };
 }
 
-test("a row counts tries, and tells each different break once, in one line", async () => {
+test("a row counts attempts, and lists each distinct failure once, in one line", async () => {
   const outcome = outcomeOf((findings) => {
     findings.demand(true, "never seen");
     for (let n = 0; n < 3; n += 1) findings.demand(false, "a|b\nc");
@@ -40,7 +40,7 @@ test("a break, and an attack that tried nothing and does not say why, are failur
   assert.equal(hasBroken(outcomeOf((findings) => findings.demand(false, "lost"))), true);
 });
 
-test("breaks without an end are counted, and the first twenty kinds of them told", () => {
+test("failures are counted without limit, and the first twenty kinds of them listed", () => {
   const { findings } = outcomeOf((seen) => {
     for (let n = 0; n < 1_000; n += 1) seen.demand(false, `kind ${n}`);
   });
@@ -48,7 +48,7 @@ test("breaks without an end are counted, and the first twenty kinds of them told
   assert.equal(findings.breaks.length, 20);
 });
 
-test("each attack has a name of its own, and a promise that fits a line of the table", () => {
+test("each attack has a unique name, and a promise that fits a line of the table", () => {
   assert.equal(new Set(ATTACKS.map(({ name }) => name)).size, ATTACKS.length);
   for (const { name, promise, weight } of ATTACKS) {
     assert.match(name, /^[a-z]+(?:-[a-z]+)*$/);

@@ -8,7 +8,7 @@ test("words that all come once are neither lost nor twice", () => {
   assert.deepEqual(comparedWords(SAID, SAID), { lost: 0, twice: 0, brokenOff: 0 });
 });
 
-test("a word that broke off and is said anew is not said twice", () => {
+test("a cut word that is repeated does not count twice", () => {
   const heard = "t the table is free. C Come at noon.";
   assert.deepEqual(comparedWords(SAID, heard), { lost: 0, twice: 0, brokenOff: 2 });
 });

@@ -10,7 +10,7 @@ function piece(endAtMs: number, from = 0, to = 0) {
   return { endAtMs, rateHz: RATE_HZ, samples };
 }
 
-test("sound is told from its first sample to its last, across the pieces that it comes in", () => {
+test("audio is reported from its first sample to its last, across its pieces", () => {
   const sound = new CapturedSound();
   sound.push(piece(1_100, 30, 100));
   sound.push(piece(1_200, 0, 50));

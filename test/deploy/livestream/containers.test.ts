@@ -76,7 +76,7 @@ test("one volume of segments: the ingest writes it and the others read it, at th
   assert.equal(ingest.user, "1000:1000");
 });
 
-test("what is written to is in memory, and nothing else can be", () => {
+test("only memory is writable", () => {
   for (const service of [stateApi, ingest, front]) {
     assert.equal(service.read_only, true);
     assert.equal(service.restart, "unless-stopped");
@@ -89,7 +89,7 @@ test("what is written to is in memory, and nothing else can be", () => {
   assert.match(frontImage, /^USER nginx$/m);
 });
 
-test("each waits for what it cannot do without, and is asked for its own health", () => {
+test("each waits for its dependencies, and has its own health check", () => {
   assert.deepEqual(ingest.depends_on, { "state-api": { condition: "service_healthy" } });
   assert.deepEqual(front.depends_on["state-api"], { condition: "service_healthy" });
   assert.deepEqual(stateApi.depends_on, {});
@@ -130,7 +130,7 @@ test("MediaMTX starts the transcoder that the image has, and rings at it", () =>
   assert.equal(imageVariable(ingestImage, "MTX_MOQ"), "false");
 });
 
-test("anybody may publish under a free key and watch, and only the transcoder may ask who publishes", () => {
+test("anyone may publish under a free key and watch, and only the transcoder may list the publishers", () => {
   const [anyone, own, ...others] = mediaMtx.authInternalUsers;
   assert.deepEqual(others, []);
   assert.deepEqual(

@@ -214,7 +214,7 @@ test("an LLM that never answers JSON ends as a named failure in the record, an e
   );
 });
 
-test("an LLM that fails is asked again; an agent without one is a failure at once", async (context) => {
+test("a failing LLM is retried; an agent without one fails immediately", async (context) => {
   const model = new AnsweringModel(GOOD);
   model.fault = new VendorError("scripted", "unavailable", "down");
   const { database, clock } = await stand(context, model);
@@ -311,7 +311,7 @@ test("a process that has lost its lease changes nothing", async (context) => {
   assert.equal(await database.analyses.finish(second, outcome), true);
 });
 
-test("an answer is checked against schema and criteria, wherever its JSON stands", () => {
+test("a response is checked against schema and criteria, wherever its JSON is", () => {
   const faultOf = (text: string) => parseAnalysis(ANALYSIS, text);
   assert.deepEqual(faultOf(`Here: \`\`\`json\n${GOOD}\n\`\`\``), {
     data: { topic: "refund", order: 12 },

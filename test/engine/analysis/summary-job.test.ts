@@ -131,7 +131,7 @@ test("a call in which the caller said nothing is not summed up", async (context)
   assert.deepEqual(model.requests, []);
 });
 
-test("an answer that is no summary is asked for again, later each time, and given up without its words", async (context) => {
+test("an invalid summary is requested again, with growing delays, and dropped without its words", async (context) => {
   const model = new EagerModel("I would rather bake");
   const { database, clock, log, start } = await stand(context, model);
   await endedCalls(database, "call");
@@ -156,7 +156,7 @@ test("an answer that is no summary is asked for again, later each time, and give
   assert.equal((await database.calls.findById("org", "call"))?.summary, "Ordered a cake.");
 });
 
-test("an LLM that fails is asked again, and not before it wants to be", async (context) => {
+test("a failing LLM is retried, and not before its requested delay", async (context) => {
   const model = new ScriptedLanguageModel();
   const { database, clock, start } = await stand(context, model);
   await endedCalls(database, "call");
@@ -170,7 +170,7 @@ test("an LLM that fails is asked again, and not before it wants to be", async (c
   assert.equal(job.lastError, "the LLM failed: rateLimited");
 });
 
-test("an LLM that does not answer is given up after half a minute", async (context) => {
+test("an LLM that does not answer times out after half a minute", async (context) => {
   const model = new ScriptedLanguageModel();
   const { database, clock, start } = await stand(context, model);
   await endedCalls(database, "call");
@@ -218,7 +218,7 @@ test("what a stop interrupts is summed up after the next start, as its first try
   await until(() => silent.requests.length === 4);
 });
 
-test("of an answer without end no more than its first eight thousand characters are looked at", async (context) => {
+test("of an endless response at most the first eight thousand characters are read", async (context) => {
   const model = new EagerModel(WHOLE);
   model.complete = (request, onToken) => {
     onToken(" ".repeat(model.requests.length === 0 ? 7_999 : 8_000));

@@ -77,7 +77,7 @@ test("many sentences at once: each is its own, the same bits as without a pool",
   }
 });
 
-test("the beginning of a sentence is there before its end is given", async (t) => {
+test("the beginning of a sentence arrives before its end is written", async (t) => {
   const { pool } = startPool(t);
   const { conversion, told, heard } = sentence(pool);
   conversion.write(new Uint8Array(9_600));
@@ -95,7 +95,7 @@ test("a whole sentence of PCM becomes µ-law of the same length that says the sa
 });
 
 for (const [what, order] of [["throws", THROW] as const, ["dies", DIE] as const]) {
-  test(`a worker that ${what}: what was under way fails and is told, and the next is spoken`, async (t) => {
+  test(`a worker that ${what}: work in progress fails with an error, and the next sentence is converted`, async (t) => {
     const { pool, faults } = startPool(t, ownThread(t, FAILING_WORKER));
     const begun = sentence(pool);
     begun.conversion.write(new Uint8Array(960));
@@ -149,7 +149,7 @@ test("what a sentence waits for a thread that is ready counts", async (t) => {
   assert.deepEqual([waitLastMs, waitP95Ms], [500, 500]);
 });
 
-test("a thread that cannot be started is told, unless the pool was closed before", async (t) => {
+test("a thread that cannot be started is reported, unless the pool was closed before", async (t) => {
   const kinds = async (isClosed: boolean) => {
     const { pool, faults } = startPool(t, ownThread(t, new URL("./no-worker.js", import.meta.url)));
     const told: string[] = [];

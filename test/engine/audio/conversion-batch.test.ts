@@ -36,7 +36,7 @@ test("steps of several sentences are answered in their order, each sentence up t
   assert.deepEqual(told(await open.convert({ steps: rest, dropped: [] })), ["none", 21, LOST]);
 });
 
-test("what nobody waits for is forgotten before the steps are taken, and in the end all of it", async () => {
+test("cancelled sentences are dropped before the steps run, and at the end all of them", async () => {
   const open = new OpenConversions();
   await open.convert({ steps: [begin(1, 10), begin(2, 20), begin(3, 30)], dropped: [] });
   const steps = [next(1, 11), next(2, 21)];

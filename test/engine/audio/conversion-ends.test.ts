@@ -4,7 +4,7 @@ import type { ConversionQueue } from "../../../engine/audio/conversion-queue.js"
 import { collectGarbage } from "../../doubles/garbage.js";
 import { FORMAT, queueTrial } from "./queue-trial.js";
 
-test("behind its end a sentence takes nothing and is told nothing", async () => {
+test("after its end a sentence accepts nothing and reports nothing", async () => {
   const { queue, open, echo, sizes } = queueTrial();
   const { conversion, told, errors } = open();
   conversion.write(new Uint8Array(0));
@@ -18,7 +18,7 @@ test("behind its end a sentence takes nothing and is told nothing", async () => 
   assert.deepEqual([told, errors, sizes()], [["end"], [], [1]]);
 });
 
-test("whoever lets go of a sentence at its last sound is not told of its end", async () => {
+test("a listener that cancels a sentence at its last audio is not notified of its end", async () => {
   const { queue, tasks } = queueTrial();
   const told: string[] = [];
   const conversion = queue.open(FORMAT, "speech", {
@@ -54,7 +54,7 @@ test("an answer without sound is none, and its sentence still goes before those 
   assert.deepEqual(silent.told, []);
 });
 
-test("a step that the thread leaves out fails, and a loss behind the end is none", async () => {
+test("a step that the thread skips fails, and a loss after the end has no effect", async () => {
   const { open, tasks, queue, lost } = queueTrial();
   const forgotten = open();
   forgotten.conversion.write(Uint8Array.of(1));
@@ -68,7 +68,7 @@ test("a step that the thread leaves out fails, and a loss behind the end is none
   assert.deepEqual(lost, []);
 });
 
-test("a new thread is not asked to forget what the lost one knew, and no deadline is left behind", async () => {
+test("a new thread gets no cancellation for the lost one's sentences, and no deadline remains", async () => {
   const { clock, open, tasks, echo } = queueTrial();
   const [one, other] = [open(), open()];
   one.conversion.write(Uint8Array.of(1));
@@ -86,7 +86,7 @@ test("a new thread is not asked to forget what the lost one knew, and no deadlin
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test("whoever lets go of a sentence at its end leaves nothing to be forgotten", async () => {
+test("a listener that cancels a sentence at its end leaves nothing to be dropped", async () => {
   const { queue, open, echo, tasks } = queueTrial();
   const ended = queue.open(FORMAT, "speech", {
     onAudio: () => undefined,
@@ -99,7 +99,7 @@ test("whoever lets go of a sentence at its end leaves nothing to be forgotten", 
   assert.deepEqual(tasks[1]?.batch.dropped, []);
 });
 
-test("a sentence that another lets go of as it fails is not told that it fails", () => {
+test("a sentence that is cancelled during a failure is not notified of the failure", () => {
   const { queue, open } = queueTrial();
   const failed: string[] = [];
   queue.open(FORMAT, "speech", {
@@ -126,7 +126,7 @@ async function endedListener(
   return new WeakRef(listener);
 }
 
-test("a sentence that has ended is held by nobody", async () => {
+test("a finished sentence is referenced nowhere", async () => {
   const { queue, echo, tasks } = queueTrial();
   const listener = await endedListener(queue, echo);
   tasks.length = 0;

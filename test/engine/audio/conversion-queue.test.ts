@@ -86,7 +86,7 @@ test("a batch holds the thread for no longer with MP3 than with samples", async 
   assert.deepEqual(sizes().slice(0, 3), [1, 13, 13]);
 });
 
-test("much audio at once is taken in steps that hold the thread for a moment each", async () => {
+test("a large piece of audio is split into steps that occupy the thread for a moment each", async () => {
   const { open, echo, tasks } = queueTrial();
   open().conversion.write(new Uint8Array(40_000));
   for (let n = 0; n < 3; n += 1) await echo();
@@ -114,7 +114,7 @@ for (const [priority, stepsMax] of [
   });
 }
 
-test("nothing more is told of a sentence that nobody waits for, and the thread forgets it", async () => {
+test("a cancelled sentence reports nothing more, and the thread drops it", async () => {
   const { open, echo, tasks, queue } = queueTrial();
   const dropped = open();
   dropped.conversion.write(Uint8Array.of(1));
@@ -147,7 +147,7 @@ test("a sentence that cannot be converted fails alone", async () => {
   assert.deepEqual([whole.told, whole.errors], [["2"], []]);
 });
 
-test("with the thread all that it had begun is lost, which is told, and the next begins anew", async () => {
+test("with the thread all its started sentences are lost and reported, and the next ones start fresh", async () => {
   const { open, tasks, lost, echo } = queueTrial();
   const [one, two, recording] = [open(), open(), open("background")];
   one.conversion.write(Uint8Array.of(1));
@@ -163,7 +163,7 @@ test("with the thread all that it had begun is lost, which is told, and the next
   assert.deepEqual(next.told, ["3"]);
 });
 
-test("a thread that hangs is given up", () => {
+test("a thread that hangs is terminated", () => {
   const { clock, open, tasks } = queueTrial();
   open().conversion.write(Uint8Array.of(1));
   clock.advance(BATCH_DEADLINE_MS - 1);
@@ -201,7 +201,7 @@ test("how long speech waits is known, of what has come through and of the oldest
   assert.equal(queue.waits.lastMs, 42);
 });
 
-test("organizations take turns, whoever has more waiting", async () => {
+test("organizations take turns, however many steps one has waiting", async () => {
   for (const priority of ["speech", "background"] as const) {
     const { open, echo, tasks } = queueTrial();
     const greedy = open(priority, "greedy");

@@ -47,7 +47,7 @@ test("real MP3 of every version and layout is as long as what it decodes to", as
   }
 });
 
-test("frames of another rate behind the first ones are garbage", async () => {
+test("frames of another rate after the first ones are garbage", async () => {
   const speech = await encoded(24_000, 1, 1.5, { bitrate: 48 });
   const other = await encoded(44_100, 1, 0.5, { bitrate: 128 });
   const garbage = Buffer.alloc(8);

@@ -34,7 +34,7 @@ test("what holds nothing but frames is not copied", () => {
   }
 });
 
-test("of another rate or version than the first frame nothing is played", () => {
+test("frames of another rate or version than the first are not played", () => {
   const [one, other, gap] = [frames(3), frames(4, OTHER_HEADER, 104), Buffer.alloc(8)];
   const otherVersion = frames(2, [0xff, 0xe3, 0x64, 0xc4], 288);
   for (const [parts, played] of [
@@ -47,7 +47,7 @@ test("of another rate or version than the first frame nothing is played", () => 
   }
 });
 
-test("a frame needs a header of its kind, a tag or the end behind it, unless it follows one itself", () => {
+test("a frame must be followed by a header of its kind, a tag or the end, unless it follows one itself", () => {
   const frame = frames(1);
   const found = (...parts: readonly Uint8Array[]) => mp3Stream(Buffer.concat(parts)).frames;
   const noise = Buffer.alloc(20, 0x10);
@@ -166,7 +166,7 @@ test("tags and information frames are no audio", () => {
   }
 });
 
-test("in a first frame with a check sum the mark stands behind that, or where it would without", () => {
+test("in a first frame with a check sum the tag's mark is after it, or where it would be without", () => {
   const checked = [0xff, 0xf2, 0x64, 0xc4];
   for (const before of [Buffer.alloc(0), id3v2(90)]) {
     for (const [at, frames] of [

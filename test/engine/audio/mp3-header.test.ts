@@ -59,7 +59,7 @@ function isInformation(second: number, mark: string, at: number): boolean {
   return mp3Stream(Buffer.concat([frame, sound, sound])).frames === 2;
 }
 
-test("a first frame without sound has its mark behind the side information, with or without a check sum", () => {
+test("a first frame without audio has its mark after the side information, with or without a check sum", () => {
   const [plain, checked] = [0xf3, 0xf2];
   for (const mark of ["Xing", "Info"]) {
     assert.ok(isInformation(plain, mark, 13));
@@ -72,7 +72,7 @@ test("a first frame without sound has its mark behind the side information, with
   assert.ok(!isInformation(plain, "Xinx", 13));
 });
 
-test("a single frame is audio up to three bytes of something else behind it", () => {
+test("a single frame is audio with up to three other bytes after it", () => {
   const frame = Buffer.alloc(144);
   frame.set([0xff, 0xf3, 0x64, 0xc4]);
   for (let more = 0; more <= 5; more += 1) {

@@ -48,7 +48,7 @@ test("a part of a frame waits for the rest of it, which may come late without th
   assert.deepEqual(late, []);
 });
 
-test("the mark of a sentence that had no room is told all the same", () => {
+test("the mark of a sentence that was dropped is reported all the same", () => {
   const { clock, stream, sent, frames } = telephone();
   const framesMax = QUEUED_MAX_MS / FRAME_MS;
   stream.enqueue(speech(framesMax), "long");
@@ -103,13 +103,13 @@ function sentBy(preemptiveMs: number) {
   });
 }
 
-test("a timer that fires up to half a frame too early is taken for the next one, and waited for when it is more", () => {
+test("a timer that fires up to half a frame early counts as the next one, and an earlier one is awaited", () => {
   assert.deepEqual(sentBy(0), [0, 0, 1, 1, 2]);
   assert.deepEqual(sentBy(10), [1, 1, 1, 1, 2]);
   assert.deepEqual(sentBy(11), [0, 0, 1, 1, 2]);
 });
 
-test("sound that waited too long goes on from now, no faster than it is heard", () => {
+test("audio that waited too long continues from now, in real time", () => {
   const { clock, stream, frames, late } = telephone();
   stream.enqueue(speech(100), "a");
   clock.stall(360);
@@ -119,7 +119,7 @@ test("sound that waited too long goes on from now, no faster than it is heard", 
   assert.equal(frames().length, 2 * AHEAD_FRAMES + 1);
 });
 
-test("only a silence that was asked for is no lateness, and only once", () => {
+test("only an intended silence is no lateness, and only once", () => {
   const { clock, stream, late } = telephone();
   stream.enqueue(speech(200), "a");
   stream.resume();
@@ -132,7 +132,7 @@ test("only a silence that was asked for is no lateness, and only once", () => {
   assert.deepEqual(late, [40, 100]);
 });
 
-test("what is resumed leaves at once, and what is cleared is held no longer", () => {
+test("resumed audio is sent immediately, and cleared audio is no longer held", () => {
   const { clock, stream, frames } = telephone();
   stream.hold();
   stream.enqueue(speech(20), "a");
@@ -149,7 +149,7 @@ test("what is resumed leaves at once, and what is cleared is held no longer", ()
   clock.advance(FRAME_MS);
 });
 
-test("a mark without sound follows the sound before it, and leaves alone what comes behind", () => {
+test("a mark without audio follows the audio before it, and does not affect later audio", () => {
   const { stream, sent } = telephone();
   assert.equal(stream.enqueue(new Uint8Array(0)), true);
   stream.enqueue(speech(0.5));
@@ -162,7 +162,7 @@ test("a mark without sound follows the sound before it, and leaves alone what co
   );
 });
 
-test("a telephone that throws is told that nothing more comes, once", () => {
+test("a telephone that throws is notified of the end, once", () => {
   const clock = new VirtualClock(0);
   const faults: unknown[] = [];
   const pacer = new Pacer(clock, (fault) => faults.push(fault));

@@ -50,7 +50,7 @@ test("after a clear nothing of what was queued leaves, and the next sentence lea
   assert.ok(!sent.some(({ what }) => what === "old"));
 });
 
-test("while it is held nothing leaves, and then it goes on where it stood", () => {
+test("while paused nothing is sent, and then it resumes at the same position", () => {
   const { clock, stream, frames } = telephone();
   const audio = Uint8Array.from({ length: 40 * FORMAT.frameBytes }, (_, at) =>
     Math.floor(at / FORMAT.frameBytes),
@@ -78,7 +78,7 @@ test("more than three minutes are not taken", () => {
   assert.equal(stream.enqueue(speech(1), "c"), true);
 });
 
-test("how late it is is told when the caller's buffer has run dry, and not before", () => {
+test("lateness is reported when the caller's buffer has run dry, and not before", () => {
   const { clock, stream, late } = telephone();
   stream.enqueue(speech(100), "a");
   clock.stall(SEND_AHEAD_MS);
@@ -89,7 +89,7 @@ test("how late it is is told when the caller's buffer has run dry, and not befor
   assert.deepEqual(late, [100]);
 });
 
-test("a piece that is there before the late timer finds what waited sent, and that told", () => {
+test("a piece that arrives before the late timer finds the waiting audio sent, and that reported", () => {
   const { stream, late, frames } = telephone();
   stream.enqueue(speech(AHEAD_FRAMES + 4));
   stream.sendDue(SEND_AHEAD_MS + 300);
@@ -111,7 +111,7 @@ test("a pacer without lines has no timer", () => {
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("what a telephone throws is thrown behind the frames of the others, where nobody wants to be told", (t) => {
+test("a telephone's exception is rethrown after the others' frames if there is no handler", (t) => {
   t.mock.timers.enable({ apis: ["setImmediate"] });
   const clock = new VirtualClock(0);
   const pacer = new Pacer(clock);
@@ -222,7 +222,7 @@ test("after a pause of the whole process the frames that are due leave together"
   assert.equal(frames, AHEAD_FRAMES + 6);
 });
 
-test("a telephone that throws closes its own stream; the others play on, and it is told", () => {
+test("a telephone that throws closes its own stream; the others play on, and it is reported", () => {
   const clock = new VirtualClock(0);
   const faults: unknown[] = [];
   const pacer = new Pacer(clock, (fault) => faults.push(fault));
@@ -250,7 +250,7 @@ test("a telephone that throws closes its own stream; the others play on, and it 
   assert.equal(frames, AHEAD_FRAMES + 10);
 });
 
-test("after a silence that was asked for nothing is late", () => {
+test("after an intended silence nothing is late", () => {
   const { clock, stream, late } = telephone();
   stream.enqueue(speech(100), "a");
   clock.advance(100);

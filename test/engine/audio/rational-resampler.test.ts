@@ -28,7 +28,7 @@ for (const rateHz of ODD_RATES_HZ) {
   });
 }
 
-test("each place between two samples has taps of its own, which sum to one", () => {
+test("each position between two samples has its own taps, which sum to one", () => {
   for (const [rateHz, targetHz, step, phases, tapCount] of [
     [44_100, 8_000, 441, 80, 266],
     [12_000, 8_000, 3, 2, 72],

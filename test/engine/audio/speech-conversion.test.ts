@@ -44,7 +44,7 @@ for (const rateHz of [16_000, 22_050, 24_000, 44_100, 48_000] as const) {
   });
 }
 
-test("what is said in MP3 is heard in every encoding of a line", async () => {
+test("speech in MP3 is audible in every encoding of a line", async () => {
   const mp3 = await mp3Of(encodeSpeech("The next train leaves at noon.", 24_000), 24_000);
   for (const encoding of ["mulaw", "alaw", "pcm16", "pcm16be"] as const) {
     const line = await converted(mp3, { from: MP3, to: { encoding, sampleRateHz: 8_000 } });
@@ -111,7 +111,7 @@ test("a sentence that comes in pieces is the whole sentence, bit for bit, in eve
   }
 });
 
-test("browsers are given the rate that they asked for, from whatever the voice gives", async () => {
+test("browsers get their requested rate, whatever TTS returns", async () => {
   const text = "For a browser.";
   for (const sourceHz of [22_050, 24_000, 44_100] as const) {
     const mp3 = await mp3Of(encodeSpeech(text, sourceHz), sourceHz);

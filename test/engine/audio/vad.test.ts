@@ -44,7 +44,7 @@ for (const [room, level] of [
   ["a noisy office", 150],
   ["a car", 400],
 ] as const) {
-  test(`in ${room} a voice is told from the noise`, () => {
+  test(`in ${room} a voice is distinguished from noise`, () => {
     const meter = new VoiceActivityDetector(MULAW_8K);
     const mulaw = (pcm: Int16Array) => heard(meter, encodeMulaw(pcm), 8);
     assert.ok(!mulaw(noise(2_000, level)).includes(true), "noise is no voice");

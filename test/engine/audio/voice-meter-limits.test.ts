@@ -54,7 +54,7 @@ test("a line that begins loud is learnt for 300 ms, and only what is 3.5 times a
   assert.equal(heardMs(new VoiceActivityDetector(PCM_8K), 1_401, 2_000), 280);
 });
 
-test("what never pauses is a voice for a few seconds, by how loud it is, and above 14,000 for ever", () => {
+test("sound without pauses is a voice for a few seconds, depending on its loudness, and above 14,000 forever", () => {
   const steady = (level: number) => heardMs(quietLine(), level, 30_000);
   assert.deepEqual([161, 300, 3_000, 14_000].map(steady), [4_400, 6_220, 12_920, 17_400]);
   assert.equal(steady(14_001), 29_960);

@@ -17,7 +17,7 @@ const told = (status: number, body = "") => {
 };
 const code = (name: string) => `<Error><Code>${name}</Code></Error>`;
 
-test("an answer that may be another one soon is told from one that somebody has to mend", () => {
+test("a retryable response is distinguished from one that an operator has to fix", () => {
   for (const status of [408, 429, 500, 503]) {
     assert.deepEqual(told(status), ["away", `s3://calls/a/ answers ${status}`]);
   }
@@ -60,7 +60,7 @@ test("what an operator can mend is said in words", () => {
   }
 });
 
-test("the region that the bucket names is told where it is not the one that is set", () => {
+test("the region that the bucket reports is in the error if it is not the configured one", () => {
   const region = (name: string) => told(301, `<Region>${name}</Region>`)[1];
   assert.equal(
     region("us-west-2"),
@@ -69,7 +69,7 @@ test("the region that the bucket names is told where it is not the one that is s
   assert.equal(region("eu-central-1"), "s3://calls/a/: it answers 301");
 });
 
-test("why a bucket cannot be reached is told, also of an error without words", () => {
+test("why a bucket is unreachable is in the message, also for an error without text", () => {
   const refusedPort = Object.assign(new Error(""), { code: "ECONNREFUSED" });
   for (const [cause, reason] of [
     [new Error("other side closed"), "other side closed"],

@@ -22,7 +22,7 @@ test("servers that start at the same time do not delete what the other one looks
   assert.equal(store.objects.size, 0);
 });
 
-test("a store in which nothing moves is given up", async (context) => {
+test("a store that stalls times out", async (context) => {
   const { store, bucket, clock, changes } = await bucketInStore(context);
   store.fault = { kind: "silence" };
   const sizeOf = bucket.sizeOf("call.wav");
@@ -36,7 +36,7 @@ test("a store in which nothing moves is given up", async (context) => {
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("a store that is away, or says that it may be back, may be asked again", async (context) => {
+test("a store that is unreachable, or reports a temporary fault, is retryable", async (context) => {
   const { store, bucket } = await bucketInStore(context);
   store.fault = { kind: "answer", status: 503, code: "SlowDown" };
   await assert.rejects(bucket.check(), fault("away", /answers 503 \(SlowDown\)/));
@@ -50,7 +50,7 @@ for (const [what, wrong, message] of [
   ["secret", { secretAccessKey: "wrong" }, /RECORDINGS_SECRET_ACCESS_KEY does not belong/],
   ["region", { region: "us-west-2" }, /set RECORDINGS_REGION; the bucket says it is in eu-c/],
 ] as const) {
-  test(`a wrong ${what} is told in words, and no secret`, async (context) => {
+  test(`a wrong ${what} is reported in words, without a secret`, async (context) => {
     const { bucket } = await bucketInStore(context, wrong);
     await assert.rejects(bucket.check(), (error) => {
       assert.ok(!String(error).includes("secret-of"));
@@ -78,7 +78,7 @@ test("a refusal is read in however many pieces it comes, its first 16 KiB", asyn
   }
 });
 
-test("a key that may only read is told what it lacks", async (context) => {
+test("a read-only key gets an error with the missing permission", async (context) => {
   const { store, bucket } = await bucketInStore(context);
   store.fault = { kind: "answer", status: 403, code: "AccessDenied" };
   await assert.rejects(bucket.check(), fault("refused", /s3:PutObject/));

@@ -16,7 +16,7 @@ function bucketAt(address: string) {
   return { name, prefix };
 }
 
-test("recordings lie in the bucket that is named, in the folder behind it", () => {
+test("recordings are in the configured bucket, in the folder after its name", () => {
   assert.deepEqual(bucketAt("s3://sound"), { name: "sound", prefix: "" });
   assert.deepEqual(bucketAt("s3://sound/"), { name: "sound", prefix: "" });
   assert.deepEqual(bucketAt("s3://sound/phones/2026"), { name: "sound", prefix: "phones/2026/" });

@@ -72,7 +72,7 @@ test("an object that is not there is nothing to read, to measure or to remove, a
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("what a store does is told by its status, up to 299", async (t) => {
+test("a store's result is determined by its status, up to 299", async (t) => {
   let status = 299;
   const { bucket } = await answering(t, (response) => {
     response.writeHead(status).end();
@@ -82,7 +82,7 @@ test("what a store does is told by its status, up to 299", async (t) => {
   await assert.rejects(bucket.remove("call.wav"), /it answers 300$/);
 });
 
-test("a store that does not report the size of its objects, or gives back others, is of no use", async (t) => {
+test("a store that does not report the size of its objects, or returns others, is refused", async (t) => {
   let length: number | undefined;
   const { bucket, endpoint } = await answering(t, (response, { method }) => {
     if (method === "HEAD" && length !== undefined) response.setHeader("content-length", length);
@@ -101,7 +101,7 @@ test("a store that does not report the size of its objects, or gives back others
   });
 });
 
-test("of a store that gives more than was asked for the rest is not waited for", async (t) => {
+test("the rest of a response that is longer than requested is not awaited", async (t) => {
   const { bucket, clock } = await answering(t, (response) => {
     response.writeHead(206);
     response.write("123");
@@ -111,7 +111,7 @@ test("of a store that gives more than was asked for the rest is not waited for",
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("of a refusal without an end 16 KiB are read", async (t) => {
+test("16 KiB of an endless refusal are read", async (t) => {
   const code = "<Code>SlowDown</Code>";
   for (const [before, message] of [
     [16_384 - code.length, /answers 503 \(SlowDown\)$/],
@@ -134,7 +134,7 @@ async function afterReading(write: () => void, turns = 10): Promise<void> {
   write();
 }
 
-test("long answers that nobody reads keep no connection", { timeout: 20_000 }, async (t) => {
+test("long responses that are not read hold no connection", { timeout: 20_000 }, async (t) => {
   const long = "x".repeat(100_000);
   const { bucket, requests } = await answering(t, (response) => void response.end(long));
   await Promise.all(Array.from({ length: 17 }, () => bucket.remove("call.wav")));
@@ -217,7 +217,7 @@ test("Amazon's buckets have hosts of their own, where a certificate covers the n
   assert.deepEqual(asked, ["calls.s3.eu-central-1.amazonaws.com", "s3.eu-central-1.amazonaws.com"]);
 });
 
-test("a store that cannot be connected to is given up after five seconds", async (t) => {
+test("a store that accepts no connection times out after five seconds", async (t) => {
   const begun = new Promise<void>((resolve) => {
     t.mock.method(dns, "lookup", () => resolve());
   });

@@ -44,7 +44,7 @@ test("what is put in pieces is read from any place on, and is gone when it is re
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("a download that breaks off goes on where it was, twice, and then is given up", async (context) => {
+test("a download that breaks resumes twice, and then fails", async (context) => {
   const { store, bucket } = await bucketInStore(context);
   await bucket.put("call.wav", pieces(), SIZE_BYTES, "audio/wav");
   const reader = await ObjectReader.open(bucket, "call.wav");
@@ -60,7 +60,7 @@ test("a download that breaks off goes on where it was, twice, and then is given 
   assert.equal(store.requests.length - requestsBefore, 3);
 });
 
-test("whoever reads recordings slowly keeps nobody else from the bucket", {
+test("a slow reader of recordings does not block others from the bucket", {
   timeout: 20_000,
 }, async (context) => {
   const { bucket } = await bucketInStore(context);
@@ -72,7 +72,7 @@ test("whoever reads recordings slowly keeps nobody else from the bucket", {
   await bucket.put("next.wav", pieces(), SIZE_BYTES, "audio/wav");
 });
 
-test("a download that pauses goes on, as long as the clock of the process allows it", async (context) => {
+test("a download that pauses continues, within the process's time limit", async (context) => {
   // More than the system keeps for the two ends: what is written has been read.
   const first = Buffer.alloc(16_000_000, 1);
   const rest = Buffer.alloc(1_000, 2);

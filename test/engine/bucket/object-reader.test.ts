@@ -18,7 +18,7 @@ async function objectOf(sizeBytes: number, breaks = 0, kind: "away" | "refused" 
   return { reader, asked };
 }
 
-test("an object is fetched in pieces of 256 KiB, and nothing behind its end", async () => {
+test("an object is fetched in pieces of 256 KiB, and not beyond its end", async () => {
   const { reader, asked } = await objectOf(PIECE_BYTES + 10);
   const buffer = new Uint8Array(8);
   assert.equal(await reader.read(buffer, 0), 8);
@@ -53,7 +53,7 @@ test("a fetch that breaks off is repeated twice, and one that is refused never",
   }
 });
 
-test("what was fetched once is not asked for again, until the reader is closed", async () => {
+test("a fetched piece is not requested again, until the reader is closed", async () => {
   const { reader, asked } = await objectOf(10);
   const buffer = new Uint8Array(8);
   for (const position of [2, 2, 9, 9]) await reader.read(buffer, position);

@@ -36,7 +36,7 @@ test("a server at ease takes every call", () => {
   assert.equal(admission.refusal, undefined);
 });
 
-test("no call is taken beyond the box's own number, and one is when another has ended", () => {
+test("no call is accepted beyond the server's limit, and one is when another has ended", () => {
   const { admission, load } = box({ callsMax: 2 });
   load.calls = 2;
   assert.match(admission.refusal ?? "", /has reached its call limit/);
@@ -95,7 +95,7 @@ test("what is exactly as late as allowed is not too late", () => {
   assert.match(admission.refusal ?? "", /too busy/);
 });
 
-test("a late process refuses nobody while another one of the server takes calls", () => {
+test("a late process refuses no call while another one of the server accepts calls", () => {
   const { admission, clock, load } = box();
   load.eventLoopDelayMs = 80;
   clock.advance(2_000);

@@ -98,7 +98,7 @@ test("a reply is handed on as it is made, with the agent's prompt before the con
   assert.equal(chats.count, 0);
 });
 
-test("a reply that takes too long is given up", async () => {
+test("a reply that takes too long times out", async () => {
   const trial = new Trial();
   const chat = await trial.begin();
   const reply = chat.reply(() => undefined);
@@ -114,7 +114,7 @@ test("a reply that takes too long is given up", async () => {
   assert.equal(trial.chats.count, 0);
 });
 
-test("a fault of the vendor is told in plain words and noted without what was said", async () => {
+test("a vendor's fault is reported in plain words and logged without the chat's text", async () => {
   const trial = new Trial();
   const reply = (await trial.begin()).reply(() => undefined);
   trial.model.fail(new VendorError("scripted", "rateLimited", "scripted: tier 1 of account 12"));
@@ -126,7 +126,7 @@ test("a fault of the vendor is told in plain words and noted without what was sa
   });
 });
 
-test("the vendor's own words are told to an organization whose account it is", async () => {
+test("the vendor's own text is passed on to an organization that owns the account", async () => {
   const trial = new Trial(undefined, { ...FOR_CALL, llm: providerRecord({ orgId: "org" }) });
   const reply = (await trial.begin()).reply(() => undefined);
   trial.model.fail(new VendorError("scripted", "rateLimited", "scripted: tier 1 of account 12"));
@@ -144,7 +144,7 @@ test("a fault of ours is not taken for the vendor's", async () => {
   assert.equal(trial.chats.count, 0);
 });
 
-test("a place is given back when nobody waits any more, whether the reply was asked for or not", async () => {
+test("a reservation is released when the request was aborted, whether or not the reply was requested", async () => {
   const trial = new Trial();
   const waiting = new AbortController();
   const unasked = new AbortController();

@@ -10,7 +10,7 @@ const ENDED: CallRecord = { ...ACTIVE, status: "completed" };
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("a call broke off where nobody ended it", () => {
+test("a call without an end broke off", () => {
   const isBroken = (metadata: CallRecord["metadata"]) => isBrokenOff({ ...ENDED, metadata });
   for (const endReason of ["callerLeft", "serverStopping", "server stopped during the call"]) {
     assert.equal(isBroken({ endReason }), true, endReason);

@@ -28,7 +28,7 @@ function quietBox(): Changeable<Cluster> {
   };
 }
 
-test("a server is ready while any of its processes takes calls, and none is taken while it is drained", async (t) => {
+test("a server is ready while any of its processes accepts calls, and no call is accepted while it is drained", async (t) => {
   const cluster = quietBox();
   const { center, tenant } = await centerFor(t, { cluster, callsMax: 3 });
   const refusal = async () =>
@@ -52,7 +52,7 @@ test("a server is ready while any of its processes takes calls, and none is take
   assert.equal(center.slots, cluster.slots);
 });
 
-test("what the process has in hand is told to whoever watches it", async (t) => {
+test("the process reports its current work to watchers", async (t) => {
   const { center, liveCall } = await centerFor(t);
   liveCall("one");
   liveCall("two");
@@ -68,7 +68,7 @@ test("what the process has in hand is told to whoever watches it", async (t) => 
   }
 });
 
-test("a call of this run that nobody has any more is closed at the second look, and one that lives is not", async (t) => {
+test("a call of this run that no process has is closed at the second check, and a live one is not", async (t) => {
   const { database, clock, log, orgId, liveCall } = await centerFor(t);
   for (const id of ["lost", "alive"]) {
     await database.calls.start(callRecord({ id, orgId, sessionId: id }), "this run");
@@ -92,7 +92,7 @@ test("a call of this run that nobody has any more is closed at the second look, 
   ]);
 });
 
-test("a process that is late refuses nobody while another one of the server takes calls", async (t) => {
+test("a late process refuses no call while another one of the server accepts calls", async (t) => {
   t.mock.method(EventLoopDelay.prototype, "take", () => 51);
   const cluster = quietBox();
   const { center, clock, tenant } = await centerFor(t, { cluster, eventLoopDelayMaxMs: 50 });

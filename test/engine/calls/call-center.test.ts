@@ -33,7 +33,7 @@ test("a server is ready once its audio thread is warm, until it has its calls or
   assert.deepEqual([center.isReady, center.isStopping], [false, true]);
 });
 
-test("a server that stops takes no call, and tells those that go on when the time is over", async (t) => {
+test("a stopping server accepts no call, and ends the remaining ones at the deadline", async (t) => {
   const { center, clock, tenant, liveCall } = await centerFor(t);
   const endings = liveCall("long");
   const drained = center.drain(10_000);
@@ -52,7 +52,7 @@ test("a server that stops takes no call, and tells those that go on when the tim
   await drained;
 });
 
-test("a server that stops goes on at once when its last call has ended", async (t) => {
+test("a stopping server continues immediately when its last call has ended", async (t) => {
   const { center, liveCall } = await centerFor(t);
   const endings = liveCall("short");
   const drained = center.drain(10_000);
@@ -61,7 +61,7 @@ test("a server that stops goes on at once when its last call has ended", async (
   assert.deepEqual(endings, []);
 });
 
-test("a server that closes waits for the ends of its calls to be stored, and not for ever", async (t) => {
+test("a closing server waits for the ends of its calls to be stored, but not forever", async (t) => {
   const { center, database, clock, begin, orgId } = await centerFor(t);
   const [first, second] = [await begin("one"), await begin("two")];
   const finish = database.calls.finish.bind(database.calls);
@@ -141,7 +141,7 @@ test("calls of an organization that was suspended are ended within two seconds, 
   assert.deepEqual([theirs.map(({ reason }) => reason), others], [["suspended"], []]);
 });
 
-test("slots of calls that are gone are given back, and that is an error", async (t) => {
+test("slots of dead calls are freed, and that is logged as an error", async (t) => {
   const { center, clock, log, liveCall } = await centerFor(t);
   liveCall("alive");
   await center.slots.acquire("org", "alive", 9);

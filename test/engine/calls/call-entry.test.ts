@@ -47,7 +47,7 @@ function entryOf(keptCharsMax = 1_000) {
 
 const unwritable = () => new StorageUnwritableError("SQLITE_FULL", "database or disk is full");
 
-test("an end is stored whole: how long it was, why, what was said, what it used, and what nobody heard", async () => {
+test("an end is stored completely: duration, reason, transcript, usage, and unheard words", async () => {
   const { deps, writes, entry, last } = entryOf();
   entry.attach(LLM, () => 12_500, 300_000);
   entry.wasDeaf(700.2);
@@ -96,7 +96,7 @@ test("an end is stored whole: how long it was, why, what was said, what it used,
   ]);
 });
 
-test("a length is told to a tenth of a second, and is never more than the call was allowed", async () => {
+test("a duration has a resolution of a tenth of a second, and never exceeds the call's limit", async () => {
   for (const [passedMs, endedAfterMs, durationSec] of [
     [12_349, 12_349, 12.3],
     [12_350, 12_350, 12.4],
@@ -133,7 +133,7 @@ test("what a caller noticed is marked in the record: five seconds unheard, or on
   assert.deepEqual(await marksOf(0, 300, 5_000, 4_000), { ...ended, ...waited });
 });
 
-test("a call whose every reply failed has failed, whoever ended it; one answer or no question is enough that it has not", async () => {
+test("a call whose every reply failed has failed, whoever ended it; one answer or no question prevents that", async () => {
   const statusOf = async (...reports: readonly TurnReport[]) => {
     const { deps, writes, entry } = entryOf();
     for (const report of reports) entry.turnSaved({ ...TURN, report });
@@ -156,7 +156,7 @@ test("a call whose every reply failed has failed, whoever ended it; one answer o
   assert.equal(deps.ends[0]?.metadata["everyReplyFailed"], undefined, "its end says why");
 });
 
-test("a turn is stored with its conversation, who answered and what tools did, and watchers are told then", async () => {
+test("a turn is stored with its conversation, vendors and tools, and watchers are notified then", async () => {
   const { deps, writes, entry, last } = entryOf();
   const hedges = { asked: 1, won: 0, withheld: 0, wastedTokens: 7 };
   const answers = { llm: { vendor: "openai", model: "small", hedges } };
@@ -288,7 +288,7 @@ test("a call that was over before it began is begun and ended, or left alone whe
   assert.deepEqual(await stored(broken), [[], [], ["failed to store the end of a call"]]);
 });
 
-test("what is said is told to who watches, and to who comes later until its turn is stored", async () => {
+test("words are published to watchers, and to later ones until their turn is stored", async () => {
   const { deps, writes, entry } = entryOf();
   const words = { role: "user", text: "hi", isFinal: true } as const;
   entry.attach(LLM, () => 0, 1);
@@ -325,7 +325,7 @@ test("decisions about turns are counted, and reported to a watcher of the call",
   ]);
 });
 
-test("what vendors did not do is counted, and logged with what their support asks for", () => {
+test("vendors' failures are counted, and logged with the ids for their support", () => {
   const { deps, entry } = entryOf();
   const error = new VendorError("openai", "refused", "openai: no", { status: 400, requestId: "r" });
   entry.vendorFailed("llm", error);

@@ -33,7 +33,7 @@ function watching(feed: CallFeed, watched: Watched) {
   return Object.assign(watch, { over });
 }
 
-test("who watches all calls is told of them without words, who watches one with them, and nobody of others'", () => {
+test("a watcher of all calls gets them without words, a watcher of one with them, and no one gets others' calls", () => {
   const clock = new VirtualClock();
   const feed = new CallFeed(clock);
   const all = watching(feed, { orgId: "org" });
@@ -87,7 +87,7 @@ test("a watch ends when its reader goes, after its time, and when the server sto
   await watching(feed, { orgId: "org" }).over;
 });
 
-test("an organization has so many watchers, and so has the server", async () => {
+test("the number of watchers per organization and per server is limited", async () => {
   const feed = new CallFeed(new VirtualClock());
   const isRefused = (error: unknown) =>
     error instanceof RequestError &&
@@ -111,7 +111,7 @@ test("an organization has so many watchers, and so has the server", async () => 
   feed.requireRoom("one more");
 });
 
-test("where a server has other processes, they are asked for what is watched here, and told what is watched there", () => {
+test("with other processes, subscriptions go in both directions, and so do events", () => {
   const wants: [string, boolean][] = [];
   const sent: [string, CallEvent][] = [];
   const elsewhere = new Set<string>();
@@ -157,7 +157,7 @@ test("where a server has other processes, they are asked for what is watched her
   assert.deepEqual([late.told, later.told], [news, news]);
 });
 
-test("who begins to watch a call is told what was said of turns that are not stored, and nobody else is", () => {
+test("a new watcher of a call gets the words of turns that are not stored, and no one else does", () => {
   const feed = new CallFeed(new VirtualClock());
   const said: TranscriptWords[] = [];
   feed.callBegins("org", "a", () => [...said]);
@@ -178,7 +178,7 @@ test("who begins to watch a call is told what was said of turns that are not sto
   assert.deepEqual([...others.told, ...all.told, ...last.told], []);
 });
 
-test("words that wait for their round are not told again to one who has just been told them", () => {
+test("words that wait for their round are not sent twice to a watcher who already has them", () => {
   const clock = new VirtualClock();
   const feed = new CallFeed(clock);
   const said: TranscriptWords[] = [];

@@ -241,7 +241,7 @@ test("an end whose conversation is stored later is summed up once", async (conte
   assert.deepEqual(await queuedJobs(database), ["summary_call"]);
 });
 
-test("a call and the one that it goes on with name each other", async (context) => {
+test("a call and the one that it continues refer to each other", async (context) => {
   const { database, journal, log, stored } = await journalFor(context);
   await journal.start(CALL_START);
   await journal.start({ ...CALL_START, callId: "later", sessionId: "later-session" });
@@ -254,7 +254,7 @@ test("a call and the one that it goes on with name each other", async (context) 
   assert.deepEqual(log.lines, []);
 });
 
-test("who begins to watch is told what no stored turn has, also while a turn is being stored", async (context) => {
+test("a new watcher gets the words that are in no stored turn, also while a turn is being stored", async (context) => {
   const { journal, feed } = await journalFor(context);
   const entry = await journal.start(CALL_START);
   entry.attach(SILENT_LLM, () => 0, 60_000);

@@ -52,7 +52,7 @@ test("a call that is opened has its slot and its record, and is announced before
   assert.ok(typeof record === "object" && record !== null && "metadata" in record);
   assert.deepEqual([runId, record.metadata], ["run", { direction: "web", apiKeyId: "its key" }]);
   assert.deepEqual(caller.messages[0], { type: "connected" });
-  assert.deepEqual(log.lines.find(({ message }) => message === "call begun")?.fields, {
+  assert.deepEqual(log.lines.find(({ message }) => message === "call started")?.fields, {
     callId: "id-1",
     orgId: "org",
     agentId: "agent",
@@ -61,7 +61,7 @@ test("a call that is opened has its slot and its record, and is announced before
   assert.deepEqual(held(), NONE);
 });
 
-test("who is refused is told why, leaves nothing behind, and is counted", async (t) => {
+test("a refused caller gets the reason, leaves no resources behind, and is counted", async (t) => {
   const paused = (status: AgentUnavailableError["status"]) => () =>
     Promise.reject(new AgentUnavailableError(status, "not now"));
   const reasons: string[] = [];
@@ -134,7 +134,7 @@ test("a call that was placed from here has its slot and its id already, and come
   assert.equal(record.sessionId, "placed", "its record is found by the id that was told");
 });
 
-test("who stops while a place is taken does not begin the call", async (t) => {
+test("a stop during the slot request prevents the call", async (t) => {
   const { open, opener, slots, held } = openingStand(t);
   const acquire = slots.acquire.bind(slots);
   slots.acquire = (...slot) => {
@@ -145,7 +145,7 @@ test("who stops while a place is taken does not begin the call", async (t) => {
   assert.deepEqual(held(), NONE);
 });
 
-test("a call that is told to end while it is opened ends as soon as it is open", async (t) => {
+test("a call that is ended while it is opened ends as soon as it is open", async (t) => {
   const { open, stt, liveCalls, caller, held, announced, clock } = openingStand(t);
   stt.isStalled = true;
   const opening = open();
@@ -162,7 +162,7 @@ test("a call that is told to end while it is opened ends as soon as it is open",
   );
 });
 
-test("a call that is told to end before its record is begun ends as soon as it is open", async (t) => {
+test("a call that is ended before its record is started ends as soon as it is open", async (t) => {
   const { open, store, liveCalls, caller, clock } = openingStand(t);
   store.fault = (what) => {
     if (what === "start") liveCalls.find("id-1")?.end(ORGANIZATION_ENDED);
@@ -176,7 +176,7 @@ test("a call that is told to end before its record is begun ends as soon as it i
   );
 });
 
-test("the recognizer is told how the agent listens, and is left when the caller goes", async (t) => {
+test("STT gets the agent's settings, and is closed when the caller leaves", async (t) => {
   const { open, stt, left, held, store } = openingStand(t);
   const asked: unknown[] = [];
   const listen = stt.open.bind(stt);
@@ -204,7 +204,7 @@ test("the recognizer is told how the agent listens, and is left when the caller 
   assert.deepEqual(held(), NONE);
 });
 
-test("a recognizer that cannot be had is told in the call; a mistake ends it", async (t) => {
+test("unavailable STT is announced in the call; a bug ends it", async (t) => {
   const told = openingStand(t);
   const fault = new VendorError("deepgram", "refused", "deepgram: no");
   told.stt.failures.push(fault);
@@ -231,7 +231,7 @@ test("a call of which a kind of vendor cannot be used begins to say so", async (
   assert.deepEqual(store.measured[0], ["failed", ["llm", fault]]);
 });
 
-test("a caller who was cut off goes on with that call, and its record names it", async (t) => {
+test("a caller who was cut off continues that call, and the record refers to it", async (t) => {
   const { open, given, store, caller } = openingStand(t);
   given.history = [{ role: "user", content: "my name is Ada" }];
   given.last = callRecord({ id: "before", endedAtMs: NOON_MS, status: "completed" });

@@ -56,7 +56,7 @@ test("days without calls are filled in, across the end of a month", async () => 
   assert.deepEqual(asked, [[ORG, "2028-02-28", "2028-03-01"]]);
 });
 
-test("sums are shown without the digits that nobody measured", async () => {
+test("sums have no digits beyond what was measured", async () => {
   const summed = { ...usageOf("2028-03-01"), minutes: 0.1 + 0.2, sttSeconds: 10.1 + 0.2 };
   const { reports } = reportsOn("2028-03-01T00:00:00.000Z", [summed]);
   const [today] = await reports.dailyUsage(ORG, 1);
@@ -90,7 +90,7 @@ test("a call that does not exist is not found", async () => {
   );
 });
 
-test("so many look for words at a time, and more are refused; who looks for none is not counted", async () => {
+test("the number of concurrent word searches is limited; lists without words are not counted", async () => {
   const found: ((page: CallPage) => void)[] = [];
   const list = () => new Promise<CallPage>((resolve) => found.push(resolve));
   const database = { calls: { list } } as unknown as CallReportsOptions["database"];
@@ -107,7 +107,7 @@ test("so many look for words at a time, and more are refused; who looks for none
   await next;
 });
 
-test("so many sums of calls are made at a time, so many wait, and more are refused", async () => {
+test("the number of concurrent summaries and of waiting ones is limited", async () => {
   const asked: (() => void)[] = [];
   const list = () =>
     new Promise<CallPage>((resolve) => asked.push(() => resolve({ items: [], total: 0 })));
@@ -199,7 +199,7 @@ test("what is summed up is looked for from the first of the days on", async () =
   assert.deepEqual(asked, [range, range]);
 });
 
-test("minutes and lengths are told to a ten thousandth, and a call that there is is found", async () => {
+test("minutes and durations have four decimals, and an existing call is found", async () => {
   const call = callRecord();
   const sums = { totalCalls: 1, activeCalls: 0, totalMinutes: 0.12345, avgDurationSec: 7.40704 };
   const calls = { stats: () => Promise.resolve(sums), findById: () => Promise.resolve(call) };

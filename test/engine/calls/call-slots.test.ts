@@ -12,7 +12,7 @@ test("an organization has as many slots as its plan allows, whatever others use"
   assert.equal(slots.count, 3);
 });
 
-test("a slot is given back once: a second release frees nobody else's", () => {
+test("a slot is freed once: a second release does not free another call's", () => {
   const slots = new CallSlots();
   slots.acquire("a", "call-1", 2);
   slots.acquire("a", "call-2", 2);
@@ -35,7 +35,7 @@ test("a plan without calls gives none", () => {
   assert.equal(new CallSlots().acquire("a", "call-1", 0), false);
 });
 
-test("slots of calls that are not alive are found and given back", () => {
+test("slots of dead calls are found and freed", () => {
   const slots = new CallSlots();
   for (const id of ["dead-1", "alive", "dead-2"]) slots.acquire("a", id, 3);
   assert.equal(
@@ -79,7 +79,7 @@ test("all calls can be ended though each leaves the list as it ends", () => {
   assert.equal(calls.count, 0);
 });
 
-test("a call that goes on takes the slot of the one before, if that is the same organization's", () => {
+test("a call that continues another takes its slot, within the same organization", () => {
   const slots = new CallSlots();
   assert.ok(slots.acquire("a", "first", 1));
   assert.equal(slots.acquire("b", "theirs", 0, "first"), false);

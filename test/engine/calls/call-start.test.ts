@@ -4,7 +4,7 @@ import { newCall } from "../../../engine/calls/call-journal.js";
 import { callRecord } from "../../storage/sample-records.js";
 import { CALL_START } from "./temporary-journal.js";
 
-test("a call tells of the key that it came with, and of none where it came without one", () => {
+test("a call records the key that it came with, if any", () => {
   const begun = newCall({ ...CALL_START, apiKeyId: "key" }, 7_000);
   assert.deepEqual(begun.metadata, { direction: "web", apiKeyId: "key" });
   assert.deepEqual(newCall({ ...CALL_START, apiKeyId: undefined }, 7_000).metadata, {
@@ -17,7 +17,7 @@ test("a call tells of the key that it came with, and of none where it came witho
   );
 });
 
-test("a call that has only begun has measured nothing, and nobody has said a word", () => {
+test("a call that has just begun has no measurements and no words", () => {
   const id = { id: "call", orgId: "org", agentId: "agent", sessionId: "session" };
   const times = { startedAtMs: 7_000, createdAtMs: 7_000 };
   assert.deepEqual(

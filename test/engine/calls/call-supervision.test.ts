@@ -42,7 +42,7 @@ function supervising(status: CallStatus, isHere = true, channel: CallRecord["cha
   return { supervision, ended, noted, watched, clock, standing };
 }
 
-test("a call in progress is ended where it is, and its record says by whom", async () => {
+test("a call in progress is ended where it is, and its record names the person", async () => {
   const { supervision, ended, noted } = supervising("active");
   await supervision.end(TENANT, "call");
   await supervision.end({ ...TENANT, userId: undefined, apiKeyId: "key" }, "call");
@@ -66,7 +66,7 @@ test("a call that is over, is nowhere or is another organization's cannot be end
   assert.deepEqual(nowhere.noted, []);
 });
 
-test("a telephone call is handed on to an allowed target, and its record says by whom", async () => {
+test("a telephone call is transferred to an allowed target, and its record names the person", async () => {
   const { supervision, ended, noted } = supervising("active", true, "phone");
   await supervision.transfer(TENANT, "call", "+15550101000");
   assert.deepEqual(ended, [["call", "+15550101000"]]);
@@ -81,7 +81,7 @@ test("a telephone call is handed on to an allowed target, and its record says by
   assert.equal(ended.length, 1);
 });
 
-test("a call in a browser, or one that is over or nowhere, is handed on to nobody", async () => {
+test("a browser call, and one that is over or unknown, cannot be transferred", async () => {
   const transferring = ({ supervision }: ReturnType<typeof supervising>) =>
     supervision.transfer(TENANT, "call", "+15550101000");
   const web = supervising("active");

@@ -63,7 +63,7 @@ test("a value in the prompt is quoted as data, and a rule says so; the guardrail
   assert.equal(personaOf(given).systemPrompt, "You call a customer.", "a default is the author's");
 });
 
-test("every call knows who calls, its id, and date and time in the agent's zone and language", () => {
+test("every call knows its caller, its id, and date and time in the agent's zone and language", () => {
   const greeting =
     "{{caller}} {{called}} {{callerName}} {{callId}} {{channel}}, {{weekday}} {{date}} {{time}}";
   const zone = { greeting, timeZone: "Europe/Berlin" };

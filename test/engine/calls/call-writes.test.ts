@@ -47,7 +47,7 @@ function goOn(): Promise<void> {
   });
 }
 
-test("what the store takes is stored at once, each call in its order", async () => {
+test("a working store gets every write immediately, each call's in order", async () => {
   const { writes, store, log } = surroundings();
   void writes.add(store.write("a", "turn", "one"));
   void writes.add(store.write("a", "end", "two"));
@@ -90,7 +90,7 @@ test("what the store refuses is kept and tried again until it is stored, in orde
   );
 });
 
-test("what is refused for its own sake is logged with its call, and holds nobody up", async () => {
+test("a write refused for its own content is logged with its call, and blocks no other", async () => {
   const { writes, store, log, clock } = surroundings();
   store.isFull = true;
   void writes.add(store.write("a", "turn", "", new Error("the call is not active")));
@@ -104,7 +104,7 @@ test("what is refused for its own sake is logged with its call, and holds nobody
   assert.equal(lost?.fields["callId"], "a");
 });
 
-test("beyond the limit turns are given up, ends keep their facts, and the record says what it lacks", async () => {
+test("beyond the limit turns are dropped, ends keep their facts, and the record says what it lacks", async () => {
   const { writes, store, log, clock } = surroundings({ keptWritesMax: 2 });
   store.isFull = true;
   void writes.add(store.write("a", "turn", "one"));
@@ -172,7 +172,7 @@ test("a server that stops says what it could not store, and waits for nothing", 
   assert.deepEqual([last?.level, last?.fields], ["error", { count: 2, calls: 1 }]);
 });
 
-test("what a call adds while a kept write of another is being stored does not wait for ever", async () => {
+test("a write that a call adds during the retry of another's does not wait forever", async () => {
   const { writes, store, clock } = surroundings();
   store.isFull = true;
   void writes.add(store.write("a", "turn", "one"));
@@ -203,7 +203,7 @@ test("a server that has stored everything stops without a word", async () => {
   assert.deepEqual([log.lines, clock.pendingTimerCount], [[], 0]);
 });
 
-test("a write that fails while the server stops is given up and said", async () => {
+test("a write that fails while the server stops is dropped and logged", async () => {
   const { writes, store, log, clock } = surroundings();
   store.isFull = true;
   writes.dropAll();

@@ -5,7 +5,7 @@ import { AudioTrack, CallerPlacement } from "../../../engine/calls/recording/rec
 const RATE_HZ = 8_000;
 const second = () => new Int16Array(RATE_HZ).fill(1);
 
-test("of what waits to be placed only the newest twelve seconds are kept", () => {
+test("of audio that waits to be placed only the newest twelve seconds are kept", () => {
   const track = new AudioTrack();
   const placement = new CallerPlacement(track, RATE_HZ);
   for (let n = 1; n <= 20; n += 1) placement.add(second(), n * RATE_HZ);

@@ -68,7 +68,7 @@ test("MP3 that decodes to silence is the vendor's failure, and nothing of it is 
   assert.deepEqual(passed, []);
 });
 
-test("MP3 that sounds is passed on whole, with the silence that it begins with and its words behind it", async () => {
+test("audible MP3 is passed on completely, with its initial silence and its word times after it", async () => {
   const { synthesis, give, passed, order, spoken } = speaking();
   const mp3 = Buffer.concat([await silenceOf("so long"), await mp3Of(TEXT)]);
   give(mp3.subarray(0, 999));
@@ -80,7 +80,7 @@ test("MP3 that sounds is passed on whole, with the silence that it begins with a
   assert.ok(order.indexOf("Your") > 0);
 });
 
-test("a text of a word or two is passed on as it comes: little can be told of it", async () => {
+test("a text of a word or two is passed on as it arrives, since it allows no estimate", async () => {
   const { synthesis, give, passed, spoken } = speaking({ text: "Hm." });
   const silence = await silenceOf("Hm.");
   give(silence);
@@ -119,7 +119,7 @@ test("so is silence beyond what is kept back", async () => {
   assert.equal(Buffer.concat(passed).byteLength, SILENT_MP3_MAX_BYTES + 1);
 });
 
-test("nothing is passed on once nobody waits", async () => {
+test("nothing is passed on after an abort", async () => {
   const { synthesis, give, passed, caller, spoken } = speaking();
   give(await mp3Of(TEXT));
   caller.abort();

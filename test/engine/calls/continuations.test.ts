@@ -42,7 +42,7 @@ test("a vendor may ask for as long as a telephone call can last, and with no tok
   assert.equal(continuations.claimsOf(token), undefined);
 });
 
-test("a call continues on a new stream, three times, also where nobody took it; one that came to its end does not", async () => {
+test("a call continues on a new stream, three times, also if no stream connected; a call that has ended does not", async () => {
   const next = (call?: CallRecord) => continuationsWith(call).continuations.next(CLAIMS);
   const claims = { ...CLAIMS, attempt: 1 };
   const goesOn = { kind: "goesOn", claims };
@@ -101,7 +101,7 @@ test("a call that has lost its stream without noticing is ended, and its end is 
   ]);
 });
 
-test("a call that still goes on a second later, in a process that died, goes on in another stream", async () => {
+test("a call that is still active a second later, in a dead process, continues on another stream", async () => {
   const { clock, continuations } = continuationsWith({ ...callRecord(), status: "active" });
   const next = continuations.next(CLAIMS);
   for (let look = 0; look < 11; look += 1) {

@@ -30,7 +30,7 @@ for (const [who, hasOtherNodes] of [
   ["nobody has", () => Promise.resolve(false)],
   ["somebody should have who does not answer", () => new Promise<boolean>(() => {})],
 ] as const) {
-  test(`a call that goes on a second later and that ${who} is taken for broken`, (context) =>
+  test(`a call that is still active a second later and that ${who} counts as broken`, (context) =>
     takenForBroken(context, hasOtherNodes));
 }
 
@@ -56,7 +56,7 @@ async function takenForBroken(context: TestContext, hasOtherNodes: () => Promise
   assert.ok(waitedMs >= 1_000 && waitedMs < 2_000, `${waitedMs} ms`);
 }
 
-test("a call that broke before a turn of it was over goes on for a day, and its key too", async (context) => {
+test("a call that broke before its first complete turn can be continued for a day, and so can its key", async (context) => {
   const { database, clock, find, store } = await stand(context);
   await store("broken");
   await database.history.purge(clock.epochMs() + 1);
@@ -71,7 +71,7 @@ test("a call that broke before a turn of it was over goes on for a day, and its 
   assert.deepEqual([late.before, late.wasBroken, late.resumed], [undefined, undefined, false]);
 });
 
-test("who comes back ten minutes after a call broke is told of it, later he goes on or is greeted", async (context) => {
+test("a caller who returns within ten minutes of a break gets an apology, and a later one continues or is greeted", async (context) => {
   const { database, clock, find, store } = await stand(context);
   await store("broken");
   await database.calls.closeAbandoned("another run", clock.epochMs());
@@ -87,7 +87,7 @@ test("who comes back ten minutes after a call broke is told of it, later he goes
   assert.deepEqual(await found(), { before: "broken", wasBroken: false, resumed: false });
 });
 
-test("a conversation that goes on has the values of its call before, so that no service is asked again", async (context) => {
+test("a conversation that continues has its previous call's values, so that the service is requested once", async (context) => {
   const { database, journal, clock, find } = await stand(context);
   const { sessionId } = await find();
   const values = {
@@ -100,7 +100,7 @@ test("a conversation that goes on has the values of its call before, so that no 
   assert.deepEqual((await find()).values, values);
 });
 
-test("a second client of a call that lives here goes on beside it, at once and without a word", async (context) => {
+test("a second client of a live call continues next to it, immediately and without an apology", async (context) => {
   const { find, store } = await stand(context);
   await store("live");
   const { before, wasBroken, resumed, replaces, beside } = await find();
@@ -108,7 +108,7 @@ test("a second client of a call that lives here goes on beside it, at once and w
   assert.equal(beside, "live");
 });
 
-test("so does one of a call that another process has, and whose end nobody waits for then", async (context) => {
+test("the same applies to a call of another process, whose end is not awaited", async (context) => {
   const { clock, others, find, store } = await stand(context);
   await store("elsewhere");
   others.hasOtherNodes = (callId) => Promise.resolve(callId === "elsewhere");
@@ -131,7 +131,7 @@ test("two clients that come back in the same moment both get a session", async (
   assert.equal(stored?.id, "call 1");
 });
 
-test("who comes back to a hundred sessions goes on with them, and is told of none", async (context) => {
+test("a caller who returns after a hundred sessions continues them, without an apology", async (context) => {
   const { database, find, store } = await stand(context);
   for (let n = 1; n <= 101; n += 1) {
     await store(`call ${n}`);
@@ -168,7 +168,7 @@ test("a telephone call that broke off never is new, and nothing is looked for", 
   );
 });
 
-test("the session that goes on is the next that its key leads to", async (context) => {
+test("the continuing session is the next one derived from its key", async (context) => {
   const { database, others, find, store } = await stand(context);
   others.hasOtherNodes = () => Promise.resolve(true);
   const looks = context.mock.method(database.calls, "findLastOf");

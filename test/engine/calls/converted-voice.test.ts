@@ -54,7 +54,7 @@ function speaking() {
   return { audio, client, voice, converter, caller, pieces, spoken, synthesis };
 }
 
-test("a voice that gives the line's format is asked itself, another one is converted", () => {
+test("a voice with the line's format is used directly, another one is converted", () => {
   const { audio, client, voice, synthesis, spoken } = speaking();
   assert.equal(ConvertedVoice.giving(MP3, client, audio), client);
   assert.deepEqual(voice.formats, [PCM_8K]);
@@ -68,7 +68,7 @@ test("a voice that gives the line's format is asked itself, another one is conve
   spoken.catch(() => undefined);
 });
 
-test("what is said is over when its last piece is converted", async () => {
+test("a sentence ends when its last piece is converted", async () => {
   const { converter, pieces, spoken, synthesis } = speaking();
   const state = { isOver: false };
   void spoken.then(() => (state.isOver = true));

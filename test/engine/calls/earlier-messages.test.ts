@@ -64,7 +64,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise(setImmediate);
 }
 
-test("what fits the window leaves no note, and what is cut is told as it was said until it is summarized", async (context) => {
+test("messages within the window need no note, and cut ones are passed verbatim until they are summarized", async (context) => {
   const { earlier, model, stored } = await standFor(context);
   earlier.add(exchange("my name is Ada"));
   talk(earlier, 1, WINDOW_TURNS - 1);
@@ -84,7 +84,7 @@ test("what fits the window leaves no note, and what is cut is told as it was sai
   assert.equal(await stored(), "The caller is Ada.");
 });
 
-test("one summary is made at a time, and the next goes on with it and with what was cut meanwhile", async (context) => {
+test("one summary is requested at a time, and the next continues it with the messages cut meanwhile", async (context) => {
   const { earlier, model } = await standFor(context);
   talk(earlier, 0, WINDOW_TURNS + SUMMARIZE_AFTER_TURNS + 2);
   assert.equal(model.requests.length, 1);
@@ -98,7 +98,7 @@ test("one summary is made at a time, and the next goes on with it and with what 
   assert.match(asked, /"notes":"The first\."[\s\S]*words 3[\s\S]*words 5/);
 });
 
-test("a model that fails is asked again after the next turn, without the words in the log, and its tokens count", async (context) => {
+test("a failing LLM is retried after the next turn, its words are not logged, and its tokens count", async (context) => {
   const { earlier, model, log } = await standFor(context);
   earlier.add(exchange("my secret"));
   talk(earlier, 1, WINDOW_TURNS + SUMMARIZE_AFTER_TURNS - 1);
@@ -131,7 +131,7 @@ test("what a model never summarizes is bounded: the oldest is forgotten, and of 
   assert.ok(((await stored())?.length ?? 0) <= STORED_CHARS_MAX);
 });
 
-test("a call that goes on with the conversation knows it, within 24 hours", async (context) => {
+test("a call that continues the conversation has its summary, within 24 hours", async (context) => {
   const { earlier, open, stored, clock } = await standFor(context);
   earlier.add(exchange("my name is Ada"));
   talk(earlier, 1, WINDOW_TURNS);

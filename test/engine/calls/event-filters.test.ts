@@ -8,7 +8,7 @@ import { insertOrganizations, NOON_MS } from "../../storage/sample-records.js";
 import { temporaryDatabase } from "../../storage/temporary-file.js";
 import { endpointRecord, webhookEntry } from "../../storage/webhooks/sample-endpoint.js";
 
-test("what active endpoints want is known at once after each change of them", async (context) => {
+test("changes of active endpoints' filters take effect immediately", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   const { webhooks } = database;

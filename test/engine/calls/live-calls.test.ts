@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { LiveCalls } from "../../../engine/calls/live-calls.js";
 import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
 
-test("whoever wants to know is told of every call at the moment when it is opened", () => {
+test("the callback is called for every call at the moment when it is opened", () => {
   const counts: number[] = [];
   const calls: LiveCalls = new LiveCalls(() => counts.push(calls.count));
   calls.add({ callId: "one", end: () => {} });
@@ -22,7 +22,7 @@ test("calls have been ended from here when there were any, and not before", () =
   assert.equal(calls.wereEnded, true);
 });
 
-test("who waits for the end of all calls is told with the last one, and not before", async () => {
+test("a wait for the end of all calls resolves with the last one, and not before", async () => {
   const calls = new LiveCalls();
   for (const callId of ["one", "two"]) calls.add({ callId, end: () => {} });
   const wait = { isOver: false };

@@ -39,7 +39,7 @@ test("what a turn holds is forgotten once that is stored, and nothing of what fo
   assert.deepEqual(present.all, [caller("wait a moment"), agent("Of course.")]);
 });
 
-test("of turns that are not stored for long, the latest words are kept", () => {
+test("of turns that are not stored for a long time, the latest words are kept", () => {
   const texts = Array.from({ length: PRESENT_WORDS_MAX + 5 }, (_, index) => `${index}`);
   const present = saying(...texts.map((text) => caller(text)));
   assert.deepEqual(

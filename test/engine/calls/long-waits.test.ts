@@ -21,15 +21,15 @@ async function reportOf(context: TestContext, ...waitsMs: readonly number[]) {
   return [call?.metadata["longestWaitMs"], call?.metadata["waitedForLong"]];
 }
 
-test("one wait that a caller takes for a dead line is told of its call, whatever the others were", async (context) => {
+test("one wait that a caller takes for a dead line is reported for the call, whatever the others were", async (context) => {
   assert.deepEqual(await reportOf(context, 300, 5_000.4, 200), [5_000, true]);
 });
 
-test("waits that callers put up with are not told", async (context) => {
+test("waits that callers tolerate are not reported", async (context) => {
   assert.deepEqual(await reportOf(context, 4_999, 4_999), [undefined, undefined]);
 });
 
-test("how long nobody heard the caller is told, and that it was long from five seconds on", async (context) => {
+test("the length of an STT outage is reported, and that it was long from five seconds on", async (context) => {
   const heardNothing = async (...durationsMs: readonly number[]) => {
     const { database, journal } = await temporaryJournal(context);
     const entry = await journal.start(CALL_START);

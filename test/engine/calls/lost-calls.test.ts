@@ -6,7 +6,7 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord, insertOrganizations, METRICS, NOON_MS } from "../../storage/sample-records.js";
 import { temporaryDatabase } from "../../storage/temporary-file.js";
 
-test("calls of this run that nobody knows are closed at the second look, with their last sign of life", async (t) => {
+test("unknown calls of this run are closed at the second check, with their last sign of life", async (t) => {
   const database = await temporaryDatabase(t);
   await insertOrganizations(database);
   const { calls } = database;

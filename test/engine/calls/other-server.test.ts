@@ -34,7 +34,7 @@ test("a run whose heart beats on refuses the start; its clock may say what it wa
   await refused;
 });
 
-test("runs that are silent for long enough are dead, and a fresh database waits for nobody", async (t) => {
+test("runs that are silent for long enough are dead, and a fresh database waits for none", async (t) => {
   const { calls } = await temporaryDatabase(t);
   const clock = new VirtualClock();
   const log = new RecordingLogger();

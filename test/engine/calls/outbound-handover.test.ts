@@ -8,7 +8,7 @@ import { NOTHING_LEFT, outboundFor, slowOrder } from "./outbound-stand.js";
 const OUTCOME_MAX_MS = 5 * 60 * 1_000;
 const CALL_REF = `CA${"1".padStart(32, "0")}`;
 
-test("a call goes to another process with its slot and with what the vendor has told of it", async (t) => {
+test("a call moves to another process with its slot and the vendor's reports", async (t) => {
   const { outbound, clock, place, say, left, vendor, endOf, stored } = await outboundFor(t);
   const { id } = await place();
   await say("in-progress", "human");

@@ -42,7 +42,7 @@ for (const [status, answeredBy, reason, message] of [
   ["in-progress", "machine_start", "machine", "an answering machine took the call"],
   ["in-progress", "fax", "machine", "an answering machine took the call"],
 ] as const) {
-  test(`a ringing call of which ${status} ${answeredBy} is told ends as ${reason}`, async (t) => {
+  test(`a ringing call with the report ${status} ${answeredBy} ends as ${reason}`, async (t) => {
     const { place, say, vendor, left, endOf, stored, log } = await outboundFor(t);
     const { id } = await place();
     for (const word of ["queued", "ringing"]) assert.equal(await say(word), true);
@@ -59,7 +59,7 @@ for (const [status, answeredBy, reason, message] of [
   });
 }
 
-test("a report with a token that is not good is told so, and changes nothing", async (t) => {
+test("a report with an invalid token is refused, and changes nothing", async (t) => {
   const { outbound, place, lastToken, slots } = await outboundFor(t);
   await place();
   const report = { status: "busy", answeredBy: "" };
@@ -102,7 +102,7 @@ test("a machine that is noticed in a conversation ends it; other reports leave i
   assert.equal(await stored(id), undefined, "its record is the session's own");
 });
 
-test("who answered is written down when the call has its record, and nothing else is", async (t) => {
+test("who answered is recorded when the call has its record, and nothing else is", async (t) => {
   const { database, outbound, place, say, stored } = await outboundFor(t);
   const { id } = await place();
   assert.equal(await say("in-progress", "human"), true);
@@ -152,7 +152,7 @@ test("the report that a call is over leaves the record of its session as it is",
   assert.equal(starts.mock.callCount(), 0, "nor is a second one tried");
 });
 
-test("a failed call that cannot be stored is logged, and its slot is given back", async (t) => {
+test("a failed call that cannot be stored is logged, and its slot is freed", async (t) => {
   const { database, place, say, left, stored, log } = await outboundFor(t);
   const { id } = await place();
   database.calls.start = () => Promise.reject(new Error("disk full"));

@@ -16,19 +16,19 @@ function newPlan(live: readonly string[]) {
   return { slots, ended, endCall };
 }
 
-test("who comes back beside a call of his own has a place of his own where there is one", async () => {
+test("a caller who returns next to their own call gets another slot if there is one", async () => {
   const plan = newPlan(["own"]);
   assert.ok(await takePlace(plan, BACK, { beside: "own" }));
   assert.deepEqual([plan.ended, plan.slots.callsOf("org")], [[], ["own", "back"]]);
 });
 
-test("where the plan is full, who comes back to a call that lives has its place, and it ends", async () => {
+test("if the plan is full, a caller who returns to a live call gets its slot, and it ends", async () => {
   const plan = newPlan(["own", "another"]);
   assert.ok(await takePlace(plan, BACK, { beside: "own" }));
   assert.deepEqual([plan.ended, plan.slots.callsOf("org")], [["own"], ["another", "back"]]);
 });
 
-test("where it is full of others' calls, or nobody can end his own, he is refused", async () => {
+test("if it is full of others' calls, or the own one cannot be ended, the caller is refused", async () => {
   const plan = newPlan(["one", "another"]);
   assert.equal(await takePlace(plan, BACK, {}), false);
   assert.deepEqual(plan.ended, []);
@@ -36,7 +36,7 @@ test("where it is full of others' calls, or nobody can end his own, he is refuse
   assert.deepEqual(plan.slots.callsOf("org"), ["one", "another"]);
 });
 
-test("a call that goes on has the place of the one before, and nobody is ended", async () => {
+test("a call that continues another takes its slot, and no call is ended", async () => {
   const plan = newPlan(["before", "another"]);
   assert.ok(await takePlace(plan, BACK, { replaces: "before", beside: "another" }));
   assert.deepEqual([plan.ended, plan.slots.callsOf("org")], [[], ["another", "back"]]);

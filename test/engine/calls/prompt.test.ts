@@ -41,7 +41,7 @@ test("what the owner left empty leaves no trace", () => {
   assert.doesNotMatch(content, /manner|Rules that|Speak /);
 });
 
-test("the model is told date, weekday and time of the agent's zone", () => {
+test("the LLM gets date, weekday and time of the agent's zone", () => {
   const persona = { systemPrompt: "", greeting: "", personality: "", language: "", guardrails: "" };
   const told = (timeZone: string, atMs: number) =>
     systemMessage({ ...persona, timeZone }, atMs)

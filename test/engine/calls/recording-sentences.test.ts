@@ -113,7 +113,7 @@ test("a sentence that is decoded after it was interrupted is cut where it was", 
   ]);
 });
 
-test("a sentence that cannot be decoded is missing, and what follows stands where it was said", async () => {
+test("a sentence that cannot be decoded is missing, and later ones are at their positions", async () => {
   const { clock, story, recording, decodings, heard } = newRecording();
   recording.agent(sentence(10));
   recording.agent(sentence(10));

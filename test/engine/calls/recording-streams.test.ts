@@ -90,7 +90,7 @@ function newRecording(format = FORMAT) {
 const soundOf = (durationMs: number) =>
   new Uint8Array(new Int16Array(durationMs * SAMPLES_PER_MS * RATIO).fill(1_000).buffer);
 
-test("pieces that come faster than they are heard stand one behind the other", () => {
+test("pieces that arrive faster than real time are placed one after the other", () => {
   const { clock, recording, conversions, convertAll, loud } = newRecording();
   clock.advance(500);
   for (let piece = 0; piece < 10; piece += 1) {

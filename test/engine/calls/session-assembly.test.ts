@@ -37,7 +37,7 @@ test("a session that breaks says so, ends its call, and is written down with wha
   );
 });
 
-test("of one failure of a vendor is told once, also where another has stood in for it in vain", async (t) => {
+test("one failure of a vendor is reported once, also after a failed fallback", async (t) => {
   const { open, given, forCall, llm, store } = openingStand(t);
   const other = { provider: providerRecord({ id: "other", category: "llm" }), modelId: "large" };
   const fallbacks = { ...forCall.fallbacks, llm: [other] };
@@ -71,7 +71,7 @@ test("the audio of a call that has ended counts", async (t) => {
   assert.ok(!store.steps.includes("annotate"), "it goes on with no other call");
 });
 
-test("a new caller is greeted in the agent's words, and its model is told of the tools that lead somewhere", async (t) => {
+test("a new caller is greeted in the agent's words, and its LLM gets the tools that have a target", async (t) => {
   const { open, given, forCall, llm, tts } = openingStand(t);
   const agent = agentRecord({ tools: [{ type: "hangup" }, { type: "transfer", to: "+1555" }] });
   given.agent = async () => ({ ...forCall, agent });

@@ -77,7 +77,7 @@ test("a call lasts as long as agent and plan both allow", () => {
   assert.deepEqual([lasting(1), lasting(1_000_000)], [1_000, planMs]);
 });
 
-test("a silent caller is asked after ten seconds on the telephone, on the web only where the author wants it", () => {
+test("a silent caller gets a reminder after ten seconds on the telephone, on the web only if configured", () => {
   const silence = (idleTimeoutMs: number | null, isPaced: boolean) =>
     settingsOf({ idleTimeoutMs }, { isPaced }).idleTimeoutMs;
   assert.deepEqual([silence(null, true), silence(null, false)], [10_000, 0]);
@@ -85,7 +85,7 @@ test("a silent caller is asked after ten seconds on the telephone, on the web on
   assert.deepEqual([silence(0, true), silence(0, false)], [0, 0]);
 });
 
-test("a caller is asked to repeat unrecognized speech on the telephone, on the web only where the author wants it", () => {
+test("a caller is asked to repeat unrecognized speech on the telephone, on the web only if configured", () => {
   const request = (onUnrecognizedSpeech: "ask" | "ignore" | null, isPaced: boolean) =>
     settingsOf({ onUnrecognizedSpeech }, { isPaced }).repeatRequest;
   const words = "Sorry, I did not catch that.";
@@ -103,7 +103,7 @@ test("an agent says nothing by itself where its author wants neither word nor qu
   assert.deepEqual([says(0, 0), says(1, 0), says(0, 1)], [false, true, true]);
 });
 
-test("a caller who was cut off is not greeted but told so, in the agent's language", () => {
+test("a caller who was cut off gets an apology instead of the greeting, in the agent's language", () => {
   const agent = agentRecord();
   const persona = { ...agent.persona, language: "DE-at" };
   const german = sessionSettings({ ...agent, persona }, PLAN, { ...WEB, wasBroken: true });

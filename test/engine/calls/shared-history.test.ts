@@ -27,7 +27,7 @@ async function storeWithEarlier(context: TestContext) {
   return { history, kept: () => history.load("org", "key", 0) };
 }
 
-test("two calls that go on with one conversation lose nothing of each other", async (context) => {
+test("two calls that continue one conversation lose none of each other's words", async (context) => {
   const { history, kept } = await storeWithEarlier(context);
   const log = new RecordingLogger();
   const [one, other] = [1, 2].map(() => new SharedHistory(history, ID, EARLIER, log));
@@ -41,7 +41,7 @@ test("two calls that go on with one conversation lose nothing of each other", as
   assert.deepEqual(log.lines, []);
 });
 
-test("a turn takes what it adds along, and only what came in between is stored after it", async (context) => {
+test("a turn includes its own messages, and only those that came in between are stored after it", async (context) => {
   const { history, kept } = await storeWithEarlier(context);
   const shared = new SharedHistory(history, ID, EARLIER, new RecordingLogger());
   const other = new SharedHistory(history, ID, EARLIER, new RecordingLogger());
@@ -83,7 +83,7 @@ test("what could not be stored is stored with what follows, once", async (contex
   assert.deepEqual(await kept(), [...EARLIER, ...exchange("one", "1"), ...exchange("two", "2")]);
 });
 
-test("a conversation that others write all the time is given up for now, and said", async () => {
+test("a conversation with constant concurrent writes is postponed, and that is logged", async () => {
   let tries = 0;
   const store: HistoryAccess = {
     load: () => Promise.resolve(EARLIER.slice()),
@@ -102,7 +102,7 @@ test("a conversation that others write all the time is given up for now, and sai
   );
 });
 
-test("of a long conversation the end is kept", async (context) => {
+test("the end of a long conversation is kept", async (context) => {
   const { history, kept } = await storeWithEarlier(context);
   const shared = new SharedHistory(history, ID, EARLIER, new RecordingLogger());
   for (let turn = 1; turn <= 15; turn += 1) {

@@ -35,7 +35,7 @@ function watched(togetherMs: number, count: number) {
 
 const toldCount = (pages: readonly Page[]) => pages.filter(({ told }) => told.length > 0).length;
 
-test("a few are told in each turn of the event loop, all of them the same array", () => {
+test("a few watchers are notified in each turn of the event loop, all with the same array", () => {
   const { clock, watchers, pages } = watched(TOGETHER_MS, 50);
   watchers.publish(words("one"));
   watchers.publish(words("one two"));
@@ -52,7 +52,7 @@ test("a few are told in each turn of the event loop, all of them the same array"
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("as many as an organization may have are told before their next round", () => {
+test("the maximum number of an organization's watchers is notified before their next round", () => {
   const { clock, watchers, pages } = watched(TOGETHER_MS, WATCHERS_PER_ORGANIZATION_MAX);
   for (let round = 1; round <= 5; round += 1) {
     watchers.publish(words(`${round}`));
@@ -62,7 +62,7 @@ test("as many as an organization may have are told before their next round", () 
   assert.deepEqual(textsOf(pages.at(-1) ?? assert.fail()), ["1", "2", "3", "4"]);
 });
 
-test("what comes in the middle of a round is told in the next, to everybody in the same order", () => {
+test("events during a round go into the next, to all watchers in the same order", () => {
   const { clock, watchers, pages } = watched(0, 3 * WATCHERS_PER_TURN);
   watchers.publish(words("one"));
   assert.equal(toldCount(pages), WATCHERS_PER_TURN, "the first of them at once");
@@ -77,7 +77,7 @@ test("what comes in the middle of a round is told in the next, to everybody in t
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("who goes in the middle of a round is told no more, and everybody else is", () => {
+test("a watcher that leaves during a round is not notified any more, and all others are", () => {
   const { clock, watchers, pages } = watched(0, 3 * WATCHERS_PER_TURN);
   watchers.publish(words("one"));
   const [first, last] = [pages[0] ?? assert.fail(), pages.at(-1) ?? assert.fail()];
@@ -89,7 +89,7 @@ test("who goes in the middle of a round is told no more, and everybody else is",
   for (const page of pages.slice(1, -1)) assert.deepEqual(textsOf(page), ["one", "two"]);
 });
 
-test("news that come thick are told before their time, and few of them wait", () => {
+test("a burst of events is sent early, and few of them wait", () => {
   const { clock, watchers, pages } = watched(TOGETHER_MS, 2 * WATCHERS_PER_TURN);
   const texts = Array.from({ length: 2.5 * NEWS_WAITING_MAX }, (_, index) => String(index));
   for (const text of texts) watchers.publish(words(text));
@@ -99,7 +99,7 @@ test("news that come thick are told before their time, and few of them wait", ()
   for (const page of pages) assert.deepEqual(textsOf(page), texts);
 });
 
-test("once everybody has gone nothing is left to be told", () => {
+test("after the last watcher has left nothing is pending", () => {
   const { clock, watchers, pages } = watched(TOGETHER_MS, 2 * WATCHERS_PER_TURN);
   watchers.publish(words("one"));
   clock.advance(TOGETHER_MS);
@@ -109,7 +109,7 @@ test("once everybody has gone nothing is left to be told", () => {
   assert.deepEqual(textsOf(pages.at(-1) ?? assert.fail()), []);
 });
 
-test("those who stay are told after one has gone, and nothing is left when all have", () => {
+test("the remaining watchers are notified after one has left, and nothing is pending after the last", () => {
   const { clock, watchers, pages } = watched(TOGETHER_MS, 2);
   const [stays, goes] = pages;
   assert.ok(stays && goes);

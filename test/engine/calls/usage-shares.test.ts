@@ -55,7 +55,7 @@ test("calls are summed up by agent and by key, the largest first, and older ones
   });
 });
 
-test("failed calls are told by the reason of their end, the most frequent first", async () => {
+test("failed calls are grouped by the reason of their end, most frequent first", async () => {
   const failed = (index: number, metadata: CallRecord["metadata"]): CallRecord => ({
     ...callOf(index, "agent", metadata),
     status: "failed",
@@ -77,7 +77,7 @@ test("failed calls are told by the reason of their end, the most frequent first"
   ]);
 });
 
-test("of more calls than are looked at, it says that they are the latest alone", async () => {
+test("with more calls than are read, the result says that it covers only the latest", async () => {
   const calls = Array.from({ length: SHARED_CALLS_MAX + 1 }, (_, index) => callOf(index, "agent"));
   const store = storeOf(calls);
   const shares = await usageShares(store, ORG, 0);
@@ -118,7 +118,7 @@ test("pages of a hundred are read until one is not full or holds an older call",
   }
 });
 
-test("minutes are told to a ten thousandth, shares of as many by their calls, and calls without a length as none", async () => {
+test("minutes have four decimals, equal shares are ordered by calls, and calls without a duration count as zero", async () => {
   const of = (index: number, agentId: string, durationSec: number | null) => ({
     ...callOf(index, agentId, { apiKeyId: 7 }),
     durationSec,
@@ -146,7 +146,7 @@ test("minutes are told to a ten thousandth, shares of as many by their calls, an
   );
 });
 
-test("calls without a key are told apart by how they came", async () => {
+test("calls without a key are grouped by channel", async () => {
   const calls = ["web", "phone", "phone"].map((channel, index) => ({
     ...callOf(index, "agent", {}),
     channel: channel === "web" ? ("web" as const) : ("phone" as const),

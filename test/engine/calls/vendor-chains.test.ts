@@ -58,7 +58,7 @@ function chained(hedging = false, unusable: readonly string[] = []) {
 
 const settled = () => new Promise(setImmediate);
 
-test("who stands in for a model is asked when that fails, and both are told by kind, vendor and model", async () => {
+test("a model's fallback is requested when the model fails, and both are recorded by category, vendor and model", async () => {
   const { chains, told, models, forCall } = chained();
   const llm = chains.llm(forCall);
   const request = { modelId: "large", messages: [], temperature: 0, maxTokens: 9 };
@@ -78,7 +78,7 @@ test("who stands in for a model is asked when that fails, and both are told by k
   assert.deepEqual(told, ["llm first large failed", "llm second other answered"]);
 });
 
-test("who stands in for a voice speaks at its own speed, and is the next to speak", async () => {
+test("a voice's fallback speaks at its own speed, and is the next to speak", async () => {
   const { chains, told, voices, forCall } = chained();
   const { client, next } = chains.tts(forCall, WEB_AUDIO);
   assert.deepEqual([next().provider.id, next().modelId], ["first", "voice"]);
@@ -95,7 +95,7 @@ test("who stands in for a voice speaks at its own speed, and is the next to spea
   spoken.catch(() => {});
 });
 
-test("the first voice decides what the line is given", () => {
+test("the first voice decides the line's format", () => {
   const { chains, voices, forCall } = chained();
   const asked: unknown[] = [];
   const audio: LegAudio = {
@@ -109,7 +109,7 @@ test("the first voice decides what the line is given", () => {
   assert.deepEqual(asked, [voices.first]);
 });
 
-test("who stands in for a recognizer listens when that cannot be had", async () => {
+test("STT's fallback is used when STT is unavailable", async () => {
   const { chains, told, ears, forCall } = chained();
   ears.first.failures.push(FAULT);
   const options = {
@@ -133,7 +133,7 @@ test("who stands in for a recognizer listens when that cannot be had", async () 
   assert.equal(told[0], "stt first ears failed");
 });
 
-test("whom nobody can be asked with is left out, and where nobody is left that is said of the first", () => {
+test("unusable providers are skipped, and if none is left the first one's reason is reported", () => {
   const one = chained(false, ["first"]);
   const { next } = one.chains.tts(one.forCall, WEB_AUDIO);
   assert.equal(next().provider.id, "second");
@@ -152,7 +152,7 @@ test("whom nobody can be asked with is left out, and where nobody is left that i
   assert.throws(() => chains.llm(forCall), TypeError);
 });
 
-test("a late model has another beside it only where the agent's author wants that, at the organization's cost", (t) => {
+test("a late model is hedged only if the agent's author wants that, at the organization's cost", (t) => {
   for (const [hedging, asked] of [
     [false, []],
     [true, [["org"]]],

@@ -22,7 +22,7 @@ function storeOf(turns: readonly JsonObject[]) {
 
 const FAILED = { attempts: 2, firstVendor: "openai", firstFault: "timeout", wastedMs: 900.4 };
 
-test("vendors are told by the turns in which they answered and failed, the worst first", async () => {
+test("vendors are listed with their answered and failed turns, the worst first", async () => {
   const shares = await vendorShares(
     storeOf([
       { llm: { vendor: "groq", model: "fast", ...FAILED }, tts: { vendor: "openai" } },
@@ -54,7 +54,7 @@ test("vendors are told by the turns in which they answered and failed, the worst
   ]);
 });
 
-test("faults are told by reason and model, the most frequent first, each with its newest call; few of them", async () => {
+test("faults are listed by reason and model, most frequent first, each with its newest call; the number is limited", async () => {
   const failed = (firstFault: string, firstModel: string) => ({
     stt: { ...FAILED, vendor: "", firstFault, firstModel },
   });
@@ -97,7 +97,7 @@ test("the latency of a model is the median of its own part, without turns in whi
   assert.deepEqual(modelsOf("tts"), [{ model: "tts-1", turns: 1, p50Ms: 80 }]);
 });
 
-test("the STT that a call began with is measured in its later turns, until another one stands in", async () => {
+test("the STT that a call began with is measured in its later turns, until its fallback takes over", async () => {
   const turns = [
     { callId: "new", turn: { kind: "greeting", stt: { vendor: "deepgram", model: "nova" } } },
     { callId: "new", turn: { sttMs: 140 } },
@@ -117,7 +117,7 @@ test("the STT that a call began with is measured in its later turns, until anoth
   assert.deepEqual(modelsOf("openai"), [{ model: "whisper", turns: 1, p50Ms: 300 }]);
 });
 
-test("a vendor with many models tells the most used of them", async () => {
+test("a vendor with many models lists the most used of them", async () => {
   const turns = Array.from({ length: 30 }, (_, index) => ({
     stt: { vendor: "deepgram", model: `model-${index % 25}` },
     sttMs: 100,
@@ -127,7 +127,7 @@ test("a vendor with many models tells the most used of them", async () => {
   assert.deepEqual(share.models[0], { model: "model-0", turns: 2, p50Ms: 100 });
 });
 
-test("a vendor that failed and had nobody stand in has failed, and nobody has answered", async () => {
+test("a vendor that failed without a fallback has failed, and no vendor has answered", async () => {
   const shares = await vendorShares(
     storeOf([{ llm: { vendor: "", model: "", ...FAILED } }]),
     "org",
@@ -139,20 +139,20 @@ test("a vendor that failed and had nobody stand in has failed, and nobody has an
   );
 });
 
-test("of a busy organization only the latest calls are counted", async () => {
+test("for a busy organization only the latest calls are counted", async () => {
   const calls = TURNS_CALLS_MAX + 500;
   const turns = Array.from({ length: calls }, () => ({ stt: { vendor: "deepgram" } }));
   const [share] = await vendorShares(storeOf(turns), "org", 0);
   assert.equal(share?.answered, TURNS_CALLS_MAX);
 });
 
-test("a failure of which no wait is told has wasted none", async () => {
+test("a failure without a reported wait has wasted none", async () => {
   const failed = { vendor: "groq", firstVendor: "openai", firstFault: "timeout" };
   const shares = await vendorShares(storeOf([{ llm: failed }]), "org", 0);
   assert.equal(shares.find(({ vendor }) => vendor === "openai")?.wastedMs, 0);
 });
 
-test("of vendors that failed as often the one that answered more comes first; what is no answer counts nothing", async () => {
+test("of vendors with equal failures the one with more answers comes first; an invalid entry counts nothing", async () => {
   const shares = await vendorShares(
     storeOf([
       { llm: { vendor: "groq" }, stt: "deepgram", tts: { vendor: 7, firstVendor: "edge" } },
@@ -171,7 +171,7 @@ test("of vendors that failed as often the one that answered more comes first; wh
   );
 });
 
-test("the turns of fifty calls are read at once, from the moment that is asked about on", async () => {
+test("the turns of fifty calls are read at once, from the requested time on", async () => {
   const asked: unknown[] = [];
   const store = {
     turnsSince: (...of: readonly unknown[]) => {

@@ -47,7 +47,7 @@ test("a day has the median and the 95th percentile of its replies, and another o
   });
 });
 
-test("turns that were not measured do not count, and none of before the first day is asked for", async () => {
+test("unmeasured turns do not count, and turns before the first day are not read", async () => {
   const sinces: number[] = [];
   const greeting = [{ callId: "a", startedAtMs: NOON_MS, turn: { kind: "greeting" } }];
   const store = {
@@ -64,7 +64,7 @@ test("turns that were not measured do not count, and none of before the first da
   assert.equal(sinces[0], Date.parse("2026-03-01T00:00:00Z"));
 });
 
-test("of a busy organization only the latest calls are read", async () => {
+test("for a busy organization only the latest calls are read", async () => {
   const [, today] = await dailyWaits(
     storeOf(Array<number>(TURNS_CALLS_MAX + 500).fill(700)),
     "org",
@@ -73,7 +73,7 @@ test("of a busy organization only the latest calls are read", async () => {
   assert.equal(today?.turns, TURNS_CALLS_MAX);
 });
 
-test("each part of the waits is told by its own name", async () => {
+test("each part of the waits is reported under its own name", async () => {
   const parts = {
     sttMs: 1,
     llmFirstTokenMs: 20,

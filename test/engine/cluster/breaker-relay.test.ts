@@ -33,7 +33,7 @@ function newRelay() {
   return { clock, relay, heard };
 }
 
-test("what one process tells goes to the other processes and servers, and what a server tells to the processes alone", () => {
+test("a process's event goes to other processes and servers, and a server's event to the processes only", () => {
   const { relay, heard } = newRelay();
   assert.deepEqual(
     heard(() => relay.publish(2, OPEN)),
@@ -49,7 +49,7 @@ test("what one process tells goes to the other processes and servers, and what a
   );
 });
 
-test("who begins later, a process or a server, is told of what is still open, and for how long", () => {
+test("a process or server that starts later learns which breakers are still open, and for how long", () => {
   const { clock, relay, heard } = newRelay();
   relay.publish(1, OPEN);
   clock.advance(2_000);

@@ -55,7 +55,7 @@ test("what is written is read again, in order, in as few messages as hold it", (
   assert.deepEqual(eventMessages("org", []), []);
 });
 
-test("as many topics as there may be are asked for in messages that the database takes", () => {
+test("the maximum number of topics is requested in messages that fit the database", () => {
   const topics = Array.from({ length: 1_000 }, (_, index) => `${index}/${"x".repeat(70)}`);
   const messages = watchMessages("node", topics);
   assertAllFit(messages);
@@ -67,7 +67,7 @@ test("as many topics as there may be are asked for in messages that the database
   assert.equal(read[0]?.from, "node");
 });
 
-test("words that no message holds are told by their end, whatever JSON makes of them", () => {
+test("words that are too long for a message are cut to their end, however JSON escapes them", () => {
   for (const word of ["word", 'a"b\\', "\u0001\u0002", "😀😀", "日本"]) {
     const text = `first ${`${word} `.repeat(20_000 / word.length)}last.`;
     const messages = eventMessages("org", [{ ...WORDS, text }, WORDS]);

@@ -11,7 +11,7 @@ const ENDED: CallEvent = {
 };
 const SENT = { topic: "org", event: ENDED };
 
-test("other servers are one more who watches and tells: asked for what the server watches, told what they watch", () => {
+test("other servers are one more subscriber and publisher: they get this server's topics, and their own topics' events", () => {
   const said: string[] = [];
   const worker = (name: number) => ({
     link: {

@@ -26,7 +26,7 @@ function pair() {
   return { asker, letThrough };
 }
 
-test("a process that stands still is asked so many things and no more, until it has answered", async () => {
+test("a frozen process gets requests up to a limit, until it has responded", async () => {
   const { asker, letThrough } = pair();
   const asked = Array.from({ length: QUESTIONS_WAITING_MAX }, (_, index) =>
     asker.request("echo", index),
@@ -82,7 +82,7 @@ test("what is said in one turn of the event loop goes in one message, in its ord
   );
 });
 
-test("why something was not done comes back to who asked, and into the log where nobody did", async () => {
+test("the reason of a failure returns to the requester, and is logged if there is none", async () => {
   const faults: Readonly<Record<string, () => string | Promise<string>>> = {
     refused: () => Promise.reject(new RequestError("conflict", "it is open already")),
     mistaken: () => {
@@ -108,7 +108,7 @@ test("why something was not done comes back to who asked, and into the log where
   );
 });
 
-test("an end that is closed says and asks nothing more, and nobody waits for it", async () => {
+test("a closed link sends and requests nothing, and no request waits for it", async () => {
   const { here, there, posted } = doors(() => "");
   const asked = assert.rejects(
     here.request("open", "door"),

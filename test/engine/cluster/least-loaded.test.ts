@@ -12,7 +12,7 @@ const node = (startId: string, changes = {}) => ({
   ...changes,
 });
 
-test("the next caller goes where the smallest part is taken", () => {
+test("the next caller goes to the node with the lowest relative load", () => {
   const small = node("small", { calls: 5, capacity: 10 });
   const large = node("large", { calls: 20, capacity: 100 });
   assert.equal(leastLoaded([small, large], nobody)?.startId, "large");
@@ -22,19 +22,19 @@ test("the next caller goes where the smallest part is taken", () => {
   assert.equal(leastLoaded([small, large, unknown], nobody)?.startId, "unknown");
 });
 
-test("a node that has said nothing of its capacity is taken for one with room for a thousand", () => {
+test("a node with unknown capacity counts as one with room for a thousand", () => {
   const unknown = node("unknown", { calls: 3 });
   const thousand = (calls: number) => node("thousand", { calls, capacity: 1_000 });
   assert.equal(leastLoaded([unknown, thousand(2)], nobody)?.startId, "thousand");
   assert.equal(leastLoaded([unknown, thousand(4)], nobody)?.startId, "unknown");
 });
 
-test("of two with as many calls, the one whose processors do less", () => {
+test("of two with as many calls, the one with the lower processor load", () => {
   const nodes = [node("busy", { load: 0.9 }), node("idle", { load: 0.1 })];
   assert.equal(leastLoaded(nodes, nobody)?.startId, "idle");
 });
 
-test("callers who were sent and have not come yet are counted", () => {
+test("callers who were sent and have not arrived yet are counted", () => {
   const sent = new Map<string, number>();
   const nodes = [node("one"), node("other")];
   for (let caller = 0; caller < 10; caller += 1) {
@@ -44,6 +44,6 @@ test("callers who were sent and have not come yet are counted", () => {
   assert.deepEqual([...sent.values()], [5, 5]);
 });
 
-test("a node without an address is sent nobody", () => {
+test("a node without an address gets no callers", () => {
   assert.equal(leastLoaded([node("one", { address: null })], nobody), undefined);
 });

@@ -58,7 +58,7 @@ function newServers() {
   return { clock, posts, database, one: join("one"), other: join("other"), third: join("third") };
 }
 
-test("what one server finds out is told to all others at once, and to itself not", async () => {
+test("a server's event goes to all others immediately, and not to itself", async () => {
   const { posts, one, other, third } = newServers();
   one.breakers.publish(open("a"));
   await settled();
@@ -69,7 +69,7 @@ test("what one server finds out is told to all others at once, and to itself not
   assert.equal(posts.length, 2);
 });
 
-test("who begins to listen is told what each of the others knows, the newest of it, and nobody else is", async () => {
+test("a server that starts to listen gets the newest state of each other, and no other server does", async () => {
   const { posts, one, other, third } = newServers();
   for (let index = 0; index < BREAKERS_TOLD_MAX + 5; index += 1) {
     other.known.push(open(`${index}`, 3_000));
@@ -87,7 +87,7 @@ test("who begins to listen is told what each of the others knows, the newest of 
   for (const { text } of posts) assert.ok(Buffer.byteLength(text) <= MAIL_BYTES_MAX);
 });
 
-test("where the database is slow, the newest of so many credentials wait, with what is left of their pause by then", async () => {
+test("if the database is slow, the newest events of a limited number of credentials wait, with their remaining pause", async () => {
   const { clock, posts, database, one, other } = newServers();
   let goOn = () => {};
   database.held = new Promise((resolve) => (goOn = resolve));
@@ -112,7 +112,7 @@ test("where the database is slow, the newest of so many credentials wait, with w
   assert.equal(one.log.ofLevel("warn").length, 1, "said once");
 });
 
-test("what the database does not take is lost and logged, and the next is told", async () => {
+test("an event that the database refuses is lost and logged, and the next is sent", async () => {
   const { database, one, other } = newServers();
   database.fault = new Error("away");
   one.breakers.publish(open("a"));
@@ -125,7 +125,7 @@ test("what the database does not take is lost and logged, and the next is told",
   assert.deepEqual(other.told, [open("b")]);
 });
 
-test("what is no message of breakers is left alone, and nobody is kept away for longer than a minute", () => {
+test("an invalid breaker message is ignored, and no pause exceeds a minute", () => {
   const { one } = newServers();
   const hear = one.breakers.channels.get(BREAKERS);
   const message = (changes: object) =>
@@ -150,7 +150,7 @@ test("what is no message of breakers is left alone, and nobody is kept away for 
   assert.deepEqual(one.told, [open("a", 60_000), { ...open("a"), ...lowest, lastFault }]);
 });
 
-test("who is told of a breaker does not answer with its own: only who has asked is answered", async () => {
+test("a breaker event is not answered with an own one: only requests are answered", async () => {
   const { posts, one, other } = newServers();
   other.known.push(open("its own"));
   one.breakers.publish(open("a"));

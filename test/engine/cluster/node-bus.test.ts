@@ -67,7 +67,7 @@ function newNode(handlers: Partial<LocalServer["handlers"]> = {}) {
   return { clock, log, node, listeners, begun, refused, told, heard, way, posted };
 }
 
-test("a node that closes while it begins to listen leaves nothing behind that listens", async () => {
+test("a node that closes while it starts to listen leaves no listener behind", async () => {
   const { node, begun, told } = newNode();
   const opened = node.open();
   await node.close();
@@ -125,7 +125,7 @@ test("a question goes to its node, and the answer of that number comes back, onc
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("who asks in vain learns it: after two seconds, when the other fails, stops or cannot be reached", async () => {
+test("a failing request is rejected: after two seconds, or when the other node fails, stops or is unreachable", async () => {
   const { clock, node, hear, way } = await openNode();
   const ask = () => node.request("two", RINGS, NODE_ANSWERS.isRinging);
   const state = { isOver: false };
@@ -154,7 +154,7 @@ test("who asks in vain learns it: after two seconds, when the other fails, stops
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("who asks by way of a database that hangs learns that it was too late, once that one goes on", async () => {
+test("a request through a database that hangs is rejected as too late, once the database continues", async () => {
   const { clock, node, way } = await openNode();
   let goOn = () => {};
   way.held = new Promise((resolve) => (goOn = resolve));
@@ -166,7 +166,7 @@ test("who asks by way of a database that hangs learns that it was too late, once
   await asked;
 });
 
-test("each question is answered by who knows, and a failure is told to who waits for an answer", async () => {
+test("each request is answered by the responsible node, and a failure reaches its requester", async () => {
   const { log, hear, answers } = await openNode({
     isRinging: (callId) => callId === "a",
     handOver: ({ callId, orgId }) => ({
@@ -220,7 +220,7 @@ test("a call can be ended for every reason that there is, and for no other", asy
   assert.deepEqual(endings, END_REASONS);
 });
 
-test("what comes by each channel is heard by who it is for", async () => {
+test("each channel's messages reach their own handler", async () => {
   const { hear, heard, told, way } = await openNode();
   assert.deepEqual(way.channels, ["parley one", "parley nodes", "parley records", "further"]);
   hear("text", "further");
@@ -249,7 +249,7 @@ test("a node that cannot hear the others listens again, less and less often, and
   assert.deepEqual([told.changes, told.listening], [1, 2]);
 });
 
-test("a node that is asked too much at once answers a thousand, and others later", async () => {
+test("a node with too many requests answers a thousand, and others later", async () => {
   const held: ((answer: boolean) => void)[] = [];
   const { log, hear, answers } = await openNode({
     isRinging: () => new Promise<boolean>((resolve) => held.push(resolve)),

@@ -60,7 +60,7 @@ function newServers() {
   return { clock, posts, database, has: join("has"), watches: join("watches") };
 }
 
-test("what is watched at another server is told there, together, and for as long as it is watched", async () => {
+test("events watched at another server are sent there, batched, and while they are watched", async () => {
   const { clock, posts, has, watches } = newServers();
   has.events.publish({ topic: "org", event: TURN });
   await watches.watch("org");
@@ -107,7 +107,7 @@ test("what is watched at another server is told there, together, and for as long
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("of words that grow, the last state is told, and what is settled stays", async () => {
+test("of growing words the last state is sent, and final words stay", async () => {
   const { clock, has, watches } = newServers();
   await watches.watch("org/a");
   const all = [words("One"), words("One two"), TURN, words("Three"), words("Three.", true)];
@@ -137,7 +137,7 @@ test("a thousand news go together, and how many more there were is said", async 
   );
 });
 
-test("news that nobody watches any more when their message is due go to nobody", async () => {
+test("events that are no longer watched when their message is due are dropped", async () => {
   const { clock, posts, has, watches } = newServers();
   await watches.watch("org");
   watches.watched.clear();
@@ -151,7 +151,7 @@ test("news that nobody watches any more when their message is due go to nobody",
   assert.equal(posts.length, count);
 });
 
-test("where the database is slow, so many news wait and no more, and what comes meanwhile goes next", async () => {
+test("if the database is slow, a limited number of events wait, and later ones go next", async () => {
   const { clock, posts, database, has, watches } = newServers();
   await watches.watch("org");
   let goOn = () => {};
@@ -179,7 +179,7 @@ test("where the database is slow, so many news wait and no more, and what comes 
   assert.match(has.log.ofLevel("warn")[0]?.message ?? "", /too many were waiting/);
 });
 
-test("what the database does not take is lost and logged, and the next news are told", async () => {
+test("events that the database refuses are lost and logged, and the next are sent", async () => {
   const { clock, database, has, watches } = newServers();
   await watches.watch("org");
   database.fault = new Error("away");
@@ -199,7 +199,7 @@ test("what the database does not take is lost and logged, and the next news are 
   assert.equal(watches.told.length, 1);
 });
 
-test("what is no message of news is left alone", () => {
+test("an invalid event message is ignored", () => {
   const { has } = newServers();
   for (const channel of [WATCHES, eventChannelOf("has")]) has.events.channels.get(channel)?.("{}");
   assert.equal(has.log.ofLevel("warn").length, 2);

@@ -79,7 +79,7 @@ test("a server that has a file for itself is the whole list", async (context) =>
   await assert.rejects(list.drain("lone", OPERATOR), { code: "conflict" });
 });
 
-test("a server that is to take no more calls is told so, and the audit trail who wanted it", async () => {
+test("a drained server is notified, and the audit trail names the person", async () => {
   const { clock, list, told } = newList("many");
   await list.drain("one", OPERATOR);
   const [entry, messageBus] = told;

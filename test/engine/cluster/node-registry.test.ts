@@ -104,7 +104,7 @@ test("a server says that it lives every two seconds, and puts away every half mi
   assert.deepEqual([told.length, clock.pendingTimerCount], [16, 0]);
 });
 
-test("callers are sent to those who live and take them, in turn as far as nobody has said what came", async () => {
+test("callers are sent to live nodes that accept them, in turn while their loads are unknown", async () => {
   const { joining, registry, rows, beats } = await joined();
   await joining;
   assert.deepEqual([registry.liveCount, registry.streamAddress], [1, "wss://own"]);
@@ -143,7 +143,7 @@ test("callers are sent to those who live and take them, in turn as far as nobody
   assert.equal(registry.otherAvailableServer?.address, "wss://other");
 });
 
-test("a server that stops sends its callers to any other that lives, one that goes on does not", async () => {
+test("a stopping server sends its callers to any other live one, a continuing one does not", async () => {
   const { joining, registry, rows, own } = await joined();
   await joining;
   rows.nodes.push(nodeOf("starting", { address: "wss://starting", isTaking: 0 }));
@@ -191,7 +191,7 @@ test("a server that others took for dead learns it once, and says nothing more",
   assert.deepEqual(log.lines, []);
 });
 
-test("what a heartbeat tells of a server that has left meanwhile is nothing to it", async () => {
+test("a heartbeat's result for a server that has left meanwhile has no effect", async () => {
   const { joining, registry, state, counts } = await joined();
   await joining;
   let goOn = () => {};
@@ -204,7 +204,7 @@ test("what a heartbeat tells of a server that has left meanwhile is nothing to i
   assert.equal(counts.lost, 0);
 });
 
-test("a server that was silent and goes on to beat keeps its calls, and its name", async () => {
+test("a server that was silent and resumes its heartbeats keeps its calls, and its name", async () => {
   const { joining, rows, closed, state, beats, log } = await joined();
   await joining;
   rows.nodes.push(nodeOf("late"));
@@ -231,7 +231,7 @@ test("runs of no server that have left no calls are closed without a word", asyn
   assert.deepEqual([closed, log.lines], [["orphan"], []]);
 });
 
-test("a heartbeat that cannot be stored is logged, and nobody is dead because of it", async () => {
+test("a heartbeat that cannot be stored is logged, and does not make a node count as dead", async () => {
   const { joining, state, rows, beats, log } = await joined();
   await joining;
   rows.nodes.push(nodeOf("other"));
@@ -246,7 +246,7 @@ test("a heartbeat that cannot be stored is logged, and nobody is dead because of
   assert.equal(rows.nodes.length, 1, "it has all of the time again, and not more");
 });
 
-test("who leaves says so, and tells of calls whose end was not stored", async () => {
+test("a leaving node announces it, and reports calls whose end was not stored", async () => {
   const { joining, registry, rows, log } = await joined();
   await joining;
   rows.runs.set("own", ["run"]);
@@ -258,7 +258,7 @@ test("who leaves says so, and tells of calls whose end was not stored", async ()
   assert.deepEqual(quiet.log.lines, []);
 });
 
-test("a start of the same name closes what the earlier one left, once that one is silent where its lock tells nothing", async () => {
+test("a start of the same name closes what the earlier one left, once that one is silent if its lock proves nothing", async () => {
   for (const isNameCertain of [true, false]) {
     const database = newDatabase();
     const earlier = nodeOf("own", { startId: "earlier" });
@@ -279,7 +279,7 @@ test("a start of the same name closes what the earlier one left, once that one i
   }
 });
 
-test("a start is refused while an earlier one of its name goes on to beat, and goes on when that one has left", async () => {
+test("a start is refused while an earlier one of its name sends heartbeats, and continues when that one has left", async () => {
   const database = newDatabase();
   database.rows.nodes.push(nodeOf("own", { startId: "earlier" }));
   const { joining, rows, beats } = await joined(database, false);

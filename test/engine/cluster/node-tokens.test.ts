@@ -59,7 +59,7 @@ test("a stream's token is used once, and remembered for as long as it could be s
   assert.deepEqual(kept[0], ["stream a", 130_000]);
 });
 
-test("a webhook that comes again gets the answer that it got, whoever is asked", async () => {
+test("a repeated webhook gets the same answer on every node", async () => {
   const { kept, tokens } = newTokens();
   const ask = (isUnique: boolean, answer: string) =>
     tokens.answerWebhook({ id: `signature ${isUnique}`, isUnique, answer });

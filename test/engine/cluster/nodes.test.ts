@@ -5,7 +5,7 @@ import { CLAIMS, HANDED, newDatabase, newServer, settled, twoServers } from "./j
 
 const CALL = { callId: "call", orgId: "org" };
 
-test("who has a call is asked about it, and nobody where it is here or nowhere", async () => {
+test("a request about a call goes to its holder, and nowhere if the call is here or unknown", async () => {
   const { shared, one, two } = await twoServers();
   const questions = {
     rings: (callId: string) => one.nodes.isRinging(callId),
@@ -29,7 +29,7 @@ test("who has a call is asked about it, and nobody where it is here or nowhere",
   assert.deepEqual(two.heard, ["has call"], "who says no and has its slot is asked once");
 });
 
-test("who was given the call just now is asked behind who gave it", async () => {
+test("a call that has just moved is requested from its new holder", async () => {
   const { shared, one, two } = await twoServers();
   const three = await newServer(shared, "three", ["call"]);
   await three.served();
@@ -68,7 +68,7 @@ test("a call whose slot its giver has moved, or lost, is here all the same", asy
   assert.equal(shared.holders.get("call"), one.startId);
 });
 
-test("slots are counted for all servers, and given back by the next sweep where they could not be before", async () => {
+test("slots are counted for all servers, and freed by the next sweep if that failed before", async () => {
   const { shared, one, two } = await twoServers();
   assert.equal(await one.nodes.countSlots("org"), 7);
   assert.equal(await one.nodes.takeSlot({ ...CALL, callId: "new", callsMax: 2 }), true);
@@ -105,7 +105,7 @@ test("slots are counted for all servers, and given back by the next sweep where 
   );
 });
 
-test("tokens are used up for all servers, and what one learns of a vendor is told to the others", async () => {
+test("tokens are single-use on all servers, and a vendor's state is shared", async () => {
   const { shared, one, two } = await twoServers();
   assert.equal(await one.nodes.tokens.useNonce("a"), undefined);
   assert.deepEqual(shared.asked, ["stream a"]);
@@ -124,7 +124,7 @@ test("tokens are used up for all servers, and what one learns of a vendor is tol
   assert.deepEqual([one.heard, two.heard], [[], ["breakers"]]);
 });
 
-test("a change of records is told to the others", async () => {
+test("a change of records is announced to the others", async () => {
   const { one, two } = await twoServers();
   await one.nodes.recordsChanged();
   await settled();

@@ -12,7 +12,7 @@ const REPORT = {
   report: { status: "in-progress", answeredBy: "human" },
 };
 
-test("a call that waits for its answer goes to who has its stream, with its slot, once", async () => {
+test("a ringing call moves to the process with its stream, with its slot, once", async () => {
   const { primary, join } = newCluster();
   let isThere = true;
   const one = join(1, {
@@ -50,7 +50,7 @@ test("a call that another server answers goes there, and its slot is free here",
   assert.equal(await one.request("countSlots", ORG), 0);
 });
 
-test("what the vendor tells of a call that is just being handed over goes to who gets it", async () => {
+test("a vendor's report about a call that is moving goes to its new process", async () => {
   const { join } = newCluster();
   const taken: string[] = [];
   const told: { answer?: Promise<boolean> } = {};
@@ -117,7 +117,7 @@ test("a question and a report that come just before the wish to have their call 
   assert.deepEqual(asked, ["isRinging", "report", "handOver"]);
 });
 
-test("what another server was told of a call that is just going to another process goes there", async () => {
+test("another server's report about a call that is moving to another process goes there", async () => {
   const { primary, join } = newCluster();
   const taken: string[] = [];
   const told: { answer?: Promise<boolean>; rings?: Promise<boolean> } = {};
@@ -155,7 +155,7 @@ test("whether a call rings that is just going to another process is answered by 
   assert.equal(await told.rings, true);
 });
 
-test("what another server asks of a call just before it takes it is asked before it goes", async () => {
+test("another server's request just before it takes a call is answered before the call moves", async () => {
   const { primary, join } = newCluster();
   const asked: string[] = [];
   const one = join(1, {

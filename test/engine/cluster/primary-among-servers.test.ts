@@ -16,7 +16,7 @@ const handedOf = (callId: string) => ({
   answeredBy: "",
 });
 
-test("a slot is the box's when all servers together have room for it, and nobody's when not", async () => {
+test("a slot belongs to the server if all servers together have room for it, and otherwise to none", async () => {
   const nodes = new OtherServers();
   const { primary, join } = newCluster({ nodes });
   const one = join(1);
@@ -34,7 +34,7 @@ test("a slot is the box's when all servers together have room for it, and nobody
   assert.deepEqual(nodes.asked, ["take a of 3", "take b of 3", "take c of 3", "free a"]);
 });
 
-test("a call that goes on here takes the slot of the one before, also where that one is not over yet", async () => {
+test("a call that continues here takes the slot of the one before, also if that one is not over yet", async () => {
   const nodes = new OtherServers();
   const { primary, join } = newCluster({ nodes });
   const [one, other] = [join(1), join(2)];
@@ -50,7 +50,7 @@ test("a call that goes on here takes the slot of the one before, also where that
   );
 });
 
-test("what a worker leaves behind when it ends is told to the other servers", async () => {
+test("the slots of a worker that ended are reported to the other servers", async () => {
   const nodes = new OtherServers();
   const { primary, join } = newCluster({ nodes });
   const one = join(1);
@@ -66,7 +66,7 @@ test("what a worker leaves behind when it ends is told to the other servers", as
   assert.equal(primary.callCount, 0);
 });
 
-test("what only all servers together know is asked of them", async () => {
+test("state that only all servers together have is requested from them", async () => {
   const nodes = new OtherServers();
   const { primary, join } = newCluster({ nodes });
   const told: string[] = [];
@@ -90,7 +90,7 @@ test("what only all servers together know is asked of them", async () => {
   assert.equal(nodes.asked.length, 2, "what another server has changed is not told back");
 });
 
-test("a call that no process of the server has is looked for at the other servers, one of its own is not", async () => {
+test("a call that no process of the server has is looked up at the other servers, one of its own is not", async () => {
   const nodes = new OtherServers();
   const { join } = newCluster({ nodes });
   const ended: string[] = [];
@@ -119,7 +119,7 @@ test("a call that no process of the server has is looked for at the other server
   );
 });
 
-test("a process is not asked about its own call: what it has not found at itself is nowhere", async () => {
+test("a process is not asked about its own call: a call that it does not have exists nowhere", async () => {
   const { join } = newCluster();
   const one = join(1, { isRinging: () => true, handOver: () => handedOf("a") });
   await one.request("takeSlot", slotOf("a"));
@@ -152,7 +152,7 @@ test("the other servers ask the server for its calls", async () => {
   assert.deepEqual(await asked("nobody's"), [false, false, false, false]);
 });
 
-test("a placed call that waits at another server comes with its slot, or leaves none behind", async () => {
+test("a placed call that rings at another server arrives with its slot, or leaves none behind", async () => {
   const nodes = new OtherServers();
   const { primary, join } = newCluster({ nodes });
   const [one, other] = [join(1), join(2)];
@@ -168,7 +168,7 @@ test("a placed call that waits at another server comes with its slot, or leaves 
   assert.equal(primary.callCount, 0);
 });
 
-test("of two streams that both want a call of another server, the first fetches it", async () => {
+test("of two streams that both request a call of another server, the first gets it", async () => {
   const nodes = new OtherServers();
   const { join } = newCluster({ nodes });
   const [one, other] = [join(1), join(2)];
@@ -182,7 +182,7 @@ test("of two streams that both want a call of another server, the first fetches 
   assert.deepEqual(nodes.asked, ["hand over a"]);
 });
 
-test("a call whose new process ends while it moves is nobody's, and its slot is free everywhere", async () => {
+test("a call whose new process ends during the move is lost, and its slot is free everywhere", async () => {
   const nodes = new OtherServers();
   const { primary, join } = newCluster({ nodes });
   let give: (handed: ReturnType<typeof handedOf>) => void = nothing;
@@ -226,7 +226,7 @@ test("the processes of a server know that it is to take no more, and whether oth
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("a call that another server takes is given there with its slot, before it is none of the box's", async () => {
+test("a call that another server takes moves with its slot, before this server drops it", async () => {
   const nodes = new OtherServers();
   const { primary, join } = newCluster({ nodes });
   const one = join(1, { handOver: () => handedOf("a") });

@@ -67,7 +67,7 @@ test("processes know which of them take calls, and how many calls the server has
   assert.deepEqual(states.at(-1)?.taking, [1], "at once, when one has ended");
 });
 
-test("what a process has said before it ended is left alone when it comes late", async () => {
+test("a late message of an ended process is ignored", async () => {
   const log = new RecordingLogger();
   const { primary, join } = newCluster({ log });
   const one = join(1);
@@ -78,7 +78,7 @@ test("what a process has said before it ended is left alone when it comes late",
   assert.deepEqual([log.lines, primary.asNode.isTaking], [[], false]);
 });
 
-test("what a process is asked is refused when it ends, and a refusal keeps its kind", async () => {
+test("a pending request to a process is rejected when it ends, and a refusal keeps its kind", async () => {
   const { primary, join } = newCluster();
   const claims = { vendor: "v", orgId: ORG, agentId: "", callerRef: "", callKey: "k", attempt: 0 };
   const one = join(1);
@@ -103,7 +103,7 @@ test("what a process is asked is refused when it ends, and a refusal keeps its k
   await assert.rejects(waiting, LinkClosedError);
 });
 
-test("news of calls go to the other processes that watch them, also to one that begins later, until nobody does", async () => {
+test("call events go to the other processes that watch them, also to one that starts later, until none does", async () => {
   const { primary, join } = newCluster();
   const wanted: string[] = [];
   const told: string[] = [];
@@ -136,7 +136,7 @@ test("news of calls go to the other processes that watch them, also to one that 
   assert.deepEqual(told, ["other a"]);
 });
 
-test("a call is ended at whichever other process has it, and who asks learns whether one has", async () => {
+test("a call is ended in whichever other process has it, and the result says whether one has", async () => {
   const { join } = newCluster();
   const endedIds: string[] = [];
   const one = join(1, { endCall: ({ callId }) => endedIds.push(callId) > 0 });
@@ -151,7 +151,7 @@ test("a call is ended at whichever other process has it, and who asks learns whe
   assert.deepEqual(endedIds, ["a"]);
 });
 
-test("who changes what others keep goes on when they know of it", async () => {
+test("a change of cached records resolves when the others know of it", async () => {
   const { primary, join } = newCluster();
   const told: string[] = [];
   const [one] = [1, 2, 3].map((name) =>
@@ -163,7 +163,7 @@ test("who changes what others keep goes on when they know of it", async () => {
   assert.deepEqual(told.slice(2), ["process 1", "process 2", "process 3"]);
 });
 
-test("a process that stands still is not waited for longer than it uses what it keeps, one that ends not at all", async () => {
+test("a frozen process is not awaited for longer than it uses its cache, and an ended one not at all", async () => {
   const { clock, primary, join } = newCluster();
   const one = join(1);
   join(2, { recordsChanged: () => NEVER });
@@ -179,7 +179,7 @@ test("a process that stands still is not waited for longer than it uses what it 
   await done;
 });
 
-test("a process whose event loop stands still takes no calls of others, and is told as hung", async () => {
+test("a process with a blocked event loop gets no calls of others, and is reported as hung", async () => {
   const { clock, primary, join } = newCluster();
   const hung: number[] = [];
   const one = join(1, {}, (missed) => void hung.push(missed));
@@ -209,7 +209,7 @@ test("a process that loads its code has longer to send its first heartbeat", () 
   assert.deepEqual(hung, [HUNG_BEATS_AT_START]);
 });
 
-test("no process is taken for hung because the primary stood still, or a debugger stopped the process", async () => {
+test("no process counts as hung because the primary was blocked, or a debugger stopped the process", async () => {
   const { clock, primary, join } = newCluster();
   const hung: number[] = [];
   const one = join(1, {}, (missed) => void hung.push(missed));

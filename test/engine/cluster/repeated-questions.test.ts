@@ -66,7 +66,7 @@ const QUESTION = {
   asks: { callId: "a", ending: CALLER_LEFT },
 } as const;
 
-test("what an earlier version tells without a number is done each time, and not answered", async () => {
+test("an earlier version's message without a number is executed each time, and not answered", async () => {
   const { node, listeners, begun, posted, asked } = newNode();
   const opened = node.open();
   begun[0]?.();
@@ -77,7 +77,7 @@ test("what an earlier version tells without a number is done each time, and not 
   assert.deepEqual([asked, posted], [["a", "a"], []]);
 });
 
-test("a question that is not answered is asked again under its number", async () => {
+test("a request without a response is repeated under its number", async () => {
   const { node, listeners, begun, posted, clock } = newNode();
   const opened = node.open();
   begun[0]?.();

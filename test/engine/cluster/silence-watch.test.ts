@@ -18,7 +18,7 @@ function firstSilence(watch: SilenceDetector, fromMs: number, forMs: number): nu
   return undefined;
 }
 
-test("who was seen with the same heartbeat for fifteen seconds is silent, and nobody else", () => {
+test("a node with the same heartbeat for fifteen seconds is silent, and no other", () => {
   assert.equal(firstSilence(new SilenceDetector(MAX_MS), 0, 60_000), 16_000);
 });
 
@@ -29,7 +29,7 @@ test("a look every five seconds is often enough, and fifteen seconds are too man
   assert.deepEqual(silent, [0, 0, 0, 1]);
 });
 
-test("after a pause of who looks, everybody has all of the time again", () => {
+test("after a pause of the checks, every node has the full time again", () => {
   const watch = new SilenceDetector(MAX_MS);
   assert.equal(firstSilence(watch, 0, 14_000), undefined);
   assert.equal(firstSilence(watch, 20_000, 60_000), 36_000);

@@ -15,7 +15,7 @@ test("an organization's calls are counted over all processes, up to its plan's",
   );
 });
 
-test("a slot is freed by its holder alone, and a second time by nobody", () => {
+test("only a slot's holder frees it, and only once", () => {
   const ledger = new SlotLedger();
   ledger.take(1, "org", "a", 1);
   assert.equal(ledger.free(2, "a"), false);
@@ -28,7 +28,7 @@ test("a slot is freed by its holder alone, and a second time by nobody", () => {
   assert.equal(ledger.callCount, 0);
 });
 
-test("a slot is given on within its organization, and to no other", () => {
+test("a slot is passed on within its organization only", () => {
   const ledger = new SlotLedger();
   ledger.take(1, "org", "a", 1);
   ledger.release("other", "a");
@@ -38,7 +38,7 @@ test("a slot is given on within its organization, and to no other", () => {
   assert.equal(ledger.callCount, 0);
 });
 
-test("of a process that is gone, all slots are free, and no others", () => {
+test("the end of a process frees all its slots, and no others", () => {
   const ledger = new SlotLedger();
   for (const callId of ["a", "b"]) ledger.take(1, "org", callId, 9);
   ledger.take(2, "org", "c", 9);

@@ -4,7 +4,7 @@ import { WatchLeases } from "../../../engine/cluster/node-events.js";
 
 const LEASED_TOPICS_MAX = 10_000;
 const LEASE_MS = 25_000;
-test("a node watches for as long as it has asked, and longer when it asks again", () => {
+test("a node watches until its lease ends, and longer with a renewal", () => {
   const leases = new WatchLeases();
   assert.equal(leases.take("org", "one", 0), true);
   assert.equal(leases.take("org", "other", 0), true);
@@ -16,7 +16,7 @@ test("a node watches for as long as it has asked, and longer when it asks again"
   assert.equal(leases.take("org", "other", LEASE_MS + 10), true);
 });
 
-test("there is room for so many topics, until one is over", () => {
+test("the number of topics is limited, until one ends", () => {
   const leases = new WatchLeases();
   for (let index = 0; index < LEASED_TOPICS_MAX; index += 1) leases.take(`${index}`, "one", 0);
   assert.equal(leases.take("one more", "one", 1), false);

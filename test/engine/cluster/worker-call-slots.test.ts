@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { WorkerCallSlots } from "../../../engine/cluster/worker-ports.js";
 import { CALLS_MAX, newCluster, ORG, settled } from "./cluster-in-one-process.js";
 
-test("a process knows which of the box's slots are its own, and gives back those alone", async () => {
+test("a process knows which of the server's slots are its own, and frees only those", async () => {
   const { primary, join } = newCluster();
   const [one, other] = [new WorkerCallSlots(join(1)), new WorkerCallSlots(join(2))];
   assert.equal(await one.acquire(ORG, "a", CALLS_MAX), true);
@@ -23,7 +23,7 @@ test("a process knows which of the box's slots are its own, and gives back those
   assert.deepEqual([one.count, primary.callCount], [0, 1]);
 });
 
-test("a call that goes on takes the slot of the one before", async () => {
+test("a call that continues another takes its slot", async () => {
   const { primary, join } = newCluster();
   const slots = new WorkerCallSlots(join(1));
   await slots.acquire(ORG, "a", 1);
@@ -33,7 +33,7 @@ test("a call that goes on takes the slot of the one before", async () => {
   assert.deepEqual([slots.count, primary.callCount], [1, 1]);
 });
 
-test("slots of calls that are not alive are given back to the server", async () => {
+test("slots of dead calls are returned to the server", async () => {
   const { primary, join } = newCluster();
   const slots = new WorkerCallSlots(join(1));
   for (const [orgId, callId] of [

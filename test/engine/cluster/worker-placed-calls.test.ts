@@ -67,7 +67,7 @@ async function ringing() {
 
 const report = (status: string, answeredBy = "") => ({ status, answeredBy });
 
-test("the answer to a call that rings is taken by whichever process it comes to", async () => {
+test("the answer to a ringing call is handled in whichever process it arrives", async () => {
   const { one, other, token, tokens } = await ringing();
   assert.deepEqual(await one.placed.answering(token), CLAIMS);
   assert.deepEqual(await other.placed.answering(token), CLAIMS);
@@ -95,14 +95,14 @@ test("a call that rings in the process of its stream is connected there without 
   assert.equal(await one.placed.connect("a", ORG, () => Promise.resolve(SESSION)), SESSION);
 });
 
-test("of two streams of one call in one process the second finds it gone", async () => {
+test("of two streams of one call in one process the second is refused", async () => {
   const { other } = await ringing();
   const open = () => Promise.resolve(SESSION);
   const both = [other.placed.connect("a", ORG, open), other.placed.connect("a", ORG, open)];
   assert.deepEqual(await Promise.all(both), [SESSION, undefined]);
 });
 
-test("what the vendor tells goes to the process that has the call", async () => {
+test("a vendor's report goes to the process that has the call", async () => {
   const { noted, one, other, token } = await ringing();
   assert.equal(await other.placed.report(token, report("busy")), true);
   await settled();
@@ -114,7 +114,7 @@ test("what the vendor tells goes to the process that has the call", async () => 
   assert.deepEqual(noted[1], "2: noAnswer", "nobody has it: it is written down where it was told");
 });
 
-test("what is told of a call on its way to this process waits until it is there", async () => {
+test("a report about a call on its way to this process waits until it has arrived", async () => {
   type Process = ReturnType<ReturnType<typeof placing>["newProcess"]>;
   const byPerson = report("in-progress", "human");
   const ways: readonly ((to: Process, token: string) => unknown)[] = [

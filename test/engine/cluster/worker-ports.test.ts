@@ -65,7 +65,7 @@ test("what one process finds out of a credential the others know, also one that 
   assert.deepEqual(told, ["2: a open", "3: a open"]);
 });
 
-test("a process tells its calls' news while somebody at another wants them", async () => {
+test("a process publishes call events while another one has subscribers", async () => {
   const cluster = newCluster();
   const told: string[] = [];
   const newsOf = (name: number) =>

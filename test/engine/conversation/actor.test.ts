@@ -59,7 +59,7 @@ test("a recognizer that comes when the call is over is cut off, and the call doe
   assert.deepEqual(told, ["disposed", "closed"]);
 });
 
-test("a call that is over is not ended again, and its recognizer is let go once", () => {
+test("an ended call is not ended again, and its STT is released once", () => {
   const { session, stream, told } = sessionWith();
   session.start(stream, true);
   session.end(CALLER_LEFT);
@@ -77,14 +77,14 @@ test("what a recognizer finds out about turns reaches the call, but for their be
   assert.deepEqual(told, ["callerTurnEnding", "callerTurnResumed", "callerTurnEnded"]);
 });
 
-test("whose failure leaves a call without an answer is told before the caller hears of it", () => {
+test("the vendor that leaves a call without an answer is reported before the caller is told", () => {
   const { session, told } = sessionWith();
   const error = new VendorError("acme", "timeout", "acme: too late");
   session.startWithout({ category: "llm", error });
   assert.deepEqual(told, ["llm failed: acme", "opened"]);
 });
 
-test("a minute of audio may come at once, and as much again as time has passed; a caller who sends more is cut off once", () => {
+test("a minute of audio may arrive at once, and as much more as time has passed; beyond that the call ends once", () => {
   const { session, runner, told } = sessionWith();
   const hearMs = (durationMs: number) => session.hear(new Uint8Array(durationMs * 8).fill(0xff));
   hearMs(60_000);
@@ -98,7 +98,7 @@ test("a minute of audio may come at once, and as much again as time has passed; 
   assert.equal(session.receivedMs, 61_000);
 });
 
-test("what a network kept for five minutes may come at once, after a call that was never too fast", () => {
+test("audio that a network held back for five minutes may arrive at once, if the call was never too fast", () => {
   const { session, runner, told } = sessionWith();
   session.hear(new Uint8Array(160));
   runner.nowMs = 300_000;

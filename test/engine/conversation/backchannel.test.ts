@@ -77,7 +77,7 @@ test("words that end within 700 ms of the agent's show that the caller has liste
   );
 });
 
-test("nobody listens before the agent has said a word, or with words of another meaning", () => {
+test("words are no backchannel before the agent has said a word, or with another meaning", () => {
   assert.equal(isBackchannel(after(0, [], 0), "uh-huh", 500), false);
   assert.equal(isBackchannel(during(0, []), "uh-huh", 500), false);
   assert.equal(isBackchannel(during(500, [[STATEMENT, 0, 3_000]]), "uh-huh", 1_000), true);
@@ -101,14 +101,14 @@ test("yes to a question of which half was heard is its answer", () => {
   }
 });
 
-test("only words of backchannel answer so, and nothing answers a call in which nothing was asked", () => {
+test("only backchannel words count as such, and in a call without a question they answer nothing", () => {
   const asked = during(1_500, [[QUESTION, 0, 2_000]]);
   assert.equal(isAnsweringYes(asked, "what time is it"), false);
   assert.equal(isAnsweringYes(after(0, [], 0), "yes"), false);
   assert.equal(isAnsweringYes(during(1_500, [[STATEMENT, 0, 2_000]]), "yes"), false);
 });
 
-test("who agrees within a second and a half of a question that the agent speaks on behind has answered it", () => {
+test("agreement within a second and a half of a question, while the agent speaks on, answers it", () => {
   const played: Played[] = [
     [QUESTION, 0, 2_000],
     [STATEMENT, 2_000, 9_000],
@@ -133,7 +133,7 @@ test("within six seconds of a question backchannel may be its answer, and is mor
   assert.equal(isOnlyBackchannel(during(8_001, [[STATEMENT, 0, 9_000]]), "yes", atMs), true);
 });
 
-test("a question is over that was asked two seconds before the agent goes on, even as it begins", () => {
+test("a question two seconds before the agent continues is over, even as it begins", () => {
   const played: Played[] = [
     [QUESTION, 0, 1_000],
     [STATEMENT, 3_000, 2_000],
@@ -168,7 +168,7 @@ test("an answer waits for the end of the question that is the last thing that th
   assert.equal(waitsForQuestion(after(1_500, asking, 2_000), "yes"), false);
 });
 
-test("who agrees is there: whether somebody is there is asked from the beginning again", () => {
+test("agreement resets the reminders", () => {
   const state = after(500, [[STATEMENT, 0, 3_000]], 3_000);
   state.user.reminders = 2;
   noteBackchannel(state, { role: "user", text: "uh-huh", atMs: 500 }, []);
@@ -183,7 +183,7 @@ const RECOGNIZED_SHARE_MIN = 0.9;
 const MISSED_SHARE_MAX = 0.02;
 
 for (const language of LANGUAGES) {
-  test(`words of backchannel are told from interruptions (${language})`, () => {
+  test(`backchannels are distinguished from interruptions (${language})`, () => {
     const { agreements = [], interruptions = [] } = CALLER_WORDS[language] ?? {};
     assert.ok(agreements.length >= 20 && interruptions.length >= 20);
     const unknown = agreements.filter((words) => !isBackchannelPhrase(words, language));

@@ -223,7 +223,7 @@ test("a decision changes nothing, and is the same each time", () => {
 
 const GUESS = { isFinal: false, speechFinal: false, lastWordEndMs: undefined, endedAgoMs: 0 };
 
-test("output that has resumed does not go on once more for the same reason", () => {
+test("output that has resumed does not resume again for the same reason", () => {
   const resumed = [{ action: "resume", reason: "echo", atMs: 1 }] as const;
   assert.equal(withBargeIn(resumed, { action: "ignore", reason: "echo", atMs: 2 }), resumed);
   assert.equal(withBargeIn(resumed, { action: "wait", reason: "echo", atMs: 2 }).length, 2);
@@ -274,7 +274,7 @@ function count(call: RecordedCall, type: "pauseOutput" | "resumeAudio"): number 
   return call.effects.filter((effect) => effect.type === type).length;
 }
 
-test("audio stands still for 1,200 ms from the first voice on, however many follow", () => {
+test("audio pauses for 1,200 ms from the first voice on, however many follow", () => {
   const call = openCall();
   answer(call);
   call.clock.advance(1_000);
@@ -288,7 +288,7 @@ test("audio stands still for 1,200 ms from the first voice on, however many foll
   assert.equal(count(call, "resumeAudio"), 1);
 });
 
-test("nothing stands still for a voice once all has been heard, though the telephone has not said so", () => {
+test("a voice pauses nothing once all has been heard, though the telephone has not reported it", () => {
   for (const [afterMs, held] of [
     [ANSWER_MS - 1, 1],
     [ANSWER_MS, 0],

@@ -68,7 +68,7 @@ test("a space is a pause where words are written together", () => {
   assert.equal(others.join(""), "฿࿕࿖࿗࿘");
 });
 
-test("the first half of a pair is known, which nothing may be cut behind", () => {
+test("the first half of a surrogate pair is recognized, after which nothing may be cut", () => {
   const firstHalves = charactersThat(isHighSurrogate);
   assert.equal(firstHalves.length, 0x400);
   assert.ok(Array.from(firstHalves).every((half) => /^.$/su.test(`${half}\udc00`)));

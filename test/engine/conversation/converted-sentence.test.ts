@@ -125,7 +125,7 @@ describe("a sentence that is converted piece by piece", () => {
     });
   }
 
-  it("takes nothing more from a voice once nobody waits", async () => {
+  it("takes nothing more from TTS after an abort", async () => {
     const spoken = say();
     ending.abort();
     synthesis().give(PIECE);
@@ -134,7 +134,7 @@ describe("a sentence that is converted piece by piece", () => {
     assert.deepEqual([delivery.firstByteAtMs, delivery.words, writtenBytes], [undefined, [], 0]);
   });
 
-  it("is waited for four seconds behind what came last, to the millisecond", async () => {
+  it("waits four seconds after the last data, to the millisecond", async () => {
     const spoken = say();
     clock.advance(1);
     synthesis().give(PIECE);

@@ -23,7 +23,7 @@ test("tokens of a reply that was stopped for its length are not counted a second
   assert.equal(call.actor.state.record.metrics.totalTokens, totalTokens);
 });
 
-test("of a caller's keys the first 32 are a number, and the rest is dropped", () => {
+test("the first 32 of a caller's DTMF digits are a number, and the rest is dropped", () => {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, greeting: "", isPaced: true });
   call.send({ type: "opened", resumed: false });
   for (let count = 0; count < 40; count += 1) call.send({ type: "digit", digit: "7" });

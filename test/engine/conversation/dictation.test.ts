@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDictating } from "../../../engine/conversation/endpointing.js";
 
-test("whoever is asked for a number and begins with digits is dictating", () => {
+test("a caller who is asked for a number and begins with digits is dictating", () => {
   const questions = [
     "Sure. What is your phone number?",
     "Could you give me your e-mail address?",
@@ -385,7 +385,7 @@ for (const [title, cases] of Object.entries(CASES)) {
   });
 }
 
-test("of what was said and asked the last two hundred characters count", () => {
+test("the last two hundred characters of the words and of the question count", () => {
   const asked = (between: number) => `${NUMBER}${"x".repeat(between)}`;
   assert.ok(isDictating("five", asked(200 - "number?".length)));
   assert.ok(!isDictating("five", asked(200 - "umber?".length)));

@@ -21,7 +21,7 @@ async function speakWhole(trial: EffectTrial, synthesis: number): Promise<void> 
   assert.equal((await spoken).type, "sentenceWhole");
 }
 
-test("of a turn that is stopped in a sentence the voice is stopped at that and all that follow, and no sooner", () => {
+test("a turn that is stopped in a sentence stops TTS for it and all later ones, and no sooner", () => {
   const trial = new EffectTrial();
   trial.perform(synthesize(0), synthesize(1), synthesize(2), dropFrom(1));
   assert.deepEqual(
@@ -30,7 +30,7 @@ test("of a turn that is stopped in a sentence the voice is stopped at that and a
   );
 });
 
-test("audio that was dropped is not played any more, what came before it is, and both can be asked for anew", async () => {
+test("dropped audio is not played any more, earlier audio is, and both can be requested again", async () => {
   const trial = new EffectTrial();
   trial.perform(synthesize(0), synthesize(1));
   await speakWhole(trial, 0);
@@ -57,14 +57,14 @@ test("nothing of a voice that was dropped comes back, and its failure is none", 
   assert.deepEqual(trial.failures, []);
 });
 
-test("where a turn has no sound, or is over, there is nothing to drop; what was never asked for cannot be played", () => {
+test("a turn without audio, or one that is over, has nothing to drop; audio that was never requested cannot be played", () => {
   const trial = new EffectTrial();
   trial.perform(dropFrom(0));
   assert.deepEqual(trial.events, []);
   assert.throws(() => trial.perform(play(0)), /sentence 0 of turn 1 has no audio/);
 });
 
-test("a sentence that is cut ends with what has come of it, and its voice is stopped", async () => {
+test("a cut sentence ends with the received audio, and its TTS is stopped", async () => {
   const trial = new EffectTrial();
   trial.perform(synthesize(0), synthesize(1), { type: "cutSentence", turnId: 1, index: 0 });
   assert.deepEqual(
@@ -75,7 +75,7 @@ test("a sentence that is cut ends with what has come of it, and its voice is sto
   assert.deepEqual(trial.failures, []);
 });
 
-test("a phrase that is ready is sent whole under its turn, one that is not cannot be, and no voice is asked for it", async () => {
+test("a ready phrase is sent whole under its turn; one that is not ready cannot be sent, and requests no TTS", async () => {
   const trial = new EffectTrial();
   const playPhrase: ConversationEffect = {
     type: "playPhrase",

@@ -32,7 +32,7 @@ function heardAfter(call: RecordedCall): string {
   return call.takeLines().findLast((line) => line.startsWith("send assistant final")) ?? "";
 }
 
-test("where a voice stops the agent, the rest of its sentence and what follows are said again behind what was heard", () => {
+test("if a voice stops the agent, the rest of its sentence and later ones are said again after the heard part", () => {
   const call = answering("We have three rooms. Each has a bath.");
   play(call, 0, 2_000);
   play(call, 1, 2_000);
@@ -69,7 +69,7 @@ function answeringBehindWord(reply: string): RecordedCall {
   return call;
 }
 
-test("sentences behind a word that was stopped in its middle keep their numbers, and the word is not said again", () => {
+test("sentences after a filler that was stopped in its middle keep their numbers, and the filler is not repeated", () => {
   const call = answeringBehindWord("We have three rooms. ");
   call.clock.advance(500);
   cough(call);
@@ -79,7 +79,7 @@ test("sentences behind a word that was stopped in its middle keep their numbers,
   assert.match(heardAfter(call), /"One We have three rooms."/);
 });
 
-test("sentences behind a word that was heard whole and one of the answer keep their numbers", () => {
+test("sentences after a filler that was heard in full and one of the answer keep their numbers", () => {
   const call = answeringBehindWord("We have three rooms. Each has a bath. ");
   play(call, 0, 2_000);
   call.clock.advance(1_950);

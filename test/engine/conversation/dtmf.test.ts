@@ -37,7 +37,7 @@ test("where two keys are an answer, they are taken at once, and the pound key th
   assert.deepEqual(said(call), ["[keypad] 12"]);
 });
 
-test("half a second after an answer the pound key is one of its own", () => {
+test("half a second after an answer the pound key is a separate one", () => {
   const call = openCall({ dtmfDigits: 2 });
   call.clock.advance(1_000);
   press(call, "12");
@@ -46,7 +46,7 @@ test("half a second after an answer the pound key is one of its own", () => {
   assert.deepEqual(said(call), ["[keypad] 12", "[keypad] #"]);
 });
 
-test("other keys right behind an answer are the next one, which a pause ends, with its pound key", () => {
+test("other digits right after an answer are the next one, which a pause ends, with its pound key", () => {
   const call = openCall({ dtmfDigits: 2 });
   call.clock.advance(1_000);
   press(call, "12");
@@ -59,7 +59,7 @@ test("other keys right behind an answer are the next one, which a pause ends, wi
   assert.deepEqual(said(call), ["[keypad] 12", "[keypad] 3#"]);
 });
 
-test("words out of a flood of audio are no late words: the STT told them as soon as it was given their audio", () => {
+test("words from a flood of audio are not late: STT returned them as soon as it got their audio", () => {
   for (const floodMs of [1_500, 3_000, 5_500, 7_900, 30_000]) {
     const call = openCall();
     call.clock.advance(40_000);

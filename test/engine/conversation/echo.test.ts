@@ -121,7 +121,7 @@ test("the more words come back, the more time it would take to repeat them", () 
   assert.equal(heard("a table for two at eight", 1_300), "possible");
 });
 
-test("where the sound stands still, a word that broke off with it is an echo's, however late it is heard", () => {
+test("while audio is paused, a word that broke off with it is an echo, however late it is heard", () => {
   const all = played("We have a table");
   const endsAtMs = all.at(-1)?.endsAtMs ?? 0;
   assert.equal(echoOf("we have a tab", endsAtMs + 2_000, all, { isOutputPaused: true }), "certain");
@@ -214,7 +214,7 @@ test("a misheard word at the end stands for the one that the agent said then", (
   assert.equal(echoOf("for two at late", endsAtMs + 550, all, onLoudspeaker), "certain");
 });
 
-test("on a loudspeaker a first word is waited behind, unless it asks to stop, or is settled while the agent speaks on", () => {
+test("on a loudspeaker a first word waits for more, unless it asks to stop, or is final while the agent speaks on", () => {
   assert.equal(heardOnLoudspeaker("murmur", 150, true), "possible");
   assert.equal(heardOnLoudspeaker("murmur", 150), "none");
   const outputPaused = { isOnLoudspeaker: true, isOutputPaused: true };
@@ -236,7 +236,7 @@ test("a correction on a loudspeaker takes the time that it takes to say", () => 
   assert.equal(heardOnLoudspeaker("book Tuesday at three", 801, false, said), "none");
 });
 
-test("a word that asks to stop is the caller's behind and amid words that came back, and not where the agent said it", () => {
+test("a word that asks to stop is the caller's after and within returned words, unless the agent said it there", () => {
   for (const words of [
     "we have a table for two stop",
     "sure we have a table for two wait at eight or you",
@@ -287,7 +287,7 @@ test("two characters of Chinese or Japanese in a row may be one misheard word, a
   assert.equal(heardOnLoudspeaker("我们有我要取消", 150, true, text), "none");
 });
 
-test("an answer behind a question that came back waits, whatever the agent goes on to say, and may be the first of three offers", () => {
+test("an answer after an echoed question waits, whatever the agent says next, and may be the first of three offers", () => {
   const it = "Le va bene un tavolo per due alle otto di sera? Abbiamo anche un tavolo fuori.";
   const endsAtMs = played(it).find(({ word }) => word === "sera")?.endsAtMs ?? 0;
   const words = "le va bene un tavolo per due alle otto di sera sì";
@@ -343,7 +343,7 @@ test("words of the agent's come back from 1.5 s before they are thought to be ov
   assert.deepEqual([2_500, 2_501].map(last), ["possible", "none"]);
 });
 
-test("who repeats five words needs a second for it, who repeats more never more than 1.5 s", () => {
+test("a caller who repeats five words needs a second for it, and one who repeats more never more than 1.5 s", () => {
   const five = "alpha beta gamma delta epsilon";
   const text = `${five} zeta eta theta iota`;
   const at = (words: string) => {
@@ -409,7 +409,7 @@ test("words that were said before a pause took no time since", () => {
   assert.equal(echoOf(text, atMs, all, { newestText: "epsilon zeta" }), "possible");
 });
 
-test("of twenty words three are misheard at most", () => {
+test("of twenty words at most three are misheard", () => {
   const words = Array.from({ length: 20 }, (_, at) => `word${String.fromCharCode(97 + at)}`);
   const misheard = (count: number) =>
     words.map((word, at) => (at % 5 === 2 && at < 5 * count ? `other${at}` : word)).join(" ");
@@ -428,7 +428,7 @@ test("on a loudspeaker four words of which one was misheard are back within 800 
   assert.deepEqual([800, 801].map(echo), ["certain", "none"]);
 });
 
-test("a word behind all that was played is an answer, and before more of it a misheard one", () => {
+test("a word after everything that was played is an answer, and before more of it a misheard one", () => {
   const question = "alpha beta gamma delta epsilon zeta eta theta";
   const onLoudspeaker = { isOnLoudspeaker: true };
   for (const text of [question, "alpha beta gamma"]) {
@@ -444,7 +444,7 @@ test("a word behind all that was played is an answer, and before more of it a mi
   );
 });
 
-test("a yes or no behind words that came back may be an answer, whatever the agent goes on to say", () => {
+test("a yes or no after returned words may be an answer, whatever the agent says next", () => {
   const all = playedSentences("alpha beta gamma delta epsilon zeta eta theta|iota kappa");
   for (const answer of ["yes", "no", "ja", "sorry"]) {
     const words = `alpha beta gamma delta epsilon zeta eta theta ${answer}`;
@@ -479,7 +479,7 @@ test("on a loudspeaker half of the letters of misheard words are the agent's", (
   assert.deepEqual(["in the noise", "in the abcdef"].map(echo), ["certain", "possible"]);
 });
 
-test("words before and behind a pause are an echo together where each has words of the agent's", () => {
+test("words before and after a pause are an echo together if each part contains words of the agent's", () => {
   const all = playedSentences("alpha beta gamma delta epsilon zeta eta theta iota kappa");
   const echo = (older: string, newest: string, count: number) =>
     echoOf(`${older} ${newest}`, count * WORD_MS + 200, all, {
@@ -492,7 +492,7 @@ test("words before and behind a pause are an echo together where each has words 
   assert.equal(echo("alpha other", "gamma delta", 4), "certain");
 });
 
-test("where the sound stands still a first word is waited behind for as long as the echo takes", () => {
+test("while audio is paused a first word waits for as long as the echo takes", () => {
   const all = playedSentences("alpha beta gamma");
   const echo = (lagMs: number) =>
     echoOf("other", 3 * WORD_MS + lagMs, all, { isOnLoudspeaker: true, isOutputPaused: true });

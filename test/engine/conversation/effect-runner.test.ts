@@ -10,7 +10,7 @@ import { EffectTrial } from "./effect-trial.js";
 const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined, added: [] };
 const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
 
-test("the model is asked with the system prompt, and its words come back under their turn", async () => {
+test("the LLM gets the system prompt, and its words return under their turn", async () => {
   const trial = new EffectTrial();
   trial.ask(3);
   assert.deepEqual(trial.model.requests[0]?.messages, [
@@ -26,7 +26,7 @@ test("the model is asked with the system prompt, and its words come back under t
   assert.deepEqual({ type, atMs }, { type: "replyDone", atMs: 40 });
 });
 
-test("a vendor that hung has failed, though nobody waits for its answer any more", () => {
+test("a vendor that hung has failed, though its answer is no longer awaited", () => {
   const trial = new EffectTrial();
   trial.ask(1);
   trial.perform({ type: "abortTurn", turnId: 1, hung: "llm" });
@@ -163,7 +163,7 @@ test("work for a new turn lets go of the old one", () => {
   );
 });
 
-test("a deadline that is moved is reported once, and one that is taken back never", () => {
+test("a deadline that is moved is reported once, and one that is cleared never", () => {
   const trial = new EffectTrial();
   trial.runner.wakeAt(100);
   trial.clock.advance(60);
@@ -224,7 +224,7 @@ test("a tool is run for its turn, and what it says comes back under its call; on
   assert.equal(trial.log.ofLevel("error").length, 1);
 });
 
-test("a tool that is stopped at its work tells nothing, and is no fault", async () => {
+test("a tool that is stopped while it runs reports nothing, and is no fault", async () => {
   const trial = new EffectTrial({
     definitions: [],
     run: (_call, _caller, signal) =>
@@ -277,7 +277,7 @@ test("what a service has begun ends there, whatever becomes of the turn and of t
   assert.deepEqual(stopped, ["keys", "page"]);
 });
 
-test("no more than sixteen tools are at work at once; what is more is told so", async () => {
+test("at most sixteen tools run at once; further calls get an error", async () => {
   const trial = new EffectTrial({ definitions: [], run: () => new Promise(() => undefined) });
   const call = { id: "a", name: "book", argumentsJson: "{}" };
   for (let n = 0; n < 16; n += 1) {
@@ -289,7 +289,7 @@ test("no more than sixteen tools are at work at once; what is more is told so", 
   assert.ok(event?.type === "toolDone" && event.content.includes("too many tools"));
 });
 
-test("a model is told of tools where there are some, and not of an empty list", () => {
+test("an LLM gets tools if there are some, and no empty list", () => {
   const definition = { name: "book", description: "Books.", parameters: {} };
   const run = () => Promise.resolve({ content: "" });
   for (const definitions of [[], [definition]]) {
@@ -302,7 +302,7 @@ test("a model is told of tools where there are some, and not of an empty list", 
   }
 });
 
-test("audio stands still and goes on, a call is handed on, and the vendor's answer comes back", async () => {
+test("audio pauses and resumes, a call is transferred, and the vendor's answer is delivered", async () => {
   const trial = new EffectTrial();
   trial.perform({ type: "pauseOutput" });
   assert.equal(trial.caller.isHeld, true);

@@ -164,7 +164,7 @@ const WAITS: readonly (readonly [string, number, ConversationState, EndOfTurnSig
 ];
 
 for (const [index, [reason, afterMs, state, signal]] of WAITS.entries()) {
-  test(`the caller's turn goes on: ${reason} (${index})`, () => {
+  test(`the caller's turn continues: ${reason} (${index})`, () => {
     const recheckAtMs = AT_MS + afterMs;
     assert.deepEqual(decideEndOfTurn(state, signal), { isDone: false, reason, recheckAtMs });
   });
@@ -301,7 +301,7 @@ for (const [language, texts] of Object.entries(CLOSED)) {
   });
 }
 
-test("a language without a list of its own is heard as English", () => {
+test("a language without its own list counts as English", () => {
   assert.ok(isOpenEnded("my name is uhm", "sw"));
 });
 
@@ -349,7 +349,7 @@ const WHOLE_ANSWERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const [language, texts] of Object.entries(THOUGHT_ALOUD)) {
-  test(`a caller who thinks aloud is waited for, in ${language}`, () => {
+  test(`a caller who thinks aloud gets more time, in ${language}`, () => {
     assert.deepEqual(
       texts.filter((text) => !isOpenEnded(text, language)),
       [],
@@ -362,7 +362,7 @@ for (const [language, texts] of Object.entries(THOUGHT_ALOUD)) {
   });
 }
 
-test("a mark that no sentence ends with tells that it goes on, in any language", () => {
+test("a mark that ends no sentence shows that it continues, in any language", () => {
   for (const text of [
     "mi chiamo Paola e,",
     "haluaisin varata pöydän,",

@@ -28,7 +28,7 @@ function timeUpAfterMs(durationMaxMs: number): number | undefined {
   return call.actor.state.deadlines.timeUp;
 }
 
-test("who hears a goodbye already is not told that the time is up", () => {
+test("a caller who already hears a goodbye gets no time-limit announcement", () => {
   const phrases = stockPhrases("en");
   const settings = { ...PLAIN_SETTINGS, phrases, durationMaxMs: 60_000 };
   const call = new RecordedCall(settings);
@@ -40,13 +40,13 @@ test("who hears a goodbye already is not told that the time is up", () => {
   assert.deepEqual(call.turn, goodbye);
 });
 
-test("a call that may last half a minute or longer is told six seconds before its end", () => {
+test("a call with a limit of half a minute or more has an announcement six seconds before its end", () => {
   assert.equal(timeUpAfterMs(29_999), undefined);
   assert.equal(timeUpAfterMs(30_000), 24_000);
   assert.equal(timeUpAfterMs(1_800_000), 1_794_000);
 });
 
-test("a client is told to be silent for the last words where it was sent something, and not else", () => {
+test("a client gets an audio stop before the last words only if it was sent audio", () => {
   for (const isSpeaking of [true, false]) {
     const call = new RecordedCall(PLAIN_SETTINGS);
     call.send({ type: "opened", resumed: true });
@@ -100,7 +100,7 @@ test("a call whose recognizer fails in the agent's goodbye is completed, or hand
   );
 });
 
-test("a caller who never heard the agent is told that it cannot hear; one who has, and whose agent has no words for it, is not", () => {
+test("a caller who never heard the agent gets the apology about STT; one who has, and whose agent has no words for it, does not", () => {
   const before = new RecordedCall(PLAIN_SETTINGS);
   before.send({ type: "opened", resumed: true });
   before.send({ type: "sttFailed" });
@@ -114,7 +114,7 @@ test("a caller who never heard the agent is told that it cannot hear; one who ha
   assert.equal(after.actor.state.phase, "ended");
 });
 
-test("nobody is told anything before the call has begun", () => {
+test("nothing is said before the call has begun", () => {
   const deaf = new RecordedCall(PLAIN_SETTINGS);
   deaf.send({ type: "sttFailed" });
   const ended = new RecordedCall(PLAIN_SETTINGS);
@@ -125,7 +125,7 @@ test("nobody is told anything before the call has begun", () => {
   }
 });
 
-test("last words that somebody had to have said stand, whatever else ends the call meanwhile", () => {
+test("forced last words stand, whatever else ends the call meanwhile", () => {
   const settings = { ...PLAIN_SETTINGS, phrases: stockPhrases("en"), durationMaxMs: 60_000 };
   const call = new RecordedCall(settings);
   call.send({ type: "opened", resumed: true });
@@ -198,7 +198,7 @@ test("a telephone call waits for the telephone's word that the goodbye was heard
   assert.equal(isOver(call), true);
 });
 
-test("a call that somebody wanted to end is completed, and one that could not go on has failed", () => {
+test("a call that one side ended is completed, and one that could not continue has failed", () => {
   const endings = [
     AGENT_HUNG_UP,
     CALLER_LEFT,
@@ -312,7 +312,7 @@ const REQUESTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const [language, farewells] of Object.entries(FAREWELLS)) {
-  test(`what lets a goodbye be one is told from what asks for more (${language})`, () => {
+  test(`words that let a goodbye finish are distinguished from those that ask for more (${language})`, () => {
     for (const words of farewells) assert.ok(isClosing(words, language), words);
     for (const words of REQUESTS[language] ?? []) assert.ok(!isClosing(words, language), words);
   });
@@ -353,7 +353,7 @@ test("a refusal of another transfer, or of none, changes nothing", () => {
   assert.deepEqual(none.crashes, []);
 });
 
-test("who is being told why the call has to end is not told of the transfer that was refused meanwhile", () => {
+test("a caller who hears why the call ends is not told of a transfer that was refused meanwhile", () => {
   const call = transferringCall();
   call.send({ type: "endRequested", ending: ORGANIZATION_ENDED });
   assert.equal(saying(call), "farewell");
@@ -362,7 +362,7 @@ test("who is being told why the call has to end is not told of the transfer that
   assert.deepEqual(call.turn?.ending, ORGANIZATION_ENDED);
 });
 
-test("a call that has lost its vendors is handed on where the agent wants that and has somebody to hand it to", () => {
+test("a call without vendors is transferred if the agent's settings ask for it and there is a target", () => {
   const transferTo = (
     onProviderFailure: "end" | "transfer",
     given: (typeof PLAIN_SETTINGS)["tools"],

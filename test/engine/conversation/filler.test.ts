@@ -133,7 +133,7 @@ test("a filler is played where TTS gives nothing, or nothing more, for longer th
   assert.deepEqual([atWork(700), atWork(800)], [0, 1]);
 });
 
-test("a TTS that is slow for ever holds the filler back for 2.5 s at most", () => {
+test("a TTS that is always slow holds the filler back for 2.5 s at most", () => {
   const call = waitingForTts();
   const fire = () => call.reach("filler", { ttsAudioAgoMs: 100 });
   call.clock.advance(1_000);
@@ -193,7 +193,7 @@ test("the greeting goes to the voice first: phrases are said 300 ms later, one a
   assert.deepEqual(ready, ["one", "two"]);
 });
 
-test("what the voice has said in another call is ready at once, and only the rest is asked for", async () => {
+test("phrases that the voice has said in another call are ready immediately, and only the rest is requested", async () => {
   const voice = new Voice();
   voice.call().phrases.prepare(["one"]);
   voice.clock.advance(300);
@@ -216,7 +216,7 @@ test("a call that has all its phrases waits for nothing", async () => {
   assert.equal(voice.clock.pendingTimerCount, 0);
 });
 
-test("a voice that fails is asked for no more phrases in this call", async () => {
+test("a voice that fails gets no more phrase requests in this call", async () => {
   const voice = new Voice();
   const { phrases, ready } = voice.call();
   phrases.prepare(["one", "two"]);
@@ -227,7 +227,7 @@ test("a voice that fails is asked for no more phrases in this call", async () =>
   assert.deepEqual(ready, []);
 });
 
-test("a call that is over asks for no phrase, and is told of none that was asked for before", async () => {
+test("an ended call requests no phrase, and gets none that was requested before", async () => {
   const voice = new Voice();
   const early = voice.call();
   early.phrases.prepare(["one"]);
@@ -258,7 +258,7 @@ test("a phrase is sent whole where it is ready, and it is a fault to play it bef
 const MP3_SOUND = { codec: "mp3", sampleRateHz: 24_000 } as const;
 const UNDERWAY_MAX = 64;
 
-test("so many phrases are asked for at a time, one more waits for another call, and all of one are one", async () => {
+test("the number of concurrent phrase requests is limited, further ones wait for another call, and equal ones are shared", async () => {
   const client = new ScriptedVoice();
   const format = WEB_AUDIO.sentenceFormat(client);
   const tts = { vendor: "scripted", client, modelId: "aria", speed: 1, language: "en", format };

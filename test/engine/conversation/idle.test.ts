@@ -29,7 +29,7 @@ function fire(call: RecordedCall, voiceAgoMs?: number): readonly string[] {
   return call.takeLines();
 }
 
-test("nobody is asked where the agent says nothing by itself, or lets any silence pass", () => {
+test("an agent without phrases, or without an idle timeout, sends no reminders", () => {
   for (const settings of [
     { ...SETTINGS, phrases: undefined },
     { ...SETTINGS, idleTimeoutMs: 0 },
@@ -48,7 +48,7 @@ test("a voice of a moment ago is waited for, until it is as long ago as any sile
 
 const GUESSED = { isFinal: false, speechFinal: false, lastWordEndMs: undefined, endedAgoMs: 0 };
 
-test("who is saying something, pressing keys or waiting for an answer is there", () => {
+test("a caller who is speaking, sending DTMF or waiting for an answer is there", () => {
   const speaking = quietCall();
   speaking.send({ type: "transcript", text: "my name is", ...GUESSED });
   const pressing = quietCall();
@@ -61,7 +61,7 @@ test("who is saying something, pressing keys or waiting for an answer is there",
   }
 });
 
-test("a question that waits for the caller's next words keeps the agent from asking whether somebody is there", () => {
+test("a question that waits for the caller's next words prevents a reminder", () => {
   const call = quietCall();
   call.send({ type: "written", text: "what time is it" });
   call.send({ type: "transcript", text: "and", ...GUESSED });
@@ -70,7 +70,7 @@ test("a question that waits for the caller's next words keeps the agent from ask
   assert.deepEqual(fire(call), ["deadline idle in 8000"]);
 });
 
-test("who is asked twice and then says something is asked twice again", () => {
+test("a caller who got two reminders and then speaks gets two more", () => {
   const call = quietCall();
   for (const _ of [1, 2]) {
     call.clock.advance(8_000);
@@ -148,7 +148,7 @@ test("an STT that was slow in this call has longer to return words, and never lo
   }
 });
 
-test("keys that the caller presses behind a voice are the answer", () => {
+test("DTMF after a voice is the answer", () => {
   const call = liveCall();
   call.send(WORD);
   call.clock.advance(4_000);

@@ -20,7 +20,7 @@ function heard(
   return { text: step.transcript.text, late: step.late };
 }
 
-test("a single word that was given out is not heard again, nor one with two others put before it", () => {
+test("a single word that was already used is not used again, nor with two others before it", () => {
   const one = guessCommitted(NO_LATE_WORDS, "No", 2_000, 3_000);
   assert.equal(heard(one, "No thanks", 2_500, 3_200).text, "thanks");
   assert.equal(heard(one, "Well then no thanks", 2_500, 3_200).text, "thanks");
@@ -56,7 +56,7 @@ test("a final result comes twice within four seconds and 50 ms of its words' end
   assert.equal(rest(afterFinal(1_000), "one two four", 1_000, 2_100), "one two four");
 });
 
-test("a longer final result settles the one before unless there was time to say all of it anew", () => {
+test("a longer final result completes the one before unless there was time to repeat all of it", () => {
   const longer = `${WORDS} four`;
   assert.equal(rest(afterFinal(1_000), longer, 1_000, 2_100), "four");
   assert.equal(rest(afterFinal(1_000), longer, 1_599, 2_700), "four");
@@ -71,7 +71,7 @@ test("a longer final result settles the one before unless there was time to say 
 const given = (guess: string, endMs: number | undefined) =>
   guessCommitted(NO_LATE_WORDS, guess, endMs, 2_000);
 
-test("guesses that were given out are settled within four seconds, and then never", () => {
+test("interim words that ended a turn become final within four seconds, or never", () => {
   assert.equal(rest(given(WORDS, 1_000), `${WORDS} four`, 1_400, 6_000), "four");
   assert.equal(rest(given(WORDS, 1_000), `${WORDS} four`, 1_400, 6_001), `${WORDS} four`);
 });
@@ -103,20 +103,20 @@ const guessedAgain = (
   return withoutLateWords(late, heard, atMs).late;
 };
 
-test("guesses at words that were given out do not keep them waiting for their final version", () => {
+test("interim results of used words do not delay their final version", () => {
   const longer = `${WORDS} four`;
   assert.equal(rest(guessedAgain(given(WORDS, 1_000), WORDS, 5_000), longer, 1_400, 6_000), "four");
   assert.equal(rest(guessedAgain(given(WORDS, 1_000), WORDS, 5_000), longer, 1_400, 6_001), longer);
 });
 
-test("they do where no end of a turn is told, unless they are of other words", () => {
+test("they do if no end of a turn is reported, unless they are other words", () => {
   const again = (text: string) =>
     guessedAgain(given(WORDS, 1_000), text, 5_000, "hasTurnDetection");
   assert.equal(rest(again(WORDS), `${WORDS} four`, 1_400, 9_000), "four");
   assert.equal(rest(again("or else"), `${WORDS} four`, 1_400, 6_001), `${WORDS} four`);
 });
 
-test("a final result without times that was guessed anew was said anew, whatever times come with it", () => {
+test("a final result without times, after a new interim one, was said again, whatever its times", () => {
   const late = guessedAgain(afterFinal(undefined), WORDS, 2_500);
   assert.equal(rest(late, WORDS, 1_000, 2_600), WORDS);
   const timed = guessedAgain(afterFinal(1_000), WORDS, 2_500);
@@ -131,7 +131,7 @@ test("marks and spaces before the rest are not heard, and an empty result change
   assert.equal(withoutLateWords(late, silence, 2_100).late, late);
 });
 
-test("a guess is no final result of its own, and a silence mark is one", () => {
+test("an interim result is not a final one, and a silence mark is", () => {
   const guess = { text: WORDS, isFinal: false, speechFinal: false, lastWordEndMs: 1_000 };
   const { late } = withoutLateWords(NO_LATE_WORDS, guess, 2_000);
   assert.equal(rest(late, WORDS, 1_000, 2_100), WORDS);
@@ -139,7 +139,7 @@ test("a guess is no final result of its own, and a silence mark is one", () => {
   assert.equal(rest(marked.late, WORDS, 1_000, 2_100), "");
 });
 
-test("behind a final result of marks alone every word is new", () => {
+test("after a final result of only punctuation every word is new", () => {
   const marks = { text: "...", isFinal: true, speechFinal: false, lastWordEndMs: 1_000 };
   const { late } = withoutLateWords(NO_LATE_WORDS, marks, 2_000);
   assert.equal(rest(late, "yes please", 1_100, 2_200), "yes please");

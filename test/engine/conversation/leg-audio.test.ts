@@ -20,7 +20,7 @@ function voiceOf(...formats: readonly SpeechFormat[]): TextToSpeech {
 
 const noPool = () => assert.fail("nothing is converted");
 
-test("a recognizer is given µ-law as a telephone has it, and all else as samples of the line's rate", () => {
+test("STT gets µ-law as a telephone sends it, and everything else as samples of the line's rate", () => {
   const heard = (line: RawFormat) => phoneAudio(line, noPool).input;
   assert.deepEqual(heard(MULAW_8K), MULAW_8K);
   assert.deepEqual(heard(ALAW_8K), { encoding: "pcm16", sampleRateHz: 8_000 });
@@ -28,7 +28,7 @@ test("a recognizer is given µ-law as a telephone has it, and all else as sample
   assert.deepEqual([WEB_AUDIO.input, webStreamAudio(PCM_24K, noPool).input], [PCM_16K, PCM_16K]);
 });
 
-test("a voice is asked for what the line takes, or else for the best that it has", () => {
+test("TTS is asked for the line's format, or otherwise for its best", () => {
   const all = voiceOf(MP3, MULAW_8K, PCM_24K);
   const asked = (line: RawFormat, voice: TextToSpeech, as?: SpeechFormat) => {
     const { name, request, isStreamed } = phoneAudio(line, noPool).sentenceFormat(voice, as);
@@ -104,7 +104,7 @@ test("what the line does not take is converted piece by piece, and leaves nothin
   assert.deepEqual([told, listeners()], [[[80, 10]], 0]);
 });
 
-test("a conversion that breaks is told, and waited for no longer", async () => {
+test("a conversion that fails is reported, and no longer awaited", async () => {
   const { sentence, tasks, told, listeners } = converted();
   sentence.write(new Uint8Array(80));
   const ended = sentence.end();
@@ -113,7 +113,7 @@ test("a conversion that breaks is told, and waited for no longer", async () => {
   assert.deepEqual([told, listeners()], [[new Error("no sound")], 0]);
 });
 
-test("a sentence that nobody waits for is not converted any more", async () => {
+test("an aborted sentence is no longer converted", async () => {
   const { sentence, queue, ending, echo, told, listeners } = converted();
   sentence.write(new Uint8Array(80));
   sentence.write(new Uint8Array(80));

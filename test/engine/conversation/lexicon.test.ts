@@ -24,7 +24,7 @@ import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 import { HELD_OUT, type HeldOutPhrases } from "./held-out-phrases.js";
 
-test("a number stands once in each language, and all of it is dictated as well as counted", () => {
+test("a number is in each language once, and all of it is dictated as well as counted", () => {
   for (const [language, { ones, tens, magnitudes, moreNumbers }] of Object.entries(LEXICONS)) {
     const words = [ones, tens, magnitudes, moreNumbers].flatMap(tableWords);
     assert.deepEqual(words, [...new Set(words)], language);
@@ -64,7 +64,7 @@ test("a language says all stock phrases itself or none, and no table has an empt
   }
 });
 
-test("Brazil has stock phrases of its own, other regions those of their language, other languages the English ones", () => {
+test("Brazil has its own stock phrases, other regions those of their language, other languages the English ones", () => {
   assert.equal(stockPhrases("pt-BR").stillThere, "Você ainda está aí?");
   assert.equal(stockPhrases("pt-PT"), stockPhrases("pt"));
   assert.notEqual(stockPhrases("pt-BR").waiting[1], stockPhrases("pt").waiting[1]);
@@ -73,7 +73,7 @@ test("Brazil has stock phrases of its own, other regions those of their language
   assert.equal(stockPhrases("constructor"), stockPhrases("en"));
 });
 
-test("the Polish agent asks whether the caller is still there, not whether somebody else is", () => {
+test("the Polish agent asks whether the caller is still there, not whether another person is", () => {
   assert.equal(stockPhrases("pl-PL").stillThere, "Halo, czy nadal jesteśmy połączeni?");
 });
 
@@ -95,7 +95,7 @@ test("a question is made of none", () => {
   for (const text of ["yes?", "好的？", "ok؟"]) assert.ok(!LIST.makesUp(text), text);
 });
 
-test("the beginning of a phrase, behind whole ones, may become one", () => {
+test("the beginning of a phrase, after whole ones, may become one", () => {
   for (const text of ["of", "of course", "yes of course it", "I'm", "好"]) {
     assert.ok(LIST.begins(text), text);
   }
@@ -171,7 +171,7 @@ test("other words, and numbers of which the digits stand elsewhere, do not", () 
   }
 });
 
-test("the words of a number say its digits one behind the other", () => {
+test("the words of a number say its digits one after the other", () => {
   assert.deepEqual(saidWith("four twenty seven", "427"), [1, 2, 3]);
   assert.deepEqual(saidWith("four two seven", "427"), [1, 2, 3]);
   assert.deepEqual(saidWith("four eight two one three", "48213"), [1, 2, 3, 4, 5]);
@@ -188,7 +188,7 @@ test("ordinals say short numbers, of dates, and no longer ones", () => {
   assert.equal(saysDigits("second", "48213"), false);
 });
 
-test("some words stand between the digits of a number and behind them", () => {
+test("some words are said between the digits of a number and after them", () => {
   assert.deepEqual(["hundred", "dollars", "and", "friday"].map(isNumberJoint), [
     true,
     true,
@@ -209,7 +209,7 @@ test("a word is in digits that begins with one", () => {
   ]);
 });
 
-test("words are told apart as before when more were asked for than are kept", () => {
+test("words are recognized as before after the cache overflowed", () => {
   for (let n = 0; n < 5_000; n += 1) assert.equal(saysDigits(`word${n}`, "27"), false);
   assert.equal(saysDigits("siebenundzwanzig", "27"), true);
   assert.equal(saysDigits("achtundzwanzig", "27"), false);
@@ -258,11 +258,11 @@ test("what ends with the mark or the word of its language is a question", () => 
   for (const text of QUESTIONS) assert.ok(isQuestion(text), text);
 });
 
-test("so is what asks for a word as a statement does", () => {
+test("a statement that asks for a word is a question too", () => {
   for (const text of REQUESTS) assert.ok(isQuestion(text), text);
 });
 
-test("what only tells is none", () => {
+test("a mere statement is not a question", () => {
   for (const text of STATEMENTS) assert.ok(!isQuestion(text), text);
 });
 
@@ -304,7 +304,7 @@ const OPEN_BY_LANGUAGE = {
   nl: { open: 8, closed: 2 },
 };
 
-test("in each language the words tell more open sentences than they take finished ones for open", () => {
+test("in each language the words detect more open sentences than they take finished ones for open", () => {
   const found = Object.entries(HELD_OUT).map(([language, { open, closed }]) => {
     const countOf = (phrases: readonly string[]) =>
       phrases.filter((text) => waits(text, language)).length;
@@ -313,17 +313,17 @@ test("in each language the words tell more open sentences than they take finishe
   assert.deepEqual(Object.fromEntries(found), OPEN_BY_LANGUAGE);
 });
 
-test("of 100 callers who think aloud the words tell 32, and a recognizer that writes marks 97", () => {
+test("of 100 callers who think aloud the words detect 32, and STT that writes punctuation 97", () => {
   assert.equal(count("open", waits), 32);
   assert.equal(count("open", waitsBehindMarks), 97);
 });
 
-test("of 100 who dictate in pieces most are waited for, whichever language", () => {
+test("of 100 who dictate in pieces most get more time, in every language", () => {
   assert.equal(count("dictated", waits), 41);
   assert.equal(count("dictatedLater", waits), 40);
 });
 
-test("of 100 who are done nearly none is waited for", () => {
+test("of 100 who are done nearly none gets more time", () => {
   assert.equal(count("closed", waits), 2);
   assert.equal(
     count("closed", (text, language) => waitsBehindMarks(marked(text), language)),
@@ -331,7 +331,7 @@ test("of 100 who are done nearly none is waited for", () => {
   );
 });
 
-test("of 100 backchannels that no list has few let the agent speak on, and of 100 interruptions none", () => {
+test("of 100 backchannels that are on no list few let the agent speak on, and of 100 interruptions none", () => {
   assert.equal(count("backchannels", isBackchannelPhrase), 22);
   assert.equal(count("interruptions", isBackchannelPhrase), 0);
 });

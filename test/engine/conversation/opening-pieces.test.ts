@@ -41,7 +41,7 @@ test("a wide character is as much as three letters", () => {
   comesAs([twenty, `${"好".repeat(10)}，`, `${"的".repeat(16)}。`], "");
 });
 
-test("a wide clause that is longer than that is given out with its mark, not with the next one", () => {
+test("a wide clause that is longer than that is released with its mark, not with the next one", () => {
   const clause = `${"好".repeat(30)}，`;
   const { sentences } = splitToken(EMPTY_SPLITTER, `${clause}的`);
   assert.deepEqual(sentences, [clause]);
@@ -52,7 +52,7 @@ test("a clause of twenty is cut off from no piece, one of twenty-one is", () => 
   comesAs([`${word(19)}, ${word(61)}.`]);
 });
 
-test("what is cut off and what follows it is read on at once", () => {
+test("the text after a cut is read immediately", () => {
   comesAs([clause, `${word(55)}.`, sentence(20), sentence(30)]);
   comesAs(["Yes.", word(75), `${word(20)}.`, sentence(20)]);
 });
@@ -100,7 +100,7 @@ test("the first piece ends before a joint from 120 on, and with a word from 160 
   comesAs([`${word(79)} ${word(79)} end.`]);
 });
 
-test("what came before may be enough for whole sentences of a hundred and fifty", () => {
+test("earlier text may be enough for whole sentences of a hundred and fifty", () => {
   comesAs([sentence(70), sentence(75), sentence(90), `${clause} ${word(123)}.`]);
   comesAs([sentence(70), sentence(75), sentence(90), clause, `${word(125)}.`]);
 });
@@ -219,7 +219,7 @@ function firstWait(reply: string): FirstWait {
   return { pieceMs, clauseMs, bufferedMs };
 }
 
-test("a voice that is given the first piece whole begins hardly later than one that is sent text as it is generated", () => {
+test("TTS that gets the first piece whole starts hardly later than TTS that gets text as it is generated", () => {
   const waits = REPLIES.map(firstWait);
   const mean = (pick: (wait: FirstWait) => number) =>
     waits.reduce((sum, wait) => sum + pick(wait), 0) / waits.length;

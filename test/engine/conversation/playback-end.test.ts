@@ -113,14 +113,14 @@ test("a timer that goes off early, or late, finds all heard that it was set for"
   }
 });
 
-test("a reply that was heard begins the count of failed turns anew, and nothing that the agent says by itself does", () => {
+test("a reply that was heard resets the count of failed turns, and what the agent says on its own does not", () => {
   for (const kind of ["reply", "greeting", "apology", "reminder", "resumed"] as const) {
     const { state } = endOf(heardTurn({ kind }), { failedTurns: 2 });
     assert.equal(state.failedTurns, kind === "reply" ? 0 : 2);
   }
 });
 
-test("a reply that broke is counted and told to the client, and the third in a row ends the call in words that are ready", () => {
+test("a failed reply is counted and reported to the client, and the third in a row ends the call with a prepared phrase", () => {
   for (const [turn, message] of [
     [heardTurn({ faulty: true }), "the reply was cut short"],
     [heardTurn({ faulty: true }, []), "the reply could not be spoken"],
@@ -207,7 +207,7 @@ test("the wait of a turn after an interruption begins with the end of the voice,
   assert.equal(totalOf(reportsOf(call).at(-1)), call.clock.monotonicMs() - 3_000 - 2_400);
 });
 
-test("so does that of a reply which waited for a voice that went on", () => {
+test("so does the end of a reply that waited for a voice that continued", () => {
   const call = new RecordedCall(PLAIN_SETTINGS);
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "book a table" });

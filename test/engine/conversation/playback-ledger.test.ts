@@ -107,7 +107,7 @@ test("at the end of the last sentence all has been heard, whatever fractions its
   });
 });
 
-test("a mark that tells late of an end moves what followed in the same breath, and not what was sent after a pause", () => {
+test("a late mark moves the audio that followed without a pause, and not audio that was sent after a pause", () => {
   const given = [
     { durationMs: 1_000, afterMs: 0 },
     { durationMs: 500, afterMs: 0 },
@@ -123,7 +123,7 @@ test("a mark that tells late of an end moves what followed in the same breath, a
   assert.deepEqual(startsOf(2, 3_000), [0, 1_000, 2_300, 3_000]);
 });
 
-test("a mark that was sent behind a silence puts the end right by what is left without it", () => {
+test("a mark that was sent after a silence corrects the end by what remains without it", () => {
   const sentence = { text: "one two three", expectedMs: 1_000 };
   const open = recordSent(EMPTY_LEDGER, { ...sentence, isWhole: false, durationMs: 1_000 }, 0);
   const late = recordGrowth(open, { ...sentence, isWhole: true, durationMs: 1_000 }, 1_600);
@@ -149,7 +149,7 @@ test("a silence is a gap from more than twenty milliseconds on", () => {
   assert.deepEqual([0, 20, 20.5, 21].map(isGap), [false, false, true, true]);
 });
 
-test("the last word of a sentence that may go on was not heard, however long ago it came; that of a whole one was at its end", () => {
+test("the last word of a sentence that may continue was not heard, however long ago it arrived; that of a whole one was at its end", () => {
   assert.equal(playedText(sentAt(0, OPEN), 5_000), "word word word");
   assert.equal(playedText(sentAt(0, { ...OPEN, expectedMs: 500 }), 5_000), "word word word");
   assert.equal(playedText(sentAt(0, WHOLE), 999.5), "word word word");
@@ -192,7 +192,7 @@ test("a sentence that was cut keeps the times of the words that it still has", (
   assert.equal(cut.sent[0]?.expectedMs, 900);
 });
 
-test("what another try says begins where the words that came end, and never behind the sound that came", () => {
+test("another attempt's words begin where the received words end, and never after the received audio", () => {
   const marks = [4, 9, 14].map((end) => ({ end, atMs: end * 100 }));
   const sent = { ...OPEN, startsAtMs: 0, durationMs: 1_000, expectedMs: 2_000, marks };
   const before = marks.slice(0, 2);
@@ -207,7 +207,7 @@ test("what another try says begins where the words that came end, and never behi
   });
 });
 
-test("a mark of a sentence that was never sent tells nothing", () => {
+test("a mark of a sentence that was never sent has no effect", () => {
   const ledger = sentAt(0, WHOLE);
   assert.equal(alignEnd(ledger, 1, 3_000), ledger);
 });
@@ -233,7 +233,7 @@ test("sound that stood still is heard so much later, however long that was", () 
   }
 });
 
-test("sound that is told to be late, or played, where none was sent or all stands still, changes nothing", () => {
+test("a report of late or played audio without sent audio, or while paused, changes nothing", () => {
   const silent = new AnsweredCall({ isPaced: true }).ask().token("It is ");
   const held = callInReply();
   held.send({ type: "speechStarted" });
@@ -286,7 +286,7 @@ function turnOf(...texts: readonly string[]): Turn {
   return { ...turn, sentences, ledger: recordSent(EMPTY_LEDGER, sent, 0) };
 }
 
-test("of very much that was never heard the beginning is kept, in whole words", () => {
+test("the beginning of a long unheard text is kept, in whole words", () => {
   const turn = turnOf("Heard.", "word ".repeat(UNHEARD_CHARACTERS_MAX));
   const text = unplayedText(turn, "interrupted", 1_000) ?? "";
   assert.ok(text.length <= UNHEARD_CHARACTERS_MAX && text.length > UNHEARD_CHARACTERS_MAX - 10);

@@ -7,7 +7,7 @@ const PLAYOUT_DELAY_UNKNOWN_MS = 40;
 
 const PROMPT = { durationMs: 2_000, elapsedMs: 500, minMarginMs: 75 };
 
-test("a voice that nobody has heard yet is held back a little, one that is quick and even not at all", () => {
+test("an unmeasured voice is held back a little, one that is fast and even not at all", () => {
   const delay = new PlayoutDelay();
   assert.equal(delay.of(2_000), PLAYOUT_DELAY_UNKNOWN_MS);
   delay.observe(PROMPT);
@@ -36,7 +36,7 @@ test("one piece alone says nothing of how even a voice is", () => {
   assert.equal(delay.of(2_000), 0);
 });
 
-test("a sentence that stalled among many that did not holds nobody back", () => {
+test("one stalled sentence among many that did not stall delays none", () => {
   const delay = new PlayoutDelay();
   for (let count = 0; count < 15; count += 1) delay.observe(PROMPT);
   delay.observe({ durationMs: 2_000, elapsedMs: 3_000, minMarginMs: -1_200 });
@@ -53,7 +53,7 @@ test("what comes slower than it plays is held back the longer, the longer it las
   assert.equal(delay.of(60_000), PLAYOUT_DELAY_MAX_MS);
 });
 
-test("each voice has a delay of its own, and only so many are kept", () => {
+test("each voice has its own delay, and the number of voices is limited", () => {
   const delays = new PlayoutDelays();
   const first = delays.of("first");
   first.observe(PROMPT);
@@ -91,7 +91,7 @@ test("one bad sentence in ten is an accident, and one that came as fast as it pl
   assert.equal(delay.of(500), 520);
 });
 
-test("only what came slower than it plays, and left a gap, is missing the more, the longer a sentence is", () => {
+test("only audio that arrives slower than it plays, and left a gap, needs more delay for a longer sentence", () => {
   for (const [durationMs, elapsedMs, minMarginMs, delayMs] of [
     [200, 201, -50, 120],
     [200, 200, -50, 70],

@@ -12,7 +12,7 @@ test("a sentence that still grows is one of the two that are made", () => {
   assert.deepEqual(call.linesOf("synthesize"), ['synthesize #1.2 "Three is gone."']);
 });
 
-test("no sentence is asked for while the caller has ten seconds to hear, and it is a moment later", () => {
+test("no sentence is requested while the caller has ten seconds to hear, and it is a moment later", () => {
   const reply = "One is here. Two is there. Three is gone.";
   const call = new AnsweredCall().ask().reply(reply);
   call.takeLines();
@@ -33,7 +33,7 @@ test("no sentence is asked for while the caller has ten seconds to hear, and it 
   }
 });
 
-test("a voice that falls silent early in a sentence is asked again after 1,200 ms, a later one 400 ms before its end is heard", () => {
+test("a voice that falls silent early in a sentence is retried after 1,200 ms, a later one 400 ms before its end is heard", () => {
   // Forty characters, which take this voice four seconds.
   const text = "It is the one that is over there by now.";
   const againAtMs = (durationMs: number, ...more: readonly (readonly [number, number])[]) => {

@@ -11,7 +11,7 @@ function callWithPreemptiveReply() {
   return call;
 }
 
-test("only the reply that there is no room for is given up, and none is begun early after it", () => {
+test("only the reply without room is dropped, and no preemptive one follows it", () => {
   const call = callWithPreemptiveReply();
   const turnId = call.preemptiveReply?.turnId ?? 0;
   call.send({ type: "preemptiveRefused", turnId: turnId - 1 });
@@ -22,7 +22,7 @@ test("only the reply that there is no room for is given up, and none is begun ea
   assert.equal(call.preemptiveReply, undefined);
 });
 
-test("of an early reply 4,000 characters are kept, and the token that reaches them", () => {
+test("4,000 characters of a preemptive reply are kept, and the token that reaches them", () => {
   const call = callWithPreemptiveReply();
   const turnId = call.preemptiveReply?.turnId ?? 0;
   for (const chars of [3_999, 1, 1]) {
@@ -31,7 +31,7 @@ test("of an early reply 4,000 characters are kept, and the token that reaches th
   assert.equal(call.preemptiveReply?.text.length, 4_000);
 });
 
-test("who is dictating is not answered early, unless the recognizer thinks that the turn is ending", () => {
+test("a dictating caller gets no preemptive reply, unless STT expects the turn to end", () => {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, preemptiveGeneration: true });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "transcript", text: "my number is five five", ...HEARD, endedAgoMs: 150 });

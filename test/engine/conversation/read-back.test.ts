@@ -251,7 +251,7 @@ test("a loudspeaker that is turned on in mid-call makes the agent answer itself 
   assert.equal(turnsOf(call), 3);
 });
 
-test("on a loudspeaker that is known a read-back that is said once more behind its echo is answered", () => {
+test("on a known loudspeaker a read-back that is repeated after its echo is answered", () => {
   const question = "So your number is zero one seven six two four?";
   const answer = "zero one seven six two four";
   for (let afterMs = 50; afterMs <= 1_500; afterMs += 50) {

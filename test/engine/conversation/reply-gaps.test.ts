@@ -184,7 +184,7 @@ for (const rate of [1, 1.5, 2, 3]) {
 /** Behind a word the next piece must be written and begun: more than a breath where the model or TTS is slower. */
 const BEHIND_A_WORD_MAX_MS = 500;
 
-test("behind a short first sentence a streamed reply without a mark goes on soon", () => {
+test("after a short first sentence a streamed reply without punctuation continues soon", () => {
   for (const [name, { text, msPerChar }] of Object.entries(UNMARKED)) {
     const call = new SlowVoice(2, { isStreamed: true, ...(msPerChar ? { msPerChar } : {}) });
     call.answer(`Of course. ${text}`);

@@ -115,7 +115,7 @@ for (const [hung, reason] of [
   });
 }
 
-test("the model goes on when all tools of a round have answered, and waits fifteen seconds for the slowest", () => {
+test("the LLM continues when all tools of a round have returned, and waits fifteen seconds for the slowest", () => {
   const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask().useTools("weather", "traffic");
   call.wait(10_000);
   says(call, "weather", "sunny");
@@ -126,7 +126,7 @@ test("the model goes on when all tools of a round have answered, and waits fifte
   assert.equal(call.linesOf("ask model").length, 1);
 });
 
-test("a model that asks for tools a fifth time is stopped: what it had said is heard, or there is an apology, and the call goes on", () => {
+test("an LLM that calls tools a fifth time is stopped: its text so far is heard, or there is an apology, and the call continues", () => {
   for (const said of ["", "Let me look. "]) {
     const call = new AnsweredCall({ tools: HTTP_TOOLS }).ask();
     if (said !== "") call.token(said).whole(0, 900);
@@ -148,7 +148,7 @@ test("a model that asks for tools a fifth time is stopped: what it had said is h
   }
 });
 
-test("only sound that the server holds is let go on for an apology", () => {
+test("only audio that the server holds is resumed for an apology", () => {
   for (const isPaced of [true, false]) {
     const settings = { isPaced, sensitivity: "high", fillerAfterMs: 1_500 } as const;
     const call = new AnsweredCall({ ...settings, phrases: stockPhrases("en") });
@@ -176,7 +176,7 @@ function askedEarly(words: string, settings: Partial<ConversationSettings> = {})
   return call;
 }
 
-test("words that end the turn and are more than what was answered early are answered anew, and that reply is dropped", () => {
+test("words that end the turn and are more than the preemptive reply answers get a new reply, and that one is dropped", () => {
   const call = askedEarly("what is my balance");
   const more = { text: "and my limit", lastWordEndMs: 1_900 };
   call.send({ type: "transcript", ...HEARD, ...more, speechFinal: true });
@@ -198,7 +198,7 @@ test("an early reply of which nothing has come is waited for like any: its first
   assert.equal(call.activeTurn.firstTokenAtMs, 2_000);
 });
 
-test("a caller who has been answered may be answered early twice again", () => {
+test("a caller who has been answered may get two preemptive replies again", () => {
   const call = askedEarly("what is my balance");
   call.wait(700).reply("It is ten.").whole(0, 900).wait(900);
   assert.equal(call.turn, undefined);
@@ -227,7 +227,7 @@ function stallMsOf(call: RecordedCall): number | undefined {
   return dueMs === undefined ? undefined : dueMs - call.clock.monotonicMs();
 }
 
-test("a model that goes on after a tool has all its time, though the caller has waited for long", () => {
+test("an LLM that continues after a tool has its full time, though the caller has waited long", () => {
   const call = askedCall();
   const toolCalls = [{ id: "a", name: "book", argumentsJson: "{}" }];
   call.clock.advance(6_900);
@@ -255,7 +255,7 @@ function asked(tokens: readonly string[], stallMs: number, intervalMs = 20): rea
 
 const FIRST = "Your table is booked.";
 
-test("behind a number or an abbreviation the stall has to be longer", () => {
+test("after a number or an abbreviation the stall has to be longer", () => {
   for (const second of [" It costs 30.", " We close at 5 p.m.", " It ships from the U.S."]) {
     assert.deepEqual(asked([FIRST, second], 999), [FIRST], second);
     assert.deepEqual(asked([FIRST, second], 1_000), [FIRST, second.trim()], second);
@@ -276,7 +276,7 @@ test("a turn that was taken the floor from within a second was not waited for, b
   assert.deepEqual(carriedOverWaitAfter(later, 2_000), { waitedMs: 5_000, untilMs: 2_000 });
 });
 
-test("only a reply of which nothing has come and nothing was done is waited for in vain", () => {
+test("only a reply without output and tools counts as a wait", () => {
   const word = { ...newSentence("One moment.", WAITING_SLOT_FIRST), durationMs: 800 };
   const waited = { waitedMs: 9_000, untilMs: 10_000 };
   assert.deepEqual(carriedOverWaitAfter(turnWith({ sentences: [word] }), 10_000), waited);
@@ -290,14 +290,14 @@ test("only a reply of which nothing has come and nothing was done is waited for 
   assert.equal(carriedOverWaitAfter(turnWith({ toolRounds: 1 }), 10_000), undefined);
 });
 
-test("a reply is given up twenty seconds after the question, and a vendor has two and a half seconds for a last try", () => {
+test("a reply is given up twenty seconds after the question, and a vendor has two and a half seconds for a last attempt", () => {
   const leftMs = (beforeMs: number) =>
     replyTimeoutAtMs(turnWith({ waitedBeforeMs: beforeMs })) - 1_000;
   const waited = [0, 17_500, 17_501, 19_000, 20_000, 21_000, 22_500, 30_000];
   assert.deepEqual(waited.map(leftMs), [20_000, 2_500, 2_500, 2_500, 2_500, 1_500, 0, 0]);
 });
 
-test("what was waited goes on while the caller speaks, for three seconds", () => {
+test("the wait continues while the caller speaks, for three seconds", () => {
   const state = newConversation(PLAIN_SETTINGS, []);
   assert.equal(waitedBeforeMs(state, 5_000), 0);
   const carriedOverWait = { waitedMs: 4_000, untilMs: 5_000 };

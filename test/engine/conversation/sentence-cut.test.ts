@@ -15,14 +15,14 @@ test("a language without spaces is cut between two words, not in one", () => {
   assert.equal(forcedCut(text, 0, behindHello + 2), behindHello);
 });
 
-test("what must be cut is cut behind the last clause or else before the last word", () => {
+test("a forced cut is after the last clause or otherwise before the last word", () => {
   const words = "We come to you tomor";
   assert.equal(forcedCut(words, 0, words.length), words.indexOf(" tomor"));
   const clauses = "We are on our way; we come tomor";
   assert.equal(forcedCut(clauses, 0, clauses.length), clauses.indexOf(" we come"));
 });
 
-test("a dash parts two clauses, but not before what comes behind it is known", () => {
+test("a dash separates two clauses, but not before the text after it is known", () => {
   const text = "I came—he went";
   const behindDash = text.indexOf("he");
   assert.equal(lastClauseEnd(text, 0, text.length), behindDash);
@@ -60,7 +60,7 @@ test("the half, the words and the characters of what must be cut count from its 
   assert.equal(forcedCut(thai, 20, 32), 30);
 });
 
-test("a space in the middle is no place to cut, one behind it is", () => {
+test("a space in the middle is not a cut, one at the end is", () => {
   assert.equal(forcedCut("aaaaa bbbb", 0, 10), 10);
   assert.equal(forcedCut("aaaaaa bbb", 0, 10), 6);
 });
@@ -80,7 +80,7 @@ test("a character of several marks goes with the next piece, from its beginning 
   assert.equal(forcedCut("ba\u0301\u0301", 0, 3), 1);
 });
 
-test("a joint stands inside of what is looked at, whatever spaces follow it", () => {
+test("a joint is within the range, whatever spaces follow it", () => {
   assert.equal(lastJoint("the keys for  me", 0, 13), 8);
   assert.equal(lastJoint("keys that hang", 4, 14), -1);
   assert.equal(lastJoint("keys that hang", 3, 14), 4);

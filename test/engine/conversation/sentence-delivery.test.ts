@@ -52,7 +52,7 @@ test("the first audio is held back for the voice's delay, and what comes later p
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("words are told once, with the next audio or the end, and no more than 500 wait", () => {
+test("words are reported once, with the next audio or the end, and at most 500 wait", () => {
   const { clock, delivery, words } = trial();
   const word = { text: "one", endMs: 100 };
   delivery.add(CHUNK, CHUNK_MS);
@@ -66,7 +66,7 @@ test("words are told once, with the next audio or the end, and no more than 500 
   assert.deepEqual(words, [0, 1, 500]);
 });
 
-test("no word is told twice", () => {
+test("no word is reported twice", () => {
   const { clock, delivery, words } = trial();
   delivery.timed([{ text: "one", endMs: 100 }]);
   delivery.add(CHUNK, CHUNK_MS);
@@ -77,7 +77,7 @@ test("no word is told twice", () => {
   assert.deepEqual(words, [1, 1, 0]);
 });
 
-test("a single byte is sound, and none is nothing; what nobody waits for is not played", () => {
+test("a single byte is audio, and none is not; an aborted sentence is not played", () => {
   for (const isDropped of [false, true]) {
     const { delivery, sent, told } = trial({ isStreamed: false });
     for (const size of [0, 1, 0, 2]) delivery.add(new Uint8Array(size), size);
@@ -119,7 +119,7 @@ test("a sentence that is whole before its delay is over does not wait for it", (
   assert.deepEqual(sent(), ["800!"]);
 });
 
-test("where only whole sentences are sent, nothing is told before the end", () => {
+test("with whole sentences only, nothing is reported before the end", () => {
   const { clock, delivery, told } = trial({ isStreamed: false });
   delivery.add(CHUNK, CHUNK_MS);
   clock.advance(500);

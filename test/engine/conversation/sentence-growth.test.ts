@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
-test("a failure that is told of a sentence that is whole, or of one that was never asked for, changes nothing", () => {
+test("a failure of a sentence that is whole, or was never requested, changes nothing", () => {
   const call = new RecordedCall(PLAIN_SETTINGS);
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "what time is it" });
@@ -23,7 +23,7 @@ test("a failure that is told of a sentence that is whole, or of one that was nev
   assert.deepEqual(call.crashes, []);
 });
 
-test("audio or a failure of a sentence that is known and was not asked for yet changes nothing", () => {
+test("audio or a failure of a sentence that was not requested yet changes nothing", () => {
   const call = new RecordedCall(PLAIN_SETTINGS);
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "what do you offer" });
@@ -67,7 +67,7 @@ test("the first millisecond of a sentence is sound that has come", () => {
   assert.equal(call.turn?.sentences[0]?.grewAtMs, 300);
 });
 
-test("the times of words are those that the voice told", () => {
+test("word times are those that TTS reported", () => {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, isStreamed: true });
   call.send({ type: "opened", resumed: true });
   call.send({ type: "written", text: "what time is it" });

@@ -65,7 +65,7 @@ test("a clause of twenty characters is not cut off, one of twenty-one is", () =>
   assert.deepEqual(split([`${begun(20)} ${rest}.`]), [`${begun(20)} ${rest}.`]);
 });
 
-test("a later sentence of eleven characters goes with the next one, one of twelve stands alone", () => {
+test("a later sentence of eleven characters is joined with the next one, one of twelve is separate", () => {
   const [first, next] = ["This is how it begins.", "And this one follows it."];
   assert.deepEqual(split([`${first} It is so ok. ${next}`]), [first, "It is so ok.", next]);
   assert.deepEqual(split([`${first} It is so o. ${next}`]), [first, `It is so o. ${next}`]);
@@ -107,7 +107,7 @@ test("what is not settled within forty characters is no boundary", () => {
   assert.equal(split([marks]).join(" "), marks);
 });
 
-test("whoever writes one mark after the other for ever is heard meanwhile", () => {
+test("an LLM that writes endless punctuation is spoken meanwhile", () => {
   const { sentences } = splitToken(EMPTY_SPLITTER, `We met there${"!".repeat(400)}`);
   assert.match(sentences[0] ?? "", /^We met there!+$/);
 });

@@ -61,7 +61,7 @@ function fault(expected: VendorFault) {
   return (error: unknown) => error instanceof VendorError && error.fault === expected;
 }
 
-test("a sentence is asked for as the agent speaks, and put together from its pieces", async () => {
+test("a sentence is requested with the agent's settings, and joined from its pieces", async () => {
   const trial = new Trial();
   const mp3 = await speak("hello", MP3_SOUND);
   const spoken = trial.say("hello");
@@ -88,7 +88,7 @@ test("a sentence is asked for as the agent speaks, and put together from its pie
   assert.equal(firstByteAtMs, 1_080, "the first byte counts, not the last");
 });
 
-test("a sentence said twice is not asked for again", async () => {
+test("a sentence said twice is not requested again", async () => {
   const trial = new Trial();
   const mp3 = await speak("hello", MP3_SOUND);
   const word = { text: "hello", startMs: 0, endMs: 300 };
@@ -154,7 +154,7 @@ test("an aborted sentence is aborted at the vendor", async () => {
   await assert.rejects(spoken, fault("aborted"));
 });
 
-test("of a voice that fails in mid-sentence nothing is converted any more", async () => {
+test("nothing more is converted of a voice that fails in mid-sentence", async () => {
   const trial = new Trial();
   const signals: AbortSignal[] = [];
   const format: AgentTts["format"] = {
@@ -196,7 +196,7 @@ test("a voice that gives nothing for four seconds has failed, before its first b
   }
 });
 
-test("a sentence that nobody waits for any more when its last sound has come is not said, and not kept", async () => {
+test("a sentence that is aborted when its last audio arrives is neither played nor cached", async () => {
   const trial = new Trial();
   const spoken = trial.say("hello");
   trial.synthesis.give(await speak("hello", MP3_SOUND));
@@ -225,7 +225,7 @@ async function convertedSentence(signal: AbortSignal): Promise<readonly WeakRef<
   return [new WeakRef(delivery), new WeakRef(clock)];
 }
 
-test("a sentence that was said whole leaves nothing of itself in memory while its call goes on", async () => {
+test("a sentence that was said in full leaves nothing in memory while its call continues", async () => {
   const call = new AbortController();
   const held = await convertedSentence(call.signal);
   await collectGarbage();

@@ -196,7 +196,7 @@ test("what comes after it is the second sentence, whatever it begins with", () =
   ]);
 });
 
-test("later sentences wait for the character after them, since nobody waits for them", () => {
+test("later sentences wait for the character after them, since no caller waits for them", () => {
   assert.deepEqual(given("Sure", "!", " I am here for you", "."), ["Sure!"]);
 });
 
@@ -358,7 +358,7 @@ function inTokens(text: string): readonly string[] {
   return [...sentences, splitEnd(state) ?? ""];
 }
 
-test("a model that stalls behind a mark outside of the basic plane has said a whole sentence", () => {
+test("an LLM that stalls after a mark outside of the basic plane has said a whole sentence", () => {
   const text = "𑄃𑄟𑄬 𑄇𑄧𑄟𑄴𑅁";
   const step = splitReplyToken(EMPTY_SPLITTER, text);
   assert.deepEqual(step.sentences, [text]);
@@ -366,7 +366,7 @@ test("a model that stalls behind a mark outside of the basic plane has said a wh
   assert.deepEqual(splitStalled(begun.state, 5_000)?.sentences, [text]);
 });
 
-test("so does every terminal of Unicode that is nothing else, in any token", () => {
+test("so does every unambiguous terminal of Unicode, in any token", () => {
   const others = new Set([
     ".",
     "!",
@@ -572,7 +572,7 @@ function heardPart(text: string, fraction: number): string {
   return wholeWords(text, text.length * fraction);
 }
 
-test("what was heard ends with a whole word", () => {
+test("heard text ends with a whole word", () => {
   const text = "One two three four.";
   const cases: readonly (readonly [fraction: number, heard: string])[] = [
     [0, ""],
@@ -663,7 +663,7 @@ test("in scripts without spaces a short word is one and a phrase is more", () =>
   assert.equal(wordCount("我要 two 杯 coffee"), 4);
 });
 
-test("a word is compared without marks, capitals and apostrophes, and ends where it stands", () => {
+test("a word is compared without punctuation, capitals and apostrophes, and has its position", () => {
   assert.deepEqual(spokenWords("“Don’t,” he said: 42!"), [
     { word: "dont", end: 6 },
     { word: "he", end: 11 },

@@ -29,7 +29,7 @@ test("a sentence said once takes no room", () => {
   assert.ok(cache.find(VOICE, "Hello."));
 });
 
-test("what was said once is forgotten when enough else was said", () => {
+test("a sentence that was said once is dropped after enough others", () => {
   const cache = new SpeechCache(1_000);
   cache.keep(VOICE, "Hello.", sentence(1));
   for (let said = 0; said <= SAID_ONCE_MAX; said += 1) cache.keep(VOICE, `${said}`, sentence(1));
@@ -67,7 +67,7 @@ test("what is kept stays within its bytes, the least recently used goes first", 
   assert.ok(cache.find(VOICE, "three"));
 });
 
-test("the times of a sentence's words take their room beside its audio", () => {
+test("the times of a sentence's words count in addition to its audio", () => {
   const cache = new SpeechCache(1_000);
   const words = Array.from({ length: 10 }, (_, n) => ({ text: "word", endMs: n * 100 }));
   keepTwice(cache, "timed", { ...sentence(300), words });

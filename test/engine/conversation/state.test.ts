@@ -51,7 +51,7 @@ test("sentences are found by their numbers, whatever was said between them", () 
   );
 });
 
-test("how long a sentence will take is what has come of it, and the pace of its voice for the rest", () => {
+test("the expected length of a sentence is its received audio, plus the voice's pace for the rest", () => {
   const sentence = newSentence("0123456789", 0);
   const expectedMs = (given: Partial<typeof sentence>) =>
     asSent({ ...sentence, ...given }, 100).expectedMs;
@@ -68,7 +68,7 @@ test("how long a sentence will take is what has come of it, and the pace of its 
   );
 });
 
-test("a line that plays the voice as it comes is given longer pieces than one that is sent whole ones", () => {
+test("a line in stream mode gets longer pieces than one with whole sentences", () => {
   const reply = `The garden has roses, ${"which nobody has seen for years, ".repeat(12)}`;
   const [streamed, whole] = [true, false].map(
     (isStreamed) => splitToken(splitterFor({ isStreamed }), reply).sentences,
@@ -161,7 +161,7 @@ test("a turn that nothing was sent of leaves what was spoken before it, whose ec
   });
 });
 
-test("what was waited in vain counts for the same question, and not for the next one behind a reply that failed", () => {
+test("a wait without an answer counts for the same question, and not for the next one after a failed reply", () => {
   const times = { callerEndedAtMs: 1_000, decidedAtMs: 1_200, attempt: 0 };
   const turn = newTurn({ id: 2, kind: "reply", userText: "Hello?", ...times });
   const state = changed(newConversation(PLAIN_SETTINGS, []), { turn });
@@ -199,7 +199,7 @@ function windowsOf(turns: number): readonly (readonly { role: string; content: s
   return call.effects.flatMap((effect) => (effect.type === "requestReply" ? [effect.history] : []));
 }
 
-test("of a long one the end is given, from something that the caller said", () => {
+test("of a long conversation the end is passed, from a caller's message on", () => {
   for (const window of windowsOf(30).slice(10)) {
     assert.ok(window.length <= HISTORY_MESSAGES_MAX);
     assert.ok(window.length >= HISTORY_MESSAGES_MAX - 1, "no more is left out than one answer");

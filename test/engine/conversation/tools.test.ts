@@ -21,7 +21,7 @@ function turnOf(kind: TurnKind, userText: string) {
   return newTurn({ id: 2, kind, userText, callerEndedAtMs: 0, decidedAtMs, attempt: 1 });
 }
 
-test("what was done for one question is told before another one, of which it says nothing", () => {
+test("tool messages of one question precede another one, which does not repeat them", () => {
   const toolsDone = { question: "book", covered: "book a room", messages: BOOKED, pending: [] };
   const state = { ...newConversation(PLAIN_SETTINGS, []), toolsDone };
   assert.deepEqual(conversationOf(state, turnOf("reply", "cancel all of that")), {
@@ -34,7 +34,7 @@ test("what was done for one question is told before another one, of which it say
   });
 });
 
-test("what was done is forgotten when its reply, or the rest of that, was heard, and not for other words of the agent", () => {
+test("tool messages are dropped when their reply, or its rest, was heard, and not for other words of the agent", () => {
   const toolsDone = { question: "", covered: "", messages: BOOKED, pending: [] };
   const state = { ...newConversation(PLAIN_SETTINGS, []), toolsDone };
   const kinds = ["reply", "resumed", "greeting", "apology", "reminder", "farewell"] as const;
@@ -45,7 +45,7 @@ test("what was done is forgotten when its reply, or the rest of that, was heard,
   assert.deepEqual(kept, ["greeting", "apology", "reminder", "farewell"]);
 });
 
-test("of a caller who never hears what tools did, what the newest turns did is kept", () => {
+test("for a caller who never hears results of tools, the newest turns' messages are kept", () => {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, tools: [{ kind: "http", name: "book" }] });
   call.send({ type: "opened", resumed: true });
   const counts: number[] = [];
@@ -112,7 +112,7 @@ test("several tools are waited for, whatever their order, and however often the 
   );
 });
 
-test("tools of two turns with the same id are told apart", () => {
+test("tools of two turns with the same id are distinguished", () => {
   const call = interruptedAtWork();
   call.send({ type: "toolDone", turnId: 1, callId: "a", content: "first" });
   const toolCalls = [{ id: "a", name: "book", argumentsJson: "{}" }];
@@ -130,7 +130,7 @@ test("tools of two turns with the same id are told apart", () => {
   );
 });
 
-test("a tool that does not answer in time is not waited for; its late result is told in the next turn", () => {
+test("a tool that does not return in time is not awaited; its late result is in the next turn", () => {
   const call = interruptedAtWork();
   call.clock.advance(13_900);
   assert.equal(asks(call), 1);
@@ -138,7 +138,7 @@ test("a tool that does not answer in time is not waited for; its late result is 
   assert.equal(asks(call), 2);
   assert.deepEqual(answerTo(call, "a"), {
     ok: false,
-    error: "it is still at work: its result has not come yet",
+    error: "it is still running: its result has not arrived yet",
   });
   const turnId = call.turn?.id ?? 0;
   call.send({ type: "replyToken", turnId, text: "One moment please." });
@@ -167,7 +167,7 @@ test("a tool that does not answer in time is not waited for; its late result is 
   assert.deepEqual(call.crashes, []);
 });
 
-test("keys that were stopped are told so, and not waited for", () => {
+test("DTMF that was stopped is reported as such, and not awaited", () => {
   const tools = [{ kind: "sendDigits", name: "sendDigits" }] as const;
   const call = new RecordedCall({ ...PLAIN_SETTINGS, tools });
   call.send({ type: "opened", resumed: true });
@@ -179,7 +179,7 @@ test("keys that were stopped are told so, and not waited for", () => {
   assert.equal(asks(call), 2);
   assert.deepEqual(answerTo(call, "k"), {
     ok: false,
-    error: "it was stopped before its answer came: it may have been done, or not",
+    error: "it was stopped before its result arrived: it may or may not have been done",
   });
 });
 
@@ -200,7 +200,7 @@ function startedOf(requestedCount: number) {
   return { ran, told: asked?.role === "assistant" ? asked.toolCalls?.length : undefined };
 }
 
-test("of the tools that a model asks for at once eight are started, and the others were never asked for", () => {
+test("of the LLM's concurrent tool calls eight are started, and the others are ignored", () => {
   assert.deepEqual(startedOf(8), { ran: 8, told: 8 });
   assert.deepEqual(startedOf(9), { ran: 8, told: 8 });
 });

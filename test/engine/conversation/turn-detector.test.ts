@@ -215,7 +215,7 @@ test("the words of the turn are counted as they come, guesses included", () => {
   assert.equal(step(ended.state, { utteranceEndMs: 1_200 }).words, 0);
 });
 
-test("of a turn without an end only the newest words are kept", () => {
+test("only the newest words of a turn without an end are kept", () => {
   let state = EMPTY_TRANSCRIPT_BUFFER;
   for (let count = 0; count < 3_000; count += 1) {
     state = step(state, { final: `word${count} and more`, endMs: count * 100 }).state;
@@ -232,7 +232,7 @@ const message = fc.oneof(
   fc.constant({ silence: true } as const),
 );
 
-test("whatever comes: a turn has words, leaves nothing behind, and silence leaves nothing unsaid", () => {
+test("in any case: a turn has words, leaves no state behind, and silence leaves no words behind", () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 40 }), (messages) => {
       let state = EMPTY_TRANSCRIPT_BUFFER;

@@ -20,7 +20,7 @@ test("a voice has the pace of what it said, and one sentence of numbers changes 
   assert.equal(paces.of("other"), VOICE_MS_PER_CHAR);
 });
 
-test("only so many voices are kept: the one that has not spoken for longest is forgotten", () => {
+test("the number of voices is limited: the one that has not spoken for longest is dropped", () => {
   const paces = new VoicePaces();
   paces.record("first", TEXT, TEXT.length * 40);
   for (let voice = 1; voice < VOICES_MAX; voice += 1) paces.record(`${voice}`, TEXT, 3_000);

@@ -20,7 +20,7 @@ function formatOf(line: RawFormat, formats: readonly SpeechFormat[]) {
   return webStreamAudio(line, noPool).sentenceFormat(client);
 }
 
-test("the voice is asked for what the client takes, or for what makes the least work", () => {
+test("TTS is asked for the client's format, or for the one with the least work", () => {
   const asked = (line: RawFormat, formats: readonly SpeechFormat[]) =>
     formatOf(line, formats).request;
   assert.equal(asked(PCM_24K, [MP3, MULAW_8K, PCM_24K]), PCM_24K);
@@ -31,7 +31,7 @@ test("the voice is asked for what the client takes, or for what makes the least 
   assert.equal(asked(MULAW_8K, [MP3]), MP3);
 });
 
-test("each encoding has speech of its own in the cache", () => {
+test("each encoding has its own speech in the cache", () => {
   const names = [PCM_24K, PCM_16K, MULAW_8K, PCM_8K].map((line) => formatOf(line, [MP3]).name);
   assert.equal(new Set([...names, "mp3"]).size, 5);
 });

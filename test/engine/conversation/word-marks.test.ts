@@ -17,7 +17,7 @@ function marked(text: string, ...told: readonly string[]): readonly WordMark[] {
   return markWords(text, [], words);
 }
 
-test("a word is said at its end, with the mark behind it", () => {
+test("a word is said at its end, including its punctuation", () => {
   const text = "Hello, dear Ada!";
   const marks = marked(text, "Hello=500", "dear=700", "Ada=900");
   assert.deepEqual(
@@ -47,7 +47,7 @@ test("what a voice says in other words is passed over, and what follows is found
   );
 });
 
-test("a word that the text has only far behind is not taken for that one", () => {
+test("a word that the text has only much later does not match", () => {
   const text = "One two three four five six and one more.";
   assert.deepEqual(marked(text, "more=300"), []);
 });
@@ -61,7 +61,7 @@ test("four words may be left out before one that is found again, and five may no
   assert.deepEqual(marked(text, "six=300"), []);
 });
 
-test("a word that is marked is not found a second time, whatever stands behind it", () => {
+test("a marked word is not found a second time, whatever follows it", () => {
   const first = markWords("no no now", [], [{ text: "no", endMs: 200 }]);
   const all = markWords("no no now", first, [{ text: "no", endMs: 400 }]);
   assert.deepEqual(all, [
@@ -80,7 +80,7 @@ test("a time that goes back counts as the one before it", () => {
   assert.deepEqual(later.at(-1), { end: 7, atMs: 500 });
 });
 
-test("what stands behind the last mark takes no time when the audio is over by then", () => {
+test("text after the last mark takes no time if the audio is over by then", () => {
   const marks = [{ end: 3, atMs: 500 }];
   assert.equal(spokenAfterMs("one two", marks, 7, 400), 500);
   assert.equal(charsSpoken("one two", marks, 600, 400), 3);
@@ -107,7 +107,7 @@ test("words come in parts, and one that is said twice is found twice", () => {
   );
 });
 
-test("without marks an even pace is taken for it, and however odd the times are, more is never less", () => {
+test("without marks the pace is even, and however odd the times are, more is never less", () => {
   assert.equal(charsSpoken("1234567890", [], 500, 1_000), 5);
   const word = fc.record({
     text: fc.constantFrom("one", "two", "three", "four", "x", ""),
@@ -125,7 +125,7 @@ test("without marks an even pace is taken for it, and however odd the times are,
   );
 });
 
-test("so long as a part of a text takes, so much of it is said then, with marks and without", () => {
+test("the inverse: as long as a part of a text takes, that part is said then, with marks and without", () => {
   const marks = [
     { end: 4, atMs: 500 },
     { end: 10, atMs: 900 },

@@ -86,7 +86,7 @@ test("small documents stand whole in the prompt as data, as long as there is roo
   assert.deepEqual(JSON.parse(lines[0] ?? ""), { document: "small.md", text });
 });
 
-test("passages of dropped preemptive replies are not kept for ever", async () => {
+test("passages of dropped preemptive replies are not kept forever", async () => {
   const { knowledge, searches } = await opened();
   knowledge.hear("what does a haircut cost");
   searches[0]?.resolve([FOUND]);

@@ -38,7 +38,7 @@ test("a PDF has its words read", async () => {
   assert.match(text, /Dyeing costs sixty/);
 });
 
-test("of HTML the words are read, without scripts and navigation, below their headings", async () => {
+test("the words of HTML are read, without scripts and navigation, below their headings", async () => {
   const page =
     "<head><title>x</title></head><nav>Home</nav><script>alert(1)</script><h1>Prices</h1><p>Cut: <b>30</b>&nbsp;&euro;</p><ul><li>One<li>Two</ul>";
   const text = await textOf("page.html", "html", page);
@@ -82,7 +82,7 @@ test("HTML that is nested without end is refused at once", async () => {
   assert.match(content.error, /nested too deeply/);
 });
 
-test("a document that keeps its thread busy is given up", async () => {
+test("a document that blocks its thread is given up", async () => {
   const clock = new VirtualClock();
   const reader = new DocumentReader({ clock, thread: ENDLESS });
   const reading = reader.read({

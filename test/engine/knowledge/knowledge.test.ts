@@ -61,7 +61,7 @@ test("what an organization has no room for is not stored", async (context) => {
   assert.equal((await knowledge.get("org", id)).status, "ready");
 });
 
-test("a page that ended the server at each try is given up", async (context) => {
+test("a page that crashed the server at each attempt is given up", async (context) => {
   const { knowledge, database, clock, newId } = await opened(context);
   const { id } = await knowledge.addUrl(
     "org",

@@ -77,7 +77,7 @@ test("every line is there, in order, when a process logs and exits at once", asy
   );
 });
 
-test("a reader that is gone stops nobody: not who logs, and not the process's end", async () => {
+test("a closed reader blocks neither the logger nor the process's end", async () => {
   const child = speaker("pipe");
   await order(child, "read 1");
   outputOf(child).destroy();
@@ -102,7 +102,7 @@ test("a full disk loses lines and nothing else", async () => {
   assert.equal(await exitCode(child, 0), 7);
 });
 
-test("a disk that has room again is told how many lines it has not taken", async (context) => {
+test("a disk that has room again gets the number of dropped lines", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-log-"));
   context.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "log");

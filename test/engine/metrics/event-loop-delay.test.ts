@@ -42,7 +42,7 @@ test("a loop that works without calls is watched too, until it rests", (t) => {
   assert.equal(delay.isWatching, false);
 });
 
-test("a loop that is blocked is late, and the time in which nobody watched is not", async (t) => {
+test("a blocked loop is late, and unwatched time does not count", async (t) => {
   const { delay } = loop();
   t.after(() => delay.close());
   delay.watch();

@@ -17,7 +17,7 @@ async function told(metrics: LiveStreamMetrics, prefix = "parley_livestream_") {
   return (await metrics.text()).split("\n").filter((line) => line.startsWith(prefix));
 }
 
-test("streams, listeners, viewers and ladders are told as they are now", async () => {
+test("streams, listeners, viewers and ladders have their current values", async () => {
   let viewers: (readonly [string, number])[] = [
     ["one", 5],
     ["two", 6],

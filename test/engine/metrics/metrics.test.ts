@@ -19,7 +19,7 @@ async function lines(changes: Partial<MetricsSources> = {}): Promise<readonly st
   return (await new Metrics({ ...SOURCES, ...changes }).text()).split("\n");
 }
 
-test("gauges are read when they are asked for", async () => {
+test("gauges are read on request", async () => {
   const told = await lines();
   assert.ok(told.includes("parley_calls_active 3"));
   assert.ok(told.includes("parley_ready 1"));
@@ -41,7 +41,7 @@ test("credentials that calls keep away from are counted by category and vendor, 
   assert.deepEqual(await told(), []);
 });
 
-test("what cannot be told is left out, and is not zero", async () => {
+test("an unknown value is omitted, not zero", async () => {
   const told = await lines({ diskFreeBytes: async () => undefined });
   assert.deepEqual(
     told.filter((line) => line.startsWith("parley_disk_free_bytes")),
@@ -49,7 +49,7 @@ test("what cannot be told is left out, and is not zero", async () => {
   );
 });
 
-test("the room of a disk is told, and that of a folder that is not there is not", async (t) => {
+test("a disk's free space is reported, and that of a missing folder is not", async (t) => {
   const statfs = t.mock.method(promises, "statfs", () =>
     Promise.resolve({ bavail: 7, bsize: 4_096 }),
   );

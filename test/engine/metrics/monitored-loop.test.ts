@@ -44,7 +44,7 @@ test("how late timers ran is what is above the monitor's own period, and never l
   assert.deepEqual(delay.takeWorst(), NONE);
 });
 
-test("each figure is the worst of those that were taken since it was last asked for", (t) => {
+test("each figure is the worst since it was last read", (t) => {
   const { delay, said } = monitored(t);
   delay.watch();
   Object.assign(said, { p50: 15, p90: 26, p99: 37, max: 48 });
@@ -54,7 +54,7 @@ test("each figure is the worst of those that were taken since it was last asked 
   assert.deepEqual(delay.takeWorst(), { p50Ms: 5, p90Ms: 17, p99Ms: 27, maxMs: 39 });
 });
 
-test("the monitor begins anew whenever it is switched on or read, and rests when nothing is to be watched", (t) => {
+test("the monitor restarts whenever it is enabled or read, and rests when nothing is to be watched", (t) => {
   let busyShare = 0.25;
   const { delay, said, takenAsks } = monitored(t, () => busyShare);
   said.p99 = 500;
@@ -71,7 +71,7 @@ test("the monitor begins anew whenever it is switched on or read, and rests when
   assert.deepEqual([delay.isWatching, takenAsks()], [false, ["disable"]]);
 });
 
-test("a loop is busy by what it did since it was last asked, not since the process began", (t) => {
+test("a loop's load covers the time since it was last read, not since the process began", (t) => {
   const loop = { active: 0, idle: 0 };
   const shareSince = (now?: typeof loop, last = { active: 0, idle: 0 }) => {
     if (now === undefined) return { ...loop, utilization: 0 };

@@ -101,7 +101,7 @@ test("faults of vendors are counted by kind, and the time without a recognizer i
   ]);
 });
 
-test("the event loop's lateness is taken once for all of its figures, in seconds", async () => {
+test("the event loop's lateness is read once for all of its figures, in seconds", async () => {
   let count = 0;
   const metrics = newMetrics(() => {
     count += 1;
@@ -130,7 +130,7 @@ test("every gauge has its own source", async () => {
   }
 });
 
-test("replies for which two models were asked are counted by what came of it", async () => {
+test("hedged replies are counted by outcome", async () => {
   const metrics = newMetrics();
   metrics.hedged({ asked: 5, won: 3, withheld: 2, wastedTokens: 70 });
   metrics.hedged({ asked: 1, won: 0, withheld: 0, wastedTokens: 7 });

@@ -64,7 +64,7 @@ test("events are awaited in the order in which they come, each once", async () =
   await assert.rejects(caller.say("too late"), /over/);
 });
 
-test("what the agent said is heard, in order, and nothing more of what was stopped", async () => {
+test("the agent's words are heard, in order, and no more of stopped ones", async () => {
   const caller = await Caller.connect({ url: service.url, apiKey: "vk_1" });
   service.play(await mp3Of("You will not hear the end of this."));
   service.play(await mp3Of("Nor any of this."));
@@ -82,7 +82,7 @@ test("what the agent said is heard, in order, and nothing more of what was stopp
   assert.equal(heard[1]?.playedText, "");
 });
 
-test("a refused call tells the close code", async () => {
+test("a refused call reports the close code", async () => {
   await assert.rejects(
     Caller.connect({ url: service.url, apiKey: "bad" }),
     /refused: 4001 unauthorized/,
@@ -116,7 +116,7 @@ test("a muted caller sends nothing, and what is said instead takes the place of 
   assert.ok(service.words.includes("stop"));
 });
 
-test("a text that is no message of the service is told as unreadable", async () => {
+test("a text that is no message of the service is reported as unreadable", async () => {
   const caller = await Caller.connect({ url: service.url, apiKey: "vk_1" });
   service.tell({ type: "surprise" });
   const event = await caller.until(({ type }) => type === "unreadable");

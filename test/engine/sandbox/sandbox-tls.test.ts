@@ -67,7 +67,7 @@ test("it takes WebSockets over TLS", async () => {
   socket.terminate();
 });
 
-test("nobody believes its certificate without its authority", async () => {
+test("its certificate is not trusted without its authority", async () => {
   const refused = { code: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" };
   await assert.rejects(post(`${urls.openai}/chat/completions`, hello(false)), refused);
 });

@@ -56,7 +56,7 @@ test("a setting that does not exist is refused, and nothing is changed", async (
   assert.deepEqual(sandbox.faults.edge, {});
 });
 
-test("the journal tells when each request came and when its first and last byte went", async () => {
+test("the journal records when each request arrived and when its first and last byte were sent", async () => {
   await fetch(`${desk}/journal`, { method: "DELETE" });
   const before = process.hrtime.bigint();
   await ask(sandbox.urls.groq, "say hello journal");
@@ -76,7 +76,7 @@ test("the journal tells when each request came and when its first and last byte 
   assert.deepEqual(await (await fetch(`${desk}/journal`)).json(), [...entries]);
 });
 
-test("the journal tells what a stream of speech was told, and when its last sound came", async () => {
+test("the journal records what a stream of speech received, and when its last sound arrived", async () => {
   await fetch(`${desk}/journal`, { method: "DELETE" });
   const client = await RawDeepgramClient.open(sandbox.urls.deepgram);
   client.hear(join(encodeSpeech("hello", 16_000), silence(300, 16_000)));
@@ -136,7 +136,7 @@ test("it runs in a thread", async () => {
   await assert.rejects(ask(thread.urls.openai, "say hi"));
 });
 
-test("it runs as a process, tells its addresses in one line, and ends on SIGTERM", async () => {
+test("it runs as a process, prints its addresses in one line, and ends on SIGTERM", async () => {
   const main = fileURLToPath(new URL("../../../engine/sandbox/main.js", import.meta.url));
   const env = { ...process.env, SANDBOX_FAULTS: '{"groq":{"fault":"overloaded"}}' };
   const child: ChildProcess = spawn(process.execPath, [main, "0"], { env });

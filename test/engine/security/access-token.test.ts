@@ -33,11 +33,11 @@ test("a token is the compact HS256 JWT of its five claims", async () => {
   assert.equal(await tokensAt(startOfTest()).issue(ADA), ADAS_TOKEN);
 });
 
-test("a token of another implementation with the same secret is taken", async () => {
+test("a token of another implementation with the same secret is accepted", async () => {
   assert.deepEqual(await tokensAt(startOfTest()).verify(ADAS_TOKEN), CLAIMS);
 });
 
-test("a token that comes again is not looked at anew, until it expires", async () => {
+test("a repeated token is not verified again, until it expires", async () => {
   const clock = startOfTest();
   const tokens = tokensAt(clock);
   const first = await tokens.verify(ADAS_TOKEN);

@@ -20,7 +20,7 @@ function issued(tokens: ClientTokens, claims: typeof CLAIMS | typeof BARE, ttlSe
   return made.token;
 }
 
-test("a token tells what it is good for, until it expires", () => {
+test("a token contains its permissions, until it expires", () => {
   const clock = new VirtualClock();
   const tokens = new ClientTokens({ secret: SECRET, clock });
   for (const claims of [CLAIMS, BARE]) {

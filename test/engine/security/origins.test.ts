@@ -13,7 +13,7 @@ for (const origin of [
   "tauri://localhost",
   "chrome-extension://abcdefghijklmnop",
 ]) {
-  test(`${origin} can be allowed, and stands for itself`, () => {
+  test(`${origin} can be allowed, and matches itself`, () => {
     assert.equal(isOriginPattern(origin), true);
     assert.equal(matchesOrigin(origin, origin), true);
   });

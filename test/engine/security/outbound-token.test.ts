@@ -8,7 +8,7 @@ const SECRET = "s".repeat(32);
 /** Five hours. */
 const LIFETIME_MS = 18_000_000;
 
-test("a placed call's token tells which call it is for, until it expires", () => {
+test("a placed call's token identifies its call, until it expires", () => {
   const clock = new VirtualClock();
   const tokens = new OutboundTokens({ secret: SECRET, clock });
   const token = tokens.mint(CLAIMS);

@@ -69,7 +69,7 @@ function heldHashing(context: TestContext) {
   return { held, end };
 }
 
-test("two passwords are hashed at a time and 128 wait; who comes then is told to come back", async (t) => {
+test("two passwords are hashed at a time and 128 wait; further ones are refused with a delay", async (t) => {
   const { held, end } = heldHashing(t);
   const taken = Array.from({ length: 130 }, () => hashPassword("correct horse"));
   await assert.rejects(hashPassword("correct horse"), {

@@ -54,7 +54,7 @@ test("work beyond the number that may run starts when a place is free", async ()
   assert.deepEqual(await Promise.all([first, third]), ["first", "third"]);
 });
 
-test("work that would wait behind a full queue is refused at once, with the time to come back", async () => {
+test("work that would wait behind a full queue is refused immediately, with a delay", async () => {
   const work = scriptedWork();
   const taken = [work.begin("first"), work.begin("second"), work.begin("third")];
   await assert.rejects(work.begin("fourth"), (error) => {

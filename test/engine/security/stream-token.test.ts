@@ -52,7 +52,7 @@ test("a token lives for a minute", () => {
   assert.equal(tokens.redeem(late).refusal, "expired");
 });
 
-test("a token of a server whose clock is a little ahead is taken, one from the future is not", () => {
+test("a token of a server whose clock is slightly ahead is accepted, one from the future is not", () => {
   const base = 1_800_000_000_000;
   const here = newTokens({ clock: new VirtualClock(base) });
   const ahead = newTokens({ clock: new VirtualClock(base + CLOCK_SKEW_MAX_MS) });

@@ -9,7 +9,7 @@ function token(nonce: string, expiresAtMs: number): ClientToken {
   return { ...claims, variables: {}, nonce, expiresAtMs };
 }
 
-test("a token begins one conversation, and goes on with that one alone", () => {
+test("a token begins one conversation, and continues only that one", () => {
   const clock = new VirtualClock();
   const uses = new TokenUses(clock);
   const mine = token("a", clock.epochMs() + 60_000);
@@ -32,7 +32,7 @@ test("a call that could not be opened leaves the token as it was", () => {
   assert.equal(uses.take(mine, undefined), undefined);
 });
 
-test("of a token that nobody has taken, nothing is noted", () => {
+test("an unused token has no stored state", () => {
   const clock = new VirtualClock();
   const uses = new TokenUses(clock);
   const mine = token("a", clock.epochMs() + 60_000);

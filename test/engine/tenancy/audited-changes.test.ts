@@ -10,7 +10,7 @@ const ROOT = { type: "administrator", id: "root" } as const;
 const NUMBER = "+15550101000";
 
 /** Whoever reads the trail has to know who did what to which thing, when none of them is there any more. */
-test("every change leaves one entry, which says who changed what", async (t) => {
+test("every change leaves one entry, with its actor and its object", async (t) => {
   const platform = await openPlatform(t);
   const { agents, apiKeys, clock, database, newId, organizations, providers } = platform;
   const members = new Members(platform);

@@ -98,7 +98,7 @@ test("a key check under an old key stays until everything is resealed", async (t
   assert.equal(await both.keyCheck(), "current");
 });
 
-test("of credentials under two keys a start says how many it cannot open", async (t) => {
+test("with credentials under two keys a start reports how many it cannot decrypt", async (t) => {
   const { platform, tenant } = await withOwnProvider(t);
   const { database } = platform;
   const other = await platform.providers.create(tenant, ownLlm({ name: "Other" }));

@@ -86,7 +86,7 @@ async function keepers(database: Database) {
   ] as const;
 }
 
-test("so much of what was read is kept, and the one that was asked for the longest ago makes room", async () => {
+test("the number of cached records is limited, and the least recently used one is dropped", async () => {
   const { database, reads } = countingDatabase();
   for (const [what, max, ask] of await keepers(database)) {
     const readsOf = async (index: number) => {

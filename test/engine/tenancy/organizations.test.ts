@@ -49,7 +49,7 @@ test("the administrator changes an organization's plan", async () => {
   assert.equal((await platform.refreshed(tenant)).plan.slug, "pro");
 });
 
-test("whoever runs the command line stands in the trail of what it changes, and without a name the server", async () => {
+test("the command line's user is in the trail of its changes, and without a name the server", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const { database, accounts, apiKeys, clock, newId } = platform;
@@ -105,7 +105,7 @@ test("set-up makes an active organization, an owner who can sign in, and a key",
   assert.equal(tenant?.plan.slug, "pro");
 });
 
-test("set-up with an e-mail that is taken is a conflict", async () => {
+test("set-up with a used e-mail is a conflict", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   await assert.rejects(

@@ -104,7 +104,7 @@ test("a model that is new in a release is added to the standard plans that have 
   assert.deepEqual(await database.plans.findBySlug("starter"), seeded, "nothing is new any more");
 });
 
-test("a plan that was added later stands in the public list by what it costs", async (t) => {
+test("a plan that was added later is in the public list by its price", async (t) => {
   const { database, plans } = await openPlatform(t);
   const pricing = { monthly: 99, annual: 990, maxDiscountPercent: 0 };
   await database.plans.insertIfAbsent(planRecord({ id: "own", slug: "own", pricing }));

@@ -55,7 +55,7 @@ test("the second counts from the beginning of the read", async () => {
   assert.equal(reads.length, 2);
 });
 
-test("those who ask at the same time share a read", async () => {
+test("concurrent reads are shared", async () => {
   const { stored, reads, ask, answer } = newCache();
   stored.set("a", "1");
   const asked = Promise.all([ask("a"), ask("a"), ask("b")]);
@@ -99,7 +99,7 @@ test("an old read that fails or finds nothing leaves the newer one in its place"
   assert.equal(reads.length, 2);
 });
 
-test("what does not exist is asked for again, and so is what could not be read", async () => {
+test("missing records and failed reads are read again", async () => {
   const { cache, reads, read } = newCache();
   await read("a");
   await read("a");
@@ -112,7 +112,7 @@ test("what does not exist is asked for again, and so is what could not be read",
   assert.equal(await cache.get("b", () => Promise.resolve("1")), "1");
 });
 
-test("beyond the limit, the one that was asked for the longest ago makes room", async () => {
+test("beyond the limit, the least recently used one is dropped", async () => {
   const { stored, reads, read } = newCache();
   const keys = ["a", "b", "c", "d"];
   for (const key of keys) stored.set(key, key);
@@ -124,7 +124,7 @@ test("beyond the limit, the one that was asked for the longest ago makes room", 
   assert.deepEqual(reads, ["b"]);
 });
 
-test("a change is told to others when it is made, whether it succeeds or not, and before its maker goes on", async () => {
+test("a change is announced when it is made, whether it succeeds or not, and before it resolves", async () => {
   const changes = new RecordChanges();
   const order: string[] = [];
   changes.onChanged(async () => {

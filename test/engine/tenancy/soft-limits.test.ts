@@ -6,7 +6,7 @@ import { LoopbackPlatform } from "../../api/http/loopback-platform.js";
 
 const ACTIVE_KEYS_MAX = 100;
 
-test("keys that are asked for at the same time do not pass the limit together", async (t) => {
+test("keys that are requested concurrently do not exceed the limit together", async (t) => {
   const platform = await LoopbackPlatform.start();
   t.after(() => platform.close());
   const { byKey } = await platform.newTenancy();

@@ -19,7 +19,7 @@ const TOOL = {
   timeoutMs: 2_000,
 } as const;
 
-/** A page that answers when the test says so, and is not when nobody waits any more. */
+/** A page that answers when the test says so, and is not when the request was aborted. */
 class Page {
   readonly asked: ClientToolCall[] = [];
   answer: (answer: ClientToolAnswer) => void = () => {};

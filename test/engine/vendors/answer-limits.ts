@@ -96,19 +96,19 @@ export function describeAnswerLimits({
       await assert.rejects(answered, { fault: "timeout" });
     }
 
-    it("its first byte is waited for so long", async () => {
+    it("the first byte has this time limit", async () => {
       const { answered } = await slowAnswer();
       await endsAfter(limits.firstByteMs, answered);
     });
 
-    it("the next byte is waited for so long", async () => {
+    it("the next byte has this time limit", async () => {
       const { answered, say } = await slowAnswer();
       clock.advance(limits.firstByteMs - 1);
       await say();
       await endsAfter(limits.betweenBytesMs, answered);
     });
 
-    it("the whole is waited for so long, though there is always something", async () => {
+    it("the whole has this time limit, though data keeps arriving", async () => {
       const { answered, say } = await slowAnswer();
       const stepMs = limits.betweenBytesMs - 1;
       let leftMs = limits.totalMs;

@@ -151,7 +151,7 @@ for (const { vendor, knob } of VENDORS) {
         assert.deepEqual(completion.toolCalls, []);
       });
 
-      it("the vendor takes the calls and their results back, and goes on with them", async () => {
+      it("the vendor accepts its calls and their results, and continues with them", async () => {
         const asked = { role: "user", content: "use find_order and use hold" } as const;
         const { completion } = await askedWithTools([asked]);
         const toolCalls = completion.toolCalls ?? [];

@@ -45,7 +45,7 @@ test("no model is offered that its vendor gives up, but for OpenAI's voices, whi
   }
 });
 
-test("an end is told 90 days before, and is an end from its day on", () => {
+test("a retirement is announced 90 days before, and in force from its day on", () => {
   const stageAt = (day: string) =>
     modelNotice("openai", "llm", "gpt-4o-2024-08-06", Date.parse(day))?.stage;
   assert.equal(stageAt("2026-10-15"), undefined);
@@ -74,7 +74,7 @@ test("snapshots, tuned models and long names are known by what they come from", 
   assert.equal(languageAbilities("openai", "gpt-6-luna-mini").isKnown, false);
 });
 
-test("a model behind another server is known by its vendor's name for it", () => {
+test("a model behind another server has the row of its vendor's name", () => {
   const behind = languageAbilities("openai-compatible", "openai/gpt-6-luna");
   assert.deepEqual(behind, languageAbilities("openai", "gpt-6-luna"));
   assert.equal(languageAbilities("openai-compatible", "llama").temperature, "always");

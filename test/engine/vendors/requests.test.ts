@@ -11,7 +11,7 @@ import { ScriptedWebServer } from "./scripted-web-server.js";
 
 const SAID = [{ role: "user", content: "12345678" }] as const;
 
-describe("what a vendor is asked", () => {
+describe("requests to a vendor", () => {
   let server: ScriptedWebServer;
   let context: VendorContext;
 
@@ -132,7 +132,7 @@ describe("what a vendor is asked", () => {
     assert.equal(directed.voice, "coral");
   });
 
-  it("voices that can give PCM say so, and are asked for it by their vendor's name of it", async () => {
+  it("voices with PCM list it, and are asked for it by their vendor's name", async () => {
     for (const vendor of ["openai", "elevenlabs"]) {
       const { formats } = textToSpeech(vendor, given(), context);
       assert.ok(formats.includes(PCM_24K), vendor);
@@ -246,7 +246,7 @@ describe("what a vendor is asked", () => {
     );
   });
 
-  it("a base URL in the provider's settings counts when no other is given", async () => {
+  it("a base URL in the provider's settings applies by default", async () => {
     server.answer = (response) => response.end("audio");
     const settings = { baseUrl: `${server.url}/own` };
     const speech = textToSpeech("openai", { ...given(settings), baseUrl: undefined }, context);
@@ -262,7 +262,7 @@ describe("a provider that cannot work", () => {
   const context = { clock, connections };
   const given = { baseUrl: undefined, apiKey: "key", settings: {}, clientOwned: true };
 
-  it("is told apart from one that fails, before any request", () => {
+  it("is distinguished from one that fails, before any request", () => {
     const noKey = { ...given, apiKey: undefined };
     assert.throws(() => languageModel("openai", noKey, context), { fault: "unauthorized" });
     assert.throws(() => speechToText("deepgram", noKey, context), { fault: "unauthorized" });
@@ -281,7 +281,7 @@ describe("a provider that cannot work", () => {
     });
   });
 
-  it("is told so when its key cannot stand in a header", async () => {
+  it("gets an error if its key is invalid in a header", async () => {
     const model = languageModel("openai", { ...given, apiKey: "line\nbreak" }, context);
     const request = { modelId: "m", messages: SAID, temperature: 0, maxTokens: 9 };
     await assert.rejects(

@@ -106,7 +106,7 @@ for (const { category, providerKey, keys } of vendors) {
   });
 }
 
-test("what no client knows is left alone", () => {
+test("unknown settings are ignored", () => {
   assert.deepEqual(vendorSettingFaults("llm", "groq", { region: "eu", tier: 1 }), []);
   assert.deepEqual(vendorSettingFaults("llm", "unknown", { region: "eu" }), []);
 });

@@ -61,7 +61,7 @@ const LIMITS: readonly Limits[] = [
 
 for (const { of: place, taken, refused } of LIMITS) {
   const [category, vendor, setting] = place;
-  test(`${setting} of ${vendor} is taken up to its limits and no further`, () => {
+  test(`${setting} of ${vendor} is accepted up to its limits and no further`, () => {
     const isTaken = (value: unknown) =>
       vendorSettingFaults(category, vendor, { [setting]: value }).length === 0;
     for (const value of taken) assert.ok(isTaken(value), JSON.stringify(value));
@@ -69,7 +69,7 @@ for (const { of: place, taken, refused } of LIMITS) {
   });
 }
 
-test("who writes a setting is told the limits", () => {
+test("an invalid setting's error contains the limits", () => {
   const [fault] = vendorSettingFaults("tts", "cartesia", { volume: 3 });
   assert.deepEqual(fault, { path: "volume", message: "expected a number from 0.5 to 2" });
   const [other] = vendorSettingFaults("stt", "whisper", { silenceMs: 1 });

@@ -102,7 +102,7 @@ for (const { vendor, knob, modelId, tellsWords } of VENDORS) {
       );
     });
 
-    it("says what would be mark-up, quotation or not Latin as it stands", async () => {
+    it("says mark-up, quotes and non-Latin text unchanged", async () => {
       const text = `Is 3 < 5 & "so" > 'no'? Grüße, 你好.`;
       await audioOf(saying(text));
       const request = vendors.sandbox.journal.findLast(({ kind }) => kind === "request");
@@ -110,7 +110,7 @@ for (const { vendor, knob, modelId, tellsWords } of VENDORS) {
     });
 
     if (tellsWords) {
-      it("tells where its words stand, to who asks", async () => {
+      it("reports word times on request", async () => {
         const words: SpokenWord[] = [];
         const onWords = (more: readonly SpokenWord[]) => words.push(...more);
         const pcm = await audioOf(saying("The table is booked.", { onWords }));
@@ -324,7 +324,7 @@ for (const { vendor, knob, modelId, tellsWords, faults, format } of STREAMED) {
     }
 
     if (tellsWords) {
-      it("is done 300 ms after the last word, where the end is not told", async () => {
+      it("is done 300 ms after the last word, if the end is not reported", async () => {
         vendors.sandbox.faults[knob] = { realTimeFactor: 0, fault: "neverDone", times: 1 };
         const words: SpokenWord[] = [];
         const saying = spoken(text, (more) => {
@@ -341,7 +341,7 @@ for (const { vendor, knob, modelId, tellsWords, faults, format } of STREAMED) {
     }
 
     for (const fault of ["doneEarly", "doneTwice"] as const) {
-      it(`loses no word and says none twice where the end is told as by ${fault}`, async () => {
+      it(`loses no word and repeats none if the end is reported as by ${fault}`, async () => {
         strike(fault);
         assert.equal(await spoken(text), text);
         assert.equal(await spoken(next), next, "what was told of the first is not of the second");

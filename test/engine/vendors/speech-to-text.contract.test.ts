@@ -92,7 +92,7 @@ for (const vendor of VENDORS) {
       assert.ok(Math.abs((listener.utteranceEndsMs[0] ?? 0) - spokenMs) < 120);
     });
 
-    it("gives the last words before it ends when it is told that no more audio comes", async () => {
+    it("returns the last words before it ends when the audio ends", async () => {
       const stream = await open();
       writeFrames(stream, spoken("good bye"));
       await stream.finish();
@@ -131,7 +131,7 @@ for (const vendor of VENDORS) {
       });
     }
 
-    it("tells the operator which parameter the vendor refuses", async () => {
+    it("reports to the operator which parameter the vendor refuses", async () => {
       const refused = open(never(), {
         ...OPTIONS,
         format: { encoding: "pcm16", sampleRateHz: 11_025 },

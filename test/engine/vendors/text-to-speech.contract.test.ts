@@ -93,7 +93,7 @@ for (const { vendor, knob, modelId } of VENDORS) {
       assert.equal(vendors.sandbox.openConnections, connections);
     });
 
-    it("says what would be mark-up, quotation or not Latin as it stands", async () => {
+    it("says mark-up, quotes and non-Latin text unchanged", async () => {
       const text = `Is 3 < 5 & "so" > 'no'? Grüße, 你好.`;
       await audioOf(saying(text));
       assert.equal(vendors.sandbox.journal.findLast(({ kind }) => kind === "request")?.text, text);
@@ -155,7 +155,7 @@ describe("text to speech: what only some vendors do", () => {
       );
   }
 
-  it("tells a spent quota from a request too many", async () => {
+  it("distinguishes a used-up quota from a rate limit", async () => {
     vendors.sandbox.faults.openaiSpeech = { fault: "quotaExceeded" };
     vendors.sandbox.faults.elevenlabs = { fault: "quotaExceeded" };
     for (const vendor of ["openai", "elevenlabs"] as const) {

@@ -85,12 +85,12 @@ async function refusal(client: Client, url: string, connections: Connections): P
 for (const client of CLIENTS) {
   const { key, category } = client;
   describe(`${category}: ${key}`, () => {
-    test("gives nothing to whoever has a certificate of an unknown authority", async () => {
+    test("sends nothing to a server with a certificate of an unknown authority", async () => {
       const reason = await refusal(client, addressIn(sandbox, key), trustingNobody);
       assert.match(reason, /no TLS connection that can be trusted: UNABLE_TO_VERIFY/);
     });
 
-    test("gives nothing to whoever has a certificate for another name", async () => {
+    test("sends nothing to a server with a certificate for another name", async () => {
       const url = `${client.protocol}//${new URL(elsewhere.origin).host}`;
       const reason = await refusal(client, url, trustingAll);
       assert.match(reason, /no TLS connection that can be trusted: ERR_TLS_CERT_ALTNAME_INVALID/);

@@ -80,7 +80,7 @@ const VENDORS = [
 const LASTING: ReadonlySet<VendorFault> = new Set(["unauthorized", "quotaExceeded", "refused"]);
 
 for (const { vendor, modelId, pieceFrames, endMark, authorization, ...expected } of VENDORS) {
-  describe(`what a recognizer that decides turns is asked and sent: ${vendor}`, () => {
+  describe(`the requests and data for an STT with turn detection: ${vendor}`, () => {
     let scripted: ScriptedRecognition;
 
     beforeEach(async () => {

@@ -77,7 +77,7 @@ for (const { vendor, modelId } of VENDORS) {
       assert.equal(model?.hasTurnDetection, true);
     });
 
-    it("tells a turn from its start to its end, and its words before its end", async () => {
+    it("reports a turn from its start to its end, and its words before its end", async () => {
       const stream = await open();
       writeFrames(stream, spoken("book a table for two."));
       writeFrames(stream, quiet(600));
@@ -107,7 +107,7 @@ for (const { vendor, modelId } of VENDORS) {
       stream.close();
     });
 
-    it("gives the last words before it ends when it is told that no more audio comes", async () => {
+    it("returns the last words before it ends when the audio ends", async () => {
       const stream = await open();
       writeFrames(stream, spoken("good bye"));
       await stream.finish();
@@ -141,7 +141,7 @@ for (const { vendor, modelId } of VENDORS) {
       });
     }
 
-    it("tells the operator what the vendor refuses", async () => {
+    it("reports to the operator what the vendor refuses", async () => {
       const refused = open(never(), { format: { encoding: "pcm16", sampleRateHz: 11_025 } });
       await assert.rejects(refused, { fault: "refused", message: /sample_rate/ });
     });
@@ -235,7 +235,7 @@ describe("Deepgram Flux", () => {
 
   after(() => vendors.close());
 
-  it("tells an end early when it is asked to, takes it back, and ends in the same words", async () => {
+  it("reports an eager end on request, revokes it, and ends with the same words", async () => {
     const listener = new RecordingListener(vendors.changes);
     const given = { ...vendors.settingsFor("deepgram"), settings: { eagerEotThreshold: 0.4 } };
     const client = speechToText("deepgram", given, vendors.context);

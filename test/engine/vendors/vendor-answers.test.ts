@@ -50,7 +50,7 @@ test("what a vendor does not count is estimated of all that it said, tools and a
   assert.equal(completionTokens, Math.ceil(chars / 4));
 });
 
-test("an answer is whole though nothing comes behind its end mark", async (context) => {
+test("a response is complete though nothing follows its end mark", async (context) => {
   const body = 'data: {"choices":[{"delta":{"content":"Hello."}}]}\n\ndata: [DONE]';
   const { completionTokens } = await replyOf(context, "openai", body);
   assert.equal(completionTokens, 2);

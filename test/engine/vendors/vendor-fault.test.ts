@@ -8,7 +8,7 @@ import {
   safeText,
 } from "../../../engine/vendors/vendor-fault.js";
 
-test("a key is hidden wherever it stands; what is too short to be one is a word", () => {
+test("a key is hidden at any position; a text too short to be one is a word", () => {
   assert.equal(safeText("abcd, and\nabcd", "abcd"), "[key], and [key]");
   assert.equal(safeText("abc", "abc"), "abc");
   assert.equal(safeText("abcd", undefined), "abcd");
@@ -26,7 +26,7 @@ test("what may pass is tried elsewhere or again, and what a vendor refuses is no
   assert.deepEqual(by("refused"), [400, 403, 422]);
 });
 
-test("a line is cut behind 300 characters, and has neither ends of lines nor control characters", () => {
+test("a line is cut after 300 characters, and has neither line ends nor control characters", () => {
   assert.equal(safeText("x".repeat(300), undefined), "x".repeat(300));
   assert.equal(safeText("x".repeat(301), undefined), `${"x".repeat(300)}…`);
   assert.equal(safeText(" one\r\n\u0000 two\t", undefined), "one two");
@@ -92,7 +92,7 @@ function refused(headers: Record<string, string | string[]>, code?: string, mess
   return refusal("acme", "rateLimited", answer, { code, message }, "the-key");
 }
 
-test("a refusal is told by its code and never in the vendor's text, with the status and the id of the request", () => {
+test("a refusal is reported by its code and never in the vendor's text, with the status and the id of the request", () => {
   assert.equal(refused({}).message, "acme answered 429");
   assert.equal(refused({}, "a_code", "").message, "acme answered 429: a_code");
   const told = refused({}, "a_code", "the-key is too busy");

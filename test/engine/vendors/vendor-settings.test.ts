@@ -23,7 +23,7 @@ test("an address of another protocol, or that is none, is refused by what was ex
   }
 });
 
-test("where no address is given the public one counts, and no slash at the end does", () => {
+test("without an address the public one applies, and a trailing slash is ignored", () => {
   const known = { origin: "https://api.acme.example", path: "/v1" };
   for (const none of [undefined, ""]) assert.deepEqual(endpoint(none), known);
   const own = { origin: "http://10.0.0.1:8000", path: "/v1" };
@@ -36,7 +36,7 @@ test("a key goes out as a bearer's, and none where there is none", () => {
   assert.deepEqual(bearer(undefined), {});
 });
 
-test("a key that is wanted and not there is told before anybody is asked", () => {
+test("a missing key is reported before any request", () => {
   const given = { baseUrl: undefined, settings: {}, clientOwned: false };
   assert.equal(requireApiKey("acme", { ...given, apiKey: "the-key" }), "the-key");
   for (const apiKey of ["", undefined]) {
@@ -47,7 +47,7 @@ test("a key that is wanted and not there is told before anybody is asked", () =>
   }
 });
 
-test("a setting that does not fit is named, with what was expected; those that nobody knows are left alone", () => {
+test("an invalid setting is named, with what was expected; unknown ones are ignored", () => {
   const fields = { pauseMs: v.optional(wholeNumber(1, 9), 5) };
   const parsed = (settings: Record<string, unknown>) =>
     parseSettings("acme", fields, { baseUrl: "", apiKey: "", settings, clientOwned: false });

@@ -80,7 +80,7 @@ voice string
 voiceId string
 `;
 
-test("a setting is asked for as a number, a text or an address", () => {
+test("a setting has the type number, text or address", () => {
   const offered = VENDORS.flatMap((vendor) =>
     CATEGORIES.flatMap((category) => vendor[category]?.settings ?? []),
   );

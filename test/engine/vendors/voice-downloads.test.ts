@@ -88,7 +88,7 @@ for (const { vendor, scheme, modelId, url, headers, body, refusal, told } of DOW
       return Buffer.concat(chunks).toString();
     }
 
-    it("is asked for with its key, in one request", async () => {
+    it("is requested with its key, in one request", async () => {
       server.answer = (response) => response.end("sound");
       assert.equal(await heard(), "sound");
       const [request] = server.requests;

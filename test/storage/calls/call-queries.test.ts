@@ -137,7 +137,7 @@ test("words are found that either side has said, in any case and with signs that
   assert.deepEqual(both, [["2"], 3]);
 });
 
-test("words are looked for in so many of the latest calls, piece by piece, and in no older ones", async (context) => {
+test("words are searched in a limited number of the latest calls, piece by piece, and in no older ones", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   const begin = (index: number) =>
@@ -206,7 +206,7 @@ test("a call needs attention by what only its metadata have", async (context) =>
   assert.deepEqual([...found].sort(), ["deaf", "silent", "slow"]);
 });
 
-test("turns come with their call and its moment, without what tools answered, and a call without turns is told too", async (context) => {
+test("turns have their call and its time, without results of tools, and a call without turns is listed too", async (context) => {
   const database = await temporaryDatabase(context);
   await insertCalls(database);
   const sinceMs = NOON_MS + MINUTE_MS;
@@ -269,7 +269,7 @@ test("the statistics cover all calls, and the mean those that have ended", async
   });
 });
 
-test("a call that is taken out of the file by hand is not counted any more", async (context) => {
+test("a call that is deleted from the file by hand is not counted any more", async (context) => {
   const filePath = temporaryFile();
   const database = await temporaryDatabase(context, filePath);
   await insertCalls(database);

@@ -91,7 +91,7 @@ test("a saved turn adds messages and stages, and replaces the metrics", async (c
   assert.deepEqual(call?.metrics, { ...METRICS, turnCount: 4 });
 });
 
-test("a turn is saved whether or not the conversation that comes with it was changed by somebody else", async (context) => {
+test("a turn is saved whether or not another call has changed its conversation", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls, history } = database;
   await insertOrganizations(database);
@@ -145,7 +145,7 @@ test("a call that ends keeps its end, its last turn and the usage of its day", a
   assert.deepEqual(await usage.list("org", ...ANY_DAY), [usageRecord()]);
 });
 
-test("what is learnt of a call later stands beside what was known, and of no call is nothing", async (context) => {
+test("later metadata of a call is added to the earlier, and a missing call has none", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
   await insertOrganizations(database);

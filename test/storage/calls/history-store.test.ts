@@ -20,7 +20,7 @@ test("a history is loaded by its organization, while it is young enough", async 
   assert.equal(await history.load("org", "another", NOON_MS), undefined);
 });
 
-test("what is known to be kept is replaced, with its age; what somebody else has saved is not", async (context) => {
+test("a known history is replaced, with its age; one that another call has saved is not", async (context) => {
   const database = await temporaryDatabase(context);
   const { history } = database;
   await insertOrganizations(database);
@@ -35,7 +35,7 @@ test("what is known to be kept is replaced, with its age; what somebody else has
   assert.equal(await history.load("org", "key", NOON_MS + 7), undefined, "its age stays too");
 });
 
-test("what was purged meanwhile is kept anew", async (context) => {
+test("a history that was purged meanwhile is stored again", async (context) => {
   const database = await temporaryDatabase(context);
   const { history } = database;
   await insertOrganizations(database);

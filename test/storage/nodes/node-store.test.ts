@@ -35,7 +35,7 @@ test("a heartbeat says what the server does and gives all servers, but to one th
   assert.match(all?.sql ?? "", / order by "name"$/);
 });
 
-test("a server is taken for dead only by who has seen its last heartbeat, and takes no more calls then", async () => {
+test("a server is declared dead only with its last heartbeat, and accepts no more calls then", async () => {
   const { database, asked, answers } = askedDatabase();
   const state = { ...SAID, isTaking: 1, isDraining: 0, isLost: 0 };
   const seen = { ...NODE, ...state, startedAtMs: 1, heartbeatAtMs: NOON_MS, silentMs: 20_000 };

@@ -4,7 +4,7 @@ import { askedDatabase } from "./asked-database.js";
 
 const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
 
-test("who takes a key first is told so, and everybody what is remembered under it", async () => {
+test("the first user of a key learns that, and all others get the stored value", async () => {
   const { database, asked, answers } = askedDatabase();
   answers.push(
     [1, [{ value: "mine" }]],
@@ -26,7 +26,7 @@ test("who takes a key first is told so, and everybody what is remembered under i
   assert.deepEqual(known?.parameters, ["key"]);
 });
 
-test("an owner may have so many that were not taken out, and each is taken out once", async () => {
+test("an owner may have a limited number that were not taken out, and each is taken out once", async () => {
   const { database, asked, answers } = askedDatabase();
   const row = { owner: "org", value: "claims" };
   answers.push([1], [0]);
@@ -45,7 +45,7 @@ test("an owner may have so many that were not taken out, and each is taken out o
   assert.match(removal?.sql ?? "", /^delete .* "untilMs" > .* returning "value"$/);
 });
 
-test("what is remembered of a key is kept when the key is given back, and what is too old goes ten thousand at a time", async () => {
+test("a key with a stored value is kept on release, and expired ones are removed ten thousand at a time", async () => {
   const { database, asked } = askedDatabase();
   await database.onceTokens.remember("key", "value");
   await database.onceTokens.release("key");

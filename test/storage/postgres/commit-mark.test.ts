@@ -25,7 +25,7 @@ test("what a mark says of its transaction, it says for five minutes: later it ma
   assert.equal(await told(true, FIVE_MINUTES_MS + 1), "forgotten");
 });
 
-test("a transaction that holds its mark is under way, and whoever has asked leaves no lock behind", async () => {
+test("a transaction that holds its mark is in progress, and a lookup leaves no lock behind", async () => {
   const server = new ScriptedPool();
   server.answer = (sql) => {
     if (sql.startsWith("insert")) throw saidByServer("55P03");
@@ -48,7 +48,7 @@ test("a transaction that holds its mark is under way, and whoever has asked leav
   await assert.rejects(outcomeOf(server.pool, MARK), { code: "57P01" });
 });
 
-test("a commit is asked for sixty times while the database is away, then nobody knows", async () => {
+test("a commit is looked up sixty times while the database is down, then its outcome is unknown", async () => {
   const server = new ScriptedPool();
   server.answer = () => {
     throw saidByServer("57P03");
@@ -66,7 +66,7 @@ test("a commit is asked for sixty times while the database is away, then nobody 
   await lost.settle();
 });
 
-test("a commit that is still under way is asked for again, until it is known what came of it", async () => {
+test("a commit in progress is looked up again, until its outcome is known", async () => {
   const server = serverWith(false);
   const known = server.answer;
   server.answer = (sql) => {
@@ -83,7 +83,7 @@ test("a commit that is still under way is asked for again, until it is known wha
   await outcome;
 });
 
-test("nobody waits for what is not asked for, or is given up", async () => {
+test("a lookup that is not made, or is given up, blocks nothing", async () => {
   const unasked = new UncertainCommits(new ScriptedPool().pool, false);
   await assert.rejects(unasked.wasCommitted(MARK, LOST), StorageStoppedError);
   const lost = new UncertainCommits(serverWith(false).pool, true);
@@ -93,7 +93,7 @@ test("nobody waits for what is not asked for, or is given up", async () => {
   await assert.rejects(lost.wasCommitted(MARK, LOST), StorageStoppedError);
 });
 
-test("a mark that is too old to tell leaves it open what came of its transaction", async () => {
+test("a mark that is too old leaves the outcome of its transaction unknown", async () => {
   const lost = new UncertainCommits(serverWith(true, FIVE_MINUTES_MS + 1).pool, true);
   const outcome = assert.rejects(
     lost.wasCommitted(MARK, LOST),
@@ -103,7 +103,7 @@ test("a mark that is too old to tell leaves it open what came of its transaction
   await outcome;
 });
 
-test("each lost commit is told what came of it, once", async () => {
+test("each lost commit gets its outcome, once", async () => {
   for (const isUndone of [true, false]) {
     const server = serverWith(isUndone);
     const lost = new UncertainCommits(server.pool, true);

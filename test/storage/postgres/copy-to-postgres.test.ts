@@ -179,7 +179,7 @@ test("a copy that is not the same is not kept; sums may differ by what adding th
   await assertUndone(server, filePath);
 });
 
-test("what goes wrong on either side is told with the side on which it did", async (t) => {
+test("an error on either side is reported with that side", async (t) => {
   const { filePath, file, server, other } = await copiedFile(t);
   const failing = (code: string) => {
     other.refuse = ({ sql }) => {

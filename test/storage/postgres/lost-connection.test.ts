@@ -28,7 +28,7 @@ function lostServer() {
   };
 }
 
-test("a commit whose answer was lost is asked for, and its request gets what it would have got", async () => {
+test("a commit whose response was lost is looked up, and its request gets its result", async () => {
   const { server, marks, client } = lostServer();
   const sent = client.send([UPDATE, UPDATE], false);
   await settled();
@@ -40,7 +40,7 @@ test("a commit whose answer was lost is asked for, and its request gets what it 
   assert.deepEqual(marks.asked, [["mark"]]);
 });
 
-test("one that was undone is refused as what may be asked again, and so is one that was not committed yet", async () => {
+test("one that was undone is refused as retryable, and so is one that was not committed yet", async () => {
   const { server, marks, client } = lostServer();
   marks.isUndone = true;
   const refused = assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritableError);
@@ -60,7 +60,7 @@ test("one that was undone is refused as what may be asked again, and so is one t
   assert.equal(marks.asked.length, 1, "nobody asks for those");
 });
 
-test("who closes gives up what nobody knows", async () => {
+test("closing rejects requests with an unknown outcome", async () => {
   const { server, client } = lostServer();
   const unknown = assert.rejects(client.send([UPDATE, UPDATE], false), StorageStoppedError);
   await settled();
@@ -69,7 +69,7 @@ test("who closes gives up what nobody knows", async () => {
   assert.equal(server.isEnded, true);
 });
 
-test("of several that fail the first in order says why, whichever was told first", async () => {
+test("of several failures the first in order is reported, whichever arrived first", async () => {
   let refuse = (_error: Error) => {};
   const first = new Promise<number>((_, reject) => {
     refuse = reject;

@@ -14,7 +14,7 @@ test("an address names host, port and database, and neither user nor password", 
   }
 });
 
-test("an address whose password is not percent-encoded is never told in part", () => {
+test("an address whose password is not percent-encoded is never reported in part", () => {
   for (const url of [
     "postgres://parley:12/34@db/calls",
     "postgres://parley:12?34@db/calls",

@@ -48,7 +48,7 @@ test("every table is counted at one moment, and totals that are not those of the
   await closed();
 });
 
-test("a database that cannot be looked at is told in words, what is wrong in it as it is", async (t) => {
+test("an unreadable database is reported in words, and its problems unchanged", async (t) => {
   const { server, database, closed } = await newDatabase(t);
   database.hasTables = false;
   await assert.rejects(checkPostgres(server.url), (error) => {

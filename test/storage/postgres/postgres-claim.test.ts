@@ -53,7 +53,7 @@ test("a database is claimed by a lock that lives as long as its connection, whic
   await fresh.close();
 });
 
-test("a name is claimed beside others, under a lock that keeps out who wants the whole database", async (t) => {
+test("a name is claimed next to others, under a lock that excludes a claim of the whole database", async (t) => {
   const { server, take } = await lockServer(t);
   const claim = await take("one");
   const { sql, values } = server.told[1] ?? { sql: "", values: [] };
@@ -69,7 +69,7 @@ test("a name is claimed beside others, under a lock that keeps out who wants the
   await claim.close();
 });
 
-test("what another server has is refused, in words that say what it has, and no connection is left", async (t) => {
+test("another server's claim is refused, with what it has, and no connection remains", async (t) => {
   const { server, locks, take } = await lockServer(t);
   const whole = `another server runs on PostgreSQL at ${server.address}: stop that one first`;
   const named = `another server named one runs on PostgreSQL at ${server.address}: give this one a NODE_NAME`;
@@ -94,7 +94,7 @@ test("what another server has is refused, in words that say what it has, and no 
   await allClosed(server);
 });
 
-test("a claim whose connection was lost is taken again when it is looked at, once for all who look", async (t) => {
+test("a claim whose connection was lost is renewed by the health check, once for all concurrent ones", async (t) => {
   const { server, locks, take, lost } = await lockServer(t);
   const claim = await take("one");
   await claim.renew();

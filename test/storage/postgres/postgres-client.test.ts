@@ -67,7 +67,7 @@ test("a guard that touches no row undoes its request, and what follows no change
   );
 });
 
-test("those who are in each other's way try again, five times in all", async () => {
+test("colliding transactions are retried, five times in all", async () => {
   const { server, client } = newClient();
   let tries = 0;
   server.answer = (sql) => {
@@ -106,7 +106,7 @@ test("statements are sent without waiting for each, but for one that depends on 
   assert.deepEqual(server.asked.slice(3), ["insert", UPDATE.sql, "commit"]);
 });
 
-test("of several that fail the first says why, and a guard that touched no row goes before them all", async () => {
+test("of several failures the first is reported, and a guard that touched no row precedes them all", async () => {
   const { server, client } = newClient();
   const refused = { ...UPDATE, sql: "insert" };
   server.answer = (sql) => {
@@ -162,7 +162,7 @@ test("why nothing could be written is known until something is, and a read says 
   assert.equal(client.writeFault, undefined);
 });
 
-test("so many requests wait and no more, and who closes waits for them", async () => {
+test("the number of waiting requests is limited, and closing waits for them", async () => {
   const { server, client } = newClient({ requestsWaitingMax: 2 });
   const held: (() => void)[] = [];
   server.answer = () => new Promise((resolve) => held.push(() => resolve(ONE_ROW)));
@@ -179,7 +179,7 @@ test("so many requests wait and no more, and who closes waits for them", async (
   assert.equal(server.isEnded, true);
 });
 
-test("ten thousand requests wait where nothing else is said, and who closes waits for a last one", async () => {
+test("ten thousand requests wait by default, and closing waits for the last one", async () => {
   const { server, client } = newClient();
   const held: (() => void)[] = [];
   server.answer = () => new Promise((resolve) => held.push(() => resolve(ONE_ROW)));

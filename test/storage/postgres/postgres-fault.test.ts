@@ -8,7 +8,7 @@ import {
 } from "../../../storage/postgres/postgres-fault.js";
 import { saidByServer } from "./scripted-pool.js";
 
-test("a broken rule is told with its table and columns, whatever language the server speaks", () => {
+test("a broken rule is reported with its table and columns, whatever language the server speaks", () => {
   const unique = saidByServer("23505", { constraint: "shelves(room,place)", table: "calls" });
   assert.deepEqual(faultOfPostgres(unique), {
     kind: "unique",
@@ -47,7 +47,7 @@ test("what the driver says by itself is about the way to the server, unless a va
   }
 });
 
-test("only those who were in each other's way try again at once, and only a lost connection leaves open what happened", () => {
+test("only collisions are retried immediately, and only a lost connection leaves the outcome unknown", () => {
   const codes = ["40001", "40P01", "40002", "08006", "57P01", "23505", "57014"];
   assert.deepEqual(
     codes.filter((code) => isCollision(saidByServer(code))),

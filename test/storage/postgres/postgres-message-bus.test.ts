@@ -48,7 +48,7 @@ test("what is posted goes to all of its channels by one statement, and is not lo
   assert.equal(sent.length, 2);
 });
 
-test("what is said to a channel is heard until the listener ends, who is not told that a way broke", async (t) => {
+test("a channel's messages arrive until the listener ends, which is then not notified of a break", async (t) => {
   const { server, heard, state, listen, until } = await newMail(t);
   const end = await listen("parley one", 'parley "two"');
   assert.deepEqual(server.asked, [KEEP_ALIVE, 'listen "parley one"', 'listen "parley ""two"""']);
@@ -61,7 +61,7 @@ test("what is said to a channel is heard until the listener ends, who is not tol
   assert.equal(state.lostCount, 0);
 });
 
-test("a way that breaks is told once, and ending it then is no error", async (t) => {
+test("a broken connection is reported once, and ending it then is no error", async (t) => {
   const { server, state, listen, until } = await newMail(t);
   const end = await listen("parley one");
   server.drop();
@@ -75,7 +75,7 @@ test("a way that breaks is told once, and ending it then is no error", async (t)
   await until(() => state.lostCount === 2 && server.openCount === 0);
 });
 
-test("a channel that the database does not let be heard is told to who wants to listen, and to nobody else", async (t) => {
+test("a refused channel is reported to its listener only", async (t) => {
   const { server, state, listen, until } = await newMail(t);
   server.answer = ({ sql }) => {
     if (sql.includes("two")) throw saidByServer("42501");

@@ -6,7 +6,7 @@ import { ScriptedServer } from "./scripted-server.js";
 
 const URL = "postgres://parley@db.internal/calls";
 
-test("a database that stands still is given up after seconds, by the server before the client", () => {
+test("a database that hangs times out after seconds, on the server before the client", () => {
   const { connectionString, types, ...settings } = connectionSettings(URL);
   assert.equal(connectionString, URL);
   assert.ok(types);
@@ -27,7 +27,7 @@ test("a connection of a pool takes the next statement before it has answered the
   await pool.end();
 });
 
-test("a pool has ten connections unless told otherwise, and closes those that nobody needs for a minute", async () => {
+test("a pool has ten connections by default, and closes those unused for a minute", async () => {
   const [pool, small] = [newPool(URL), newPool(URL, 3)];
   assert.deepEqual([pool.options.max, small.options.max], [10, 3]);
   assert.equal(pool.options.idleTimeoutMillis, 60_000);

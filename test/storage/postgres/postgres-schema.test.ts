@@ -83,7 +83,7 @@ test("a database from which a newer version has taken what this one needs is ref
   });
 });
 
-test("why a migration failed is told in the server's words, or in Kysely's", async (t) => {
+test("a failed migration is reported in the server's words, or in Kysely's", async (t) => {
   const { server, database, update } = await databaseOf(t);
   database.refuse = (sql) => {
     if (sql.startsWith('create table "plans"')) throw saidByServer("42501");

@@ -103,7 +103,7 @@ test("a database that cannot be used is refused in words, and no connection to i
   await allClosed();
 });
 
-test("a look tells a newer schema, what could not be written, and a name that another server has by now", async (t) => {
+test("a health check reports a newer schema, a failed write, and a name that another server has by now", async (t) => {
   const { server, locks, state, answers, open } = await newDatabase(t);
   const store = await open({ isServer: true, nodeName: "one" });
   assert.deepEqual(await store.checkHealth(), { fault: undefined, warning: undefined });
@@ -146,7 +146,7 @@ test("a look tells a newer schema, what could not be written, and a name that an
   assert.equal((await store.checkHealth()).warning, undefined);
 });
 
-test("a look at a database that does not answer tells why, and not who has its lock", async (t) => {
+test("a health check of a database that does not respond reports the reason, and not the holder of its lock", async (t) => {
   const { answers, open } = await newDatabase(t);
   const store = await open({ isServer: true });
   answers.refuse = () => {
@@ -165,7 +165,7 @@ test("a command line makes the tables where there are none, and posts to the ser
   assert.deepEqual(server.told.at(-1)?.values, ['["parley records"]', ""]);
 });
 
-test("a server asks what came of a commit whose answer was lost, a command line does not", async (t) => {
+test("a server looks up a commit whose response was lost, a command does not", async (t) => {
   const { server, answers, open } = await newDatabase(t);
   const respond = server.answer;
   const state = { isLost: true };

@@ -22,7 +22,7 @@ test("whatever is written comes back, and PostgreSQL never sees the character NU
   );
 });
 
-test("of a statement's values only texts are changed", () => {
+test("only texts of a statement's values are changed", () => {
   assert.deepEqual(parametersOf(["a\u0000", 1, null, true]), ["a\u001a0", 1, null, true]);
 });
 

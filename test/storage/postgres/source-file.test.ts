@@ -8,7 +8,7 @@ import {
 } from "../../../storage/postgres/copy-to-postgres.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 
-test("tables come behind those that they refer to, with the names of their columns and numbers", (context) => {
+test("tables come after those that they refer to, with the names of their columns and numbers", (context) => {
   const file = new Sqlite(":memory:");
   context.after(() => file.close());
   file.exec(`create table books (id integer primary key, title text, shelf text references shelves (id));

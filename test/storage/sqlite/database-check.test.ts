@@ -41,7 +41,7 @@ test("a whole file has no findings, and its rows are counted", async () => {
   assert.equal(sizeBytes, statSync(filePath).size);
 });
 
-test("a file that is in use is looked at as it is at one moment, and goes on", async (context: TestContext) => {
+test("a file in use is checked in one snapshot, and stays in use", async (context: TestContext) => {
   const filePath = await filledFile();
   const { calls } = await temporaryDatabase(context, filePath);
   await calls.start(callRecord({ id: "newest" }), "run");
@@ -117,7 +117,7 @@ test("references to rows that are missing and totals that have drifted are found
   assert.match(findings, /there are 400 calls, and callTotals says 401/);
 });
 
-test("a hundred findings are told, and no more", async () => {
+test("at most a hundred findings are reported", async () => {
   const filePath = await filledFile();
   const tables = Array.from({ length: 101 }, (_, index) => `lost${index}`);
   const made = (table: string) =>

@@ -52,7 +52,7 @@ test("a file that cannot be looked at any more is as good as gone, in the system
   assert.match(fault?.kind === "other" ? fault.message : "", /cannot be looked at: ENOTDIR/);
 });
 
-test("files are told apart by numbers that are too large for a JavaScript number", (context) => {
+test("files are distinguished by numbers that are too large for a JavaScript number", (context) => {
   const { statSync } = fileSystem;
   let ino = 2n ** 60n;
   const numbered = (_path: unknown, options?: { readonly bigint?: boolean }) =>

@@ -97,7 +97,7 @@ test("while another process writes, writers may come again and readers are answe
   assert.equal(groupCommit.run(blocked).committed, true);
 });
 
-test("when the transaction is lost, nobody is told that his request is done", async (context) => {
+test("when the transaction is lost, no request is reported as done", async (context) => {
   const { file, groupCommit } = await openTables(context);
   // Takes the whole transaction down, as a full disk does.
   file.exec(`create trigger disaster before insert on shelves when new.id = 'bad'
@@ -114,7 +114,7 @@ test("when the transaction is lost, nobody is told that his request is done", as
   assert.deepEqual(shelves(file), ["b"], "the next group works again");
 });
 
-test("who only reads is answered when the transaction is lost, and sees nothing of it", async (context) => {
+test("a reader gets its response when the transaction is lost, and sees nothing of it", async (context) => {
   const { file, groupCommit } = await openTables(context);
   file.exec(`create trigger disaster before insert on shelves when new.id = 'bad'
     begin select raise(rollback, 'disk full'); end`);
@@ -143,7 +143,7 @@ test("a refused commit fails the whole group", async (context) => {
   assert.deepEqual(shelves(file), []);
 });
 
-test("what is only done after a change is left out where the statement before it changed nothing", async (context) => {
+test("a statement that depends on a change is skipped if the statement before it changed nothing", async (context) => {
   const { file, groupCommit } = await openTables(context);
   const after = (id: string) => ({ ...shelf(id), onlyAfterChange: true }) as const;
   const rename = (from: string, to: string) =>

@@ -39,7 +39,7 @@ function outcomes(replies: readonly Reply[]): readonly string[] {
   });
 }
 
-test("who reads passes who waits for the lock, and writes take effect in the order of their arrival", async (t) => {
+test("readers pass writers that wait for the lock, and writes take effect in the order of their arrival", async (t) => {
   const { queue, other, notes } = await openQueue(t);
   other.exec("begin immediate");
   queue.add([write(1), read(2), write(3)]);
@@ -56,7 +56,7 @@ test("who reads passes who waits for the lock, and writes take effect in the ord
   assert.deepEqual(notes(), ["note 1", "note 3", "note 5", "note 6"]);
 });
 
-test("a lock that is held for too long is not waited for, until somebody gets through", async (t) => {
+test("a lock that is held for too long is not awaited, until a writer succeeds", async (t) => {
   const { queue, other, clock } = await openQueue(t);
   other.exec("begin immediate");
   queue.add([write(1)]);

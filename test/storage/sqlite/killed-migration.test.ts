@@ -14,7 +14,7 @@ const SQLITE_FILE = import.meta.resolve("../../../storage/sqlite/sqlite-file.js"
 /** Two migrations are missing: each is more than one step, and so is what is noted of them. */
 const OLD_VERSION = SCHEMA_VERSION - 2;
 
-test("an upgrade that is killed on its way changed nothing or everything, and the next start goes on", async (t) => {
+test("an upgrade that is killed on its way changed nothing or everything, and the next start continues", async (t) => {
   const todaysPath = temporaryFile();
   const today = await temporaryDatabase(t, todaysPath);
   await insertOrganizations(today);

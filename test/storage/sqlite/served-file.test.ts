@@ -26,7 +26,7 @@ test("the log is copied into the file at every 250th commit, and not sooner", as
   assert.ok(!(await commit(1)).equals(after), "with the 500th");
 });
 
-test("a try to write keeps those who read for ten milliseconds, and a file that is closed is let go of", async () => {
+test("an attempt to write delays readers by ten milliseconds, and a closed file is released", async () => {
   const filePath = temporaryFile();
   await createDatabaseFile(filePath);
   const said: FromFile[] = [];

@@ -24,7 +24,7 @@ function thrownFor(sql: string): unknown {
   }
 }
 
-test("a value that exists already is told with its table and columns", () => {
+test("an existing value is reported with its table and columns", () => {
   const one = faultOf(thrownFor("insert into shelves values ('a', 'attic', 1)"));
   assert.deepEqual(one, { kind: "unique", table: "shelves", columns: "id" });
   const two = faultOf(thrownFor("insert into shelves values ('b', 'hall', 1)"));
@@ -34,7 +34,7 @@ test("a value that exists already is told with its table and columns", () => {
   assert.deepEqual([error.table, error.columns], ["shelves", "room,place"]);
 });
 
-test("a row that refers to none is told apart from every other fault", () => {
+test("a row with a missing reference is distinguished from every other fault", () => {
   const fault = faultOf(thrownFor("insert into books values ('none')"));
   assert.deepEqual(fault, { kind: "foreignKey" });
   assert.ok(errorOf(fault) instanceof ForeignKeyViolationError);

@@ -152,7 +152,7 @@ test("a database that was overwritten or cut off is named, with the way back", a
   assert.match(errors, /cut-off\/parley\.db is damaged or was cut off \(.+\): move it away with/);
 });
 
-test("what stands in the place of a file or a folder is named", async () => {
+test("an object in the place of a file or a folder is named", async () => {
   const { dataDir, filePath } = await dataFolder("folder-for-file");
   await rm(filePath);
   await mkdir(filePath);

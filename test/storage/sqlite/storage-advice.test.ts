@@ -6,7 +6,7 @@ import { storageAdvice } from "../../../storage/sqlite/storage-advice.js";
 import { temporaryFile } from "../temporary-file.js";
 
 /** How a start on files that are really spoilt ends is in start-failures.test.ts. */
-test("a full disk is told with the room that is left", () => {
+test("a full disk is reported with the free space", () => {
   const filePath = temporaryFile();
   mkdirSync(dirname(filePath));
   const full = /^the disk of .*parley\.db is full \(\d+ MiB left\): make room, then start again$/;
@@ -33,7 +33,7 @@ test("a folder that is not there and could not be made is named", () => {
   );
 });
 
-test("a fault that has no better explanation keeps the words of whoever met it", () => {
+test("a fault without a better explanation keeps its original message", () => {
   const filePath = temporaryFile();
   mkdirSync(dirname(filePath));
   writeFileSync(filePath, "");
@@ -43,7 +43,7 @@ test("a fault that has no better explanation keeps the words of whoever met it",
   );
 });
 
-test("what SQLite says of the database itself is told with the way back", () => {
+test("SQLite's error about the database itself is reported with the way back", () => {
   const filePath = temporaryFile();
   mkdirSync(dirname(filePath));
   const advised = (code: string) => storageAdvice(filePath, { code, message: "as SQLite says" });
@@ -66,7 +66,7 @@ test("what SQLite says of the database itself is told with the way back", () => 
   }
 });
 
-test("what stands in the place of the file or of its folder is told before the fault", () => {
+test("an object in the place of the file or of its folder is reported before the fault", () => {
   const filePath = temporaryFile();
   const folder = dirname(filePath);
   const fault = { code: "SQLITE_CANTOPEN", message: "unable to open" };

@@ -9,7 +9,7 @@ import { run, temporaryThread } from "./temporary-thread.js";
 const BEAT = "insert into runs (id, heartbeatAtMs) values (?, 0)";
 const IDS = "select id from runs";
 
-test("files of one thread are apart: one is refused, one is closed, and the others go on", async (context) => {
+test("files of one thread are independent: one is refused, one is closed, and the others continue", async (context) => {
   const [one, two] = [await temporaryThread(context), await temporaryThread(context)];
   await Promise.all([run(one, BEAT, "a"), run(two, BEAT, "b")]);
   const filePath = temporaryFile();

@@ -6,7 +6,7 @@ import { temporaryFile } from "../temporary-file.js";
 const filePath = temporaryFile();
 const told = (code: string) => storeFault({ kind: "other", code, message: "it said so" }, filePath);
 
-test("why nothing can be written is told in words, by what the storage thread says", () => {
+test("why nothing can be written is reported in words, from the storage thread's report", () => {
   const reasons = [
     "SQLITE_FULL",
     "SQLITE_BUSY_SNAPSHOT",

@@ -76,7 +76,7 @@ test("more waiting requests than the bound are refused, and those that wait are 
   assert.equal((await run(client, BEAT, "5")).changes, 1, "there is room again");
 });
 
-test("a value that no thread can be given fails what was asked in the same turn, and nothing else", async (context) => {
+test("a value that cannot be sent to a thread fails the requests of the same turn, and no others", async (context) => {
   const client = await temporaryThread(context);
   await assert.rejects(
     run(client, BEAT, () => "not a value"),
@@ -85,7 +85,7 @@ test("a value that no thread can be given fails what was asked in the same turn,
   assert.equal((await run(client, BEAT, "a")).changes, 1);
 });
 
-test("closing waits for what was asked and refuses what comes after", async () => {
+test("closing waits for pending requests and refuses later ones", async () => {
   const filePath = temporaryFile();
   const onFailure = assert.ifError;
   const client = await ThreadClient.open(storageThread(), { filePath }, { onFailure });
@@ -98,7 +98,7 @@ test("closing waits for what was asked and refuses what comes after", async () =
   await client.close();
 });
 
-test("when the thread dies, every waiting and later request fails and the owner is told once", async () => {
+test("when the thread dies, every waiting and later request fails and the owner is notified once", async () => {
   const thread = shortLivedThread();
   const failures: Error[] = [];
   const onFailure = (error: Error) => failures.push(error);
@@ -114,7 +114,7 @@ test("when the thread dies, every waiting and later request fails and the owner 
   assert.equal(client.stats.requestsWaiting, 0);
 });
 
-test("who looks at a file whose thread dies, or has died, learns it", async () => {
+test("a health check of a file whose thread dies, or has died, is rejected", async () => {
   const thread = threadOf(`parentPort.on("message", ({ fileId, message }) => {
     if (message.kind !== "open") process.exit(3);
     parentPort.postMessage({ fileId, message: { kind: "ready" } });

@@ -69,7 +69,7 @@ test("a command that comes first brings the database of a stopped server up to d
   await command.close();
 });
 
-test("what is to exist is not made anew: a file that is gone, empty, or without tables is refused", async () => {
+test("a database that must exist is not created: a file that is missing, empty, or without tables is refused", async () => {
   const filePath = temporaryFile();
   const isRefused = (words: RegExp) => (error: unknown) =>
     error instanceof StorageUnavailableError && words.test(error.message);

@@ -4,7 +4,7 @@ import { joinDatabase } from "../../../storage/database.js";
 import { askedDatabase } from "../nodes/asked-database.js";
 import { agentRecord, providerRecord } from "../sample-records.js";
 
-test("where others write too, those who insert for one organization do so one after the other", async () => {
+test("with concurrent writers, inserts for one organization run one after the other", async () => {
   const { database, asked, answers } = askedDatabase();
   answers.push([[{ id: "org" }], 1], [[{ id: "org" }], 0]);
   const insert = () => database.agents.insert(agentRecord(), 3);
@@ -20,7 +20,7 @@ test("where others write too, those who insert for one organization do so one af
   assert.deepEqual(rest, []);
 });
 
-test("what is the platform's is inserted at once: nobody else counts it", async () => {
+test("the platform's rows are inserted without a limit", async () => {
   const { database, asked, answers } = askedDatabase();
   answers.push([1]);
   assert.equal(await database.providers.insertOwned(providerRecord({ orgId: null }), 3), true);

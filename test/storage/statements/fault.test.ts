@@ -10,7 +10,7 @@ import {
 } from "../../../storage/statements/storage-error.js";
 import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 
-test("a refusal that goes on to another thread or process is the same one there", () => {
+test("a refusal that is passed to another thread or process is the same one there", () => {
   for (const error of [
     new UniqueViolationError("shelves", "room,place"),
     new ForeignKeyViolationError(),
@@ -34,7 +34,7 @@ test("what is no refusal of the store keeps its words, and is not worth repeatin
   assert.equal(isRetryable(error), false);
 });
 
-test("a fault is told by the system's code for it, and without one as an error", () => {
+test("a fault is reported by the system's code, and without one as an error", () => {
   const full = Object.assign(new Error("no room"), { code: "ENOSPC" });
   const numbered = Object.assign(new Error("no name"), { code: 28 });
   const noError = "a value that is not an Error was thrown";

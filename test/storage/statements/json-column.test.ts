@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { providerModels, readJson, writeJson } from "../../../storage/statements/json-column.js";
 
-test("what was written is read back, without fields that nobody knows", () => {
+test("written values are read back, without unknown fields", () => {
   const text = writeJson([{ modelId: "m", label: "M", price: 3 }]);
   assert.deepEqual(readJson("providers.models", providerModels, text), [
     { modelId: "m", label: "M" },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RecordChanges } from "../../../storage/statements/record-changes.js";
 
-test("what was read before a change is out of date for good, whoever has made it", async () => {
+test("a read from before a change is out of date for good, whichever process made it", async () => {
   const changes = new RecordChanges();
   const seen = [changes.count];
   const note = () => seen.push(changes.count);
@@ -17,7 +17,7 @@ test("what was read before a change is out of date for good, whoever has made it
   assert.equal(new Set(seen).size, 5, String(seen));
 });
 
-test("a write settles once the others were told of it, also one that fails", async () => {
+test("a write settles once the others were notified, also one that fails", async () => {
   const changes = new RecordChanges();
   const order: string[] = [];
   changes.onChanged(async () => {

@@ -73,7 +73,7 @@ test("why nothing can be written is known from the last answer, and from the las
   assert.equal(store.writeFault, FULL);
 });
 
-test("what became of a request is told with what the store says of its writing", async () => {
+test("the outcome of a request is reported with the store's write fault", async () => {
   const failure = new StorageError("SQLITE_ERROR", "no such table: nowhere");
   const backendOf = (send: StoreBackend["send"]) => ({ send, writeFault: FULL }) as StoreBackend;
   const request = { statements: [STATEMENT], guarded: false };

@@ -43,7 +43,7 @@ test("queries tell how many rows they have touched", async (context) => {
   ]);
 });
 
-test("a query of its own is no condition of others", async () => {
+test("a single query is no condition of others", async () => {
   const asked: unknown[] = [];
   const send: StatementPort["send"] = async (statements, guarded) => {
     asked.push([statements.length, guarded]);
@@ -80,7 +80,7 @@ test("rows are not streamed", async (context) => {
   }, /read in pages/);
 });
 
-test("wrong SQL and broken checks are told with SQLite's code, and without values", async (context) => {
+test("invalid SQL and broken checks are reported with SQLite's code, and without values", async (context) => {
   const { db } = await open(context);
   await assert.rejects(sql`select * from nowhere`.execute(db), {
     name: "StorageError",

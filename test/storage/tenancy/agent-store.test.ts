@@ -21,7 +21,7 @@ test("an agent is read back as it was written, by its own organization only", as
   assert.equal(await database.agents.findById("other", "agent"), undefined);
 });
 
-test("an agent's tools are read back as they were written, its headers sealed beside them", async (context) => {
+test("an agent's tools are read back as they were written, with its headers encrypted separately", async (context) => {
   const database = await temporaryDatabase(context);
   await insertProviders(database);
   const lookUp = {
@@ -76,7 +76,7 @@ test("an agent without a temperature is read back so, and uses of models are cou
   );
 });
 
-test("of two agents that are inserted at once where one has room, one is kept", async (context) => {
+test("of two agents that are inserted concurrently with room for one, one is stored", async (context) => {
   const database = await temporaryDatabase(context);
   await insertProviders(database);
   const [first, second, elsewhere] = await Promise.all([
@@ -156,7 +156,7 @@ test("the agents that use a provider are found, whatever they use it for", async
   ]);
 });
 
-test("an agent is found by whoever comes when it is public somewhere", async (context) => {
+test("an agent is found without an organization if it is public somewhere", async (context) => {
   const database = await temporaryDatabase(context);
   const { agents } = database;
   await insertProviders(database);

@@ -20,7 +20,7 @@ test("each organization has its own targets, which are found among others and li
   assert.equal(await dialTargets.hasAny("other", ["sip:desk@bakery.test"]), false);
 });
 
-test("a target is taken away once, from the organization that has it", async (context) => {
+test("a target is removed once, from the organization that has it", async (context) => {
   const database = await temporaryDatabase(context);
   const { dialTargets } = database;
   await insertOrganizations(database);

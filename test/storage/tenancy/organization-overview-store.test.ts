@@ -69,7 +69,7 @@ test("operators see every organization's calls in progress and minutes, the newe
   assert.equal(await overviews.find("nobody", MARCH), undefined);
 });
 
-test("pages of it, and what is asked for by words and status, count alike", async (context) => {
+test("pages of it, and filters by words and status, have the same totals", async (context) => {
   const overviews = await stand(context);
   const seen = async (asked: Partial<Parameters<typeof overviews.list>[0]>) => {
     const { items, total } = await overviews.list({ ...PAGE, ...asked });

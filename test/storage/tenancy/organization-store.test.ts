@@ -94,7 +94,7 @@ test("organizations are listed in the order of their creation, with the slug of 
   );
 });
 
-test("of some organizations those are told that may not call", async (context) => {
+test("the organizations that may not call are listed", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   await database.organizations.setStatus("other", "active", NOON_MS);

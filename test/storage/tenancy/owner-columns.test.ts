@@ -24,7 +24,7 @@ test("a key is found with its organization and that one's plan", async (context)
   assert.equal(await database.apiKeys.findWithOwner("efgh"), undefined);
 });
 
-test("so is one that was revoked, for who asks to see", async (context) => {
+test("a revoked one is found, too, on request", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   await database.apiKeys.insert(apiKeyRecord());
@@ -43,7 +43,7 @@ test("a user is found with the organization and its plan", async (context) => {
   assert.equal(await database.users.findWithOwner("nobody"), undefined);
 });
 
-test("what changes in an organization or its plan is seen at once", async (context) => {
+test("a change of an organization or its plan is visible immediately", async (context) => {
   const filePath = temporaryFile();
   const database = await temporaryDatabase(context, filePath);
   await insertOrganizations(database);

@@ -22,7 +22,7 @@ test("a number belongs to one organization, and is listed with those of the othe
   assert.deepEqual(await Promise.all(owners), [true, false]);
 });
 
-test("a number is taken away from the organization that has it, and from no other", async (context) => {
+test("a number is removed from the organization that has it, and from no other", async (context) => {
   const database = await temporaryDatabase(context);
   const { phoneNumbers } = database;
   await insertOrganizations(database);

@@ -13,7 +13,7 @@ test("a plan is read back as it was written", async (context) => {
   assert.equal(await plans.findBySlug("pro"), undefined);
 });
 
-test("a plan whose slug is taken is not inserted and changes nothing", async (context) => {
+test("a plan with an existing slug is not inserted and changes nothing", async (context) => {
   const { plans } = await temporaryDatabase(context);
   await plans.insertIfAbsent(planRecord());
   assert.equal(await plans.insertIfAbsent(planRecord({ id: "plan 2", name: "Gratis" })), false);

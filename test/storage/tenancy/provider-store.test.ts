@@ -72,7 +72,7 @@ test("the name of a provider is unique in its organization, category and vendor"
   assert.equal(await providers.insertGlobalIfAbsent(providerRecord({ id: "g" })), true);
 });
 
-test("of two providers that are inserted at once where one has room, one is kept", async (context) => {
+test("of two providers that are inserted concurrently with room for one, one is stored", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   const [first, second, elsewhere] = await Promise.all([
@@ -101,7 +101,7 @@ test("an organization sees the global providers first, then its own, in the orde
   assert.deepEqual(await providers.listOwned("org"), visible.slice(1));
 });
 
-test("many providers can be asked for at once; ids that do not exist are left out", async (context) => {
+test("many providers can be read at once; missing ids are left out", async (context) => {
   const database = await temporaryDatabase(context);
   await insertProviders(database);
   const found = await database.providers.findMany(["stt", "nobody", "llm"]);
@@ -112,7 +112,7 @@ test("many providers can be asked for at once; ids that do not exist are left ou
   assert.deepEqual(await database.providers.findMany([]), []);
 });
 
-test("where no ids are asked for, the database is not asked", async () => {
+test("without ids there is no query", async () => {
   const { database, asked } = askedDatabase();
   assert.deepEqual(await database.providers.findMany([]), []);
   assert.deepEqual(await database.organizations.listPending([]), []);
@@ -128,7 +128,7 @@ test("active providers are counted by category", async (context) => {
   assert.deepEqual(await database.providers.countActiveByCategory(), { llm: 1, tts: 2, stt: 0 });
 });
 
-test("an update changes what is given, and gives the whole provider", async (context) => {
+test("an update changes the given fields, and returns the whole provider", async (context) => {
   const database = await temporaryDatabase(context);
   const { providers } = database;
   await insertOrganizations(database);
@@ -162,7 +162,7 @@ test("a provider is updated only under its owner, and not to a name in use", asy
   );
 });
 
-test("an owner is compared as every database can: only nobody by another word", async () => {
+test("an owner is compared as every database can: only null by another operator", async () => {
   const { database, asked } = askedDatabase();
   for (const orgId of ["org", null]) {
     await database.providers.update("provider", orgId, { name: "X" }, NOON_MS);

@@ -23,7 +23,7 @@ function entry(action: Extract<AuditRecord["action"], `member.${string}`>): Audi
   };
 }
 
-test("a member comes, gets another role and another password, and goes; the trail tells it", async (context) => {
+test("a member is added, gets another role and another password, and is removed; the trail records it", async (context) => {
   const database = await temporaryDatabase(context);
   const { users, audit } = database;
   await insertOrganizations(database);

@@ -18,25 +18,26 @@ const FILM = /^film-(\d+)\.mp4$/;
 const WORDS_MAX = 300;
 
 export interface Mp4Remuxer {
-  /** ffmpeg runs as them; undefined: as this process does. */
+  /** The user that ffmpeg runs as; undefined: this process's. */
   readonly owner: FolderOwner;
-  /** Where PATH is looked up for ffmpeg. */
+  /** The PATH in which ffmpeg is looked up. */
   readonly path: string;
 }
 
-/** What is in a recording's folder: segments that are to become a film, or the film. */
+/** Whether a recording's folder contains its MP4 or still its segments. */
 export function isRemuxed(names: readonly string[]): boolean {
   return names.some((name) => FILM.test(name)) && !names.includes(PLAYLIST_FILE);
 }
 
 /**
- * Remuxes a finished recording to `film-1.mp4` without encoding, and then removes its playlist and segments; further
- * files if it is longer than FILM_SEC_MAX. An incomplete MP4 changes nothing. Rejects with ffmpeg's message.
+ * Remuxes a finished recording to `film-1.mp4` without encoding, and then removes its playlist and segments;
+ * further files if it is longer than FILM_SEC_MAX. An incomplete MP4 changes nothing. Rejects with ffmpeg's
+ * message.
  */
 export async function remuxToMp4(folder: string, maker: Mp4Remuxer): Promise<void> {
   const names = await readdir(folder);
   for (const name of names) if (name.endsWith(".tmp")) await rm(join(folder, name));
-  // A broadcast may have gone on after its film was made.
+  // A broadcast may have continued after its MP4 was made.
   let number = Math.max(0, ...names.map((name) => Number(FILM.exec(name)?.[1] ?? 0)));
   const parts = partsOf(await recordedSegments(folder));
   for (const [index, part] of parts.entries()) {
@@ -50,11 +51,11 @@ export async function remuxToMp4(folder: string, maker: Mp4Remuxer): Promise<voi
       await file.close();
     }
     await rename(`${name}.tmp`, name);
-    // Where a later part fails, or this process is killed, what is a film already is not made again.
+    // If a later part fails, or this process is killed, finished MP4s are not made again.
     await writeEndedPlaylist(folder, parts.slice(index + 1).flat());
     for (const { name: remuxed } of part) await rm(join(folder, remuxed), { force: true });
   }
-  // First the one that says that this is no film yet.
+  // First the playlist, which marks a recording without an MP4.
   await rm(join(folder, PLAYLIST_FILE), { force: true });
   for (const name of await readdir(folder)) if (!FILM.test(name)) await rm(join(folder, name));
 }
@@ -73,7 +74,7 @@ function partsOf(segments: readonly Segment[]): readonly (readonly Segment[])[] 
   return parts;
 }
 
-/** ffmpeg is given the two files and nothing else: what broadcasters send is read by who may open no other. */
+/** ffmpeg gets the two files and nothing else: it parses broadcasters' data, so it must not open any other file. */
 async function copyInto(
   file: FileHandle,
   folder: string,

@@ -10,22 +10,22 @@ import { Recording } from "./recording.js";
 import { endPlaylist } from "./recording-playlist.js";
 
 const SWEEP_PERIOD_MS = 60_000;
-/** Folders that are kept at most, however small; the oldest go first. */
+/** The maximum number of folders, however small; the oldest are removed first. */
 export const RECORDINGS_MAX = 10_000;
-/** A folder of a recording: its start, such as 2026-01-31T12-00-00-000Z. */
+/** The name of a recording's folder: its start, such as 2026-01-31T12-00-00-000Z. */
 const START = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/;
 
 export interface ShelfSettings {
   readonly root: string;
   /** How long a recording is kept after its last change. */
   readonly keepMs: number;
-  /** What all recordings may take together. */
+  /** The maximum size of all recordings together. */
   readonly bytesMax: number;
   /** Left free on the disk. */
   readonly freeMinBytes: number;
 }
 
-/** Makes one file of the recording in a folder; rejects where it cannot. */
+/** Makes one file of the recording in a folder; rejects if it cannot. */
 export type RemuxToMp4 = (folder: string) => Promise<void>;
 
 interface Shelved {
@@ -33,16 +33,16 @@ interface Shelved {
   bytes: number;
   changedMs: number;
   isGrowing: boolean;
-  /** Its playlist says that nothing more comes. */
+  /** Its playlist is complete. */
   hasEnd: boolean;
-  /** Whether one file is made of it; where that failed, it is left as it is until the next start. */
+  /** Whether an MP4 is made of it; after a failure it stays unchanged until the next start. */
   mp4: "due" | "done" | "failed";
 }
 
 /**
- * All recordings, under `root/KEY/START/`. Finished ones are removed when they are too old, and the oldest of them when
- * a growing one needs their share of RECORD_MAX_MB; a growing one is never removed. When other files fill the disk,
- * none is removed.
+ * All recordings, under `root/KEY/START/`. Finished ones are removed when they are too old, and the oldest of them
+ * when a growing one needs their share of RECORD_MAX_MB; a growing one is never removed. If other files fill the
+ * disk, none is removed.
  */
 export class RecordingArchive {
   readonly #settings: ShelfSettings;
@@ -55,7 +55,7 @@ export class RecordingArchive {
   #remuxing: Promise<void> | undefined;
   #isSpaceMissing = false;
 
-  /** Recordings that have ended stay as they are where `remuxToMp4` is not given. */
+  /** Without `remuxToMp4` finished recordings stay unchanged. */
   constructor(settings: ShelfSettings, clock: Clock, log: Logger, remuxToMp4?: RemuxToMp4) {
     this.#settings = settings;
     this.#remuxToMp4 = remuxToMp4;
@@ -68,7 +68,7 @@ export class RecordingArchive {
     this.#stopSweeping = clock.every(SWEEP_PERIOD_MS, () => void this.sweep());
   }
 
-  /** The same broadcast, by key and start, goes on in its folder. */
+  /** The same broadcast, by key and start, continues in its folder. */
   record(streamKey: string, startedAtMs: number): Recording {
     const start = new Date(startedAtMs).toISOString().replaceAll(/[:.]/g, "-");
     const folder = join(this.#settings.root, streamKey, start);
@@ -89,7 +89,7 @@ export class RecordingArchive {
       ended: () => {
         shelved.isGrowing = false;
         shelved.hasEnd = true;
-        // Nothing came of it.
+        // It contains nothing.
         if (shelved.bytes === 0) void this.#remove(shelved, "empty");
         else void this.#remuxAll();
       },
@@ -97,7 +97,7 @@ export class RecordingArchive {
     return new Recording(folder, streamKey, room, this.#log);
   }
 
-  /** Removes what is too old, and gives an end to what a killed transcoder left without. Never rejects. */
+  /** Removes expired recordings, and completes those that a killed transcoder left unfinished. Never rejects. */
   async sweep(): Promise<void> {
     const oldestMs = this.#clock.epochMs() - this.#settings.keepMs;
     for (const shelved of this.#endedOldestFirst()) {
@@ -161,7 +161,7 @@ export class RecordingArchive {
     }
   }
 
-  /** One after another, so that only one of them takes room twice. Never rejects. */
+  /** One after another, so that only one of them needs twice its space. Never rejects. */
   #remuxAll(): Promise<void> {
     this.#remuxing ??= this.#remuxEach()
       .catch((error: unknown) => this.#log.error({ error }, "failed to scan the recordings"))
@@ -183,7 +183,7 @@ export class RecordingArchive {
     }
   }
 
-  /** Beside the segments, which stay until it is whole. */
+  /** In addition to the segments, which stay until it is complete. */
   #hasSpaceFor(shelved: Shelved): boolean {
     const { root, freeMinBytes } = this.#settings;
     const hasRoom = freeBytes(root) - shelved.bytes >= freeMinBytes;
@@ -199,7 +199,7 @@ export class RecordingArchive {
 
   async #mp4(shelved: Shelved, remuxToMp4: RemuxToMp4): Promise<void> {
     const { folder } = shelved;
-    // Nobody may take it away meanwhile.
+    // It must not be removed meanwhile.
     shelved.isGrowing = true;
     try {
       await remuxToMp4(folder);
@@ -236,7 +236,7 @@ interface Content {
   readonly changedMs: number;
 }
 
-/** Somebody may have deleted the folder, or what is in it, meanwhile. */
+/** The folder, or its contents, may have been deleted meanwhile. */
 function contentOf(folder: string): Content {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   let bytes = 0;
@@ -249,7 +249,7 @@ function contentOf(folder: string): Content {
   return { names, bytes, changedMs };
 }
 
-/** What is named otherwise is not ours, and is left alone. */
+/** Folders with other names are not ours, and are left alone. */
 function foldersIn(folder: string, name: RegExp): readonly string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && name.test(entry.name))

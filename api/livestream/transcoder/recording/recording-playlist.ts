@@ -7,7 +7,7 @@ export const PLAYLIST_FILE = "index.m3u8";
 export interface Segment {
   readonly name: string;
   readonly durationSec: number;
-  /** What comes before it does not join. */
+  /** Its content does not continue the segment before it. */
   readonly isDiscontinuous: boolean;
 }
 
@@ -15,10 +15,10 @@ const END = "#EXT-X-ENDLIST";
 const DISCONTINUITY = "#EXT-X-DISCONTINUITY";
 const LENGTH = /^#EXTINF:([\d.]+),/;
 const NAME = /^\d+\.ts$/;
-/** While it grows; players look at it for how often to ask. The playlist that has ended says the true one. */
+/** While it grows, players use it as their polling interval. A finished playlist contains the true value. */
 const GROWING_TARGET_SEC = 10;
 
-/** The segments that a playlist names; lines that belong to none, or are torn, are passed over. */
+/** The segments of a playlist; lines that belong to none, or are incomplete, are skipped. */
 export function readSegments(lines: readonly string[]): readonly Segment[] {
   const segments: Segment[] = [];
   let durationSec: number | undefined;
@@ -36,7 +36,7 @@ export function readSegments(lines: readonly string[]): readonly Segment[] {
   return segments;
 }
 
-/** A playlist that grows begins with it. */
+/** The beginning of a growing playlist. */
 export function growingHead(): string {
   return headOf(GROWING_TARGET_SEC, "EVENT");
 }
@@ -46,19 +46,19 @@ export function segmentText({ name, durationSec, isDiscontinuous }: Segment): st
   return `${before}#EXTINF:${durationSec.toFixed(6)},\n${name}\n`;
 }
 
-/** The segments of a recording; none where there is no playlist. */
+/** The segments of a recording; empty if there is no playlist. */
 export async function recordedSegments(folder: string): Promise<readonly Segment[]> {
   return readSegments((await playlistText(folder)).split("\n"));
 }
 
-/** Makes the playlist of a recording one of a film: it has an end, and its true target duration. */
+/** Completes the playlist of a recording: adds its end, and its true target duration. */
 export async function endPlaylist(folder: string): Promise<void> {
   const text = await playlistText(folder);
   if (text === "" || text.includes(END)) return;
   await writeEndedPlaylist(folder, readSegments(text.split("\n")));
 }
 
-/** Puts a playlist that has an end, of these segments, in the place of the one before. */
+/** Replaces the playlist by a complete one with these segments. */
 export async function writeEndedPlaylist(
   folder: string,
   segments: readonly Segment[],

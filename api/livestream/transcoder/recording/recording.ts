@@ -10,15 +10,15 @@ import {
   segmentText,
 } from "./recording-playlist.js";
 
-/** One rung of a broadcast, as it lies on disk now. */
+/** One rendition of a broadcast, as it is on disk now. */
 export interface RecordedRung {
   readonly folder: string;
   readonly segments: readonly Segment[];
 }
 
-/** Where a recording takes its room from. */
+/** Where a recording reserves its space. */
 export interface RecordingSpace {
-  /** Why there is none for so many bytes more; undefined where there is. */
+  /** Why this many more bytes are refused; undefined if there is room. */
   readonly refusal: (sizeBytes: number) => Promise<string | undefined>;
   readonly grew: (sizeBytes: number) => void;
   readonly ended: () => void;
@@ -26,7 +26,7 @@ export interface RecordingSpace {
 
 /**
  * Records one broadcast: copies each segment of its best rendition as it arrives, and lists it in a playlist that
- * players can read at any time. Segments that cannot be written are left out and logged; the broadcast itself
+ * players can read at any time. Segments that cannot be written are skipped and logged; the broadcast itself
  * continues.
  */
 export class Recording {
@@ -47,12 +47,12 @@ export class Recording {
     this.#log = log;
   }
 
-  /** Why nothing is recorded at the moment; undefined where it is. */
+  /** Why nothing is recorded at the moment; undefined if it is recorded. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** To be called more often than segments are deleted; a call while one is at work does nothing more. Never rejects. */
+  /** Call it more often than segments are deleted; a concurrent call does nothing. Never rejects. */
   take(rung: RecordedRung): Promise<void> {
     this.#taking ??= this.#copyNew(rung)
       .catch((error: unknown) =>
@@ -64,7 +64,7 @@ export class Recording {
     return this.#taking;
   }
 
-  /** Takes the last segments; resolves when the playlist has its end. Never rejects. */
+  /** Copies the last segments; resolves when the playlist is complete. Never rejects. */
   async end(rung: RecordedRung): Promise<void> {
     await this.#taking;
     await this.take(rung);
@@ -85,7 +85,7 @@ export class Recording {
     }
   }
 
-  /** Goes on in what a killed transcoder has recorded of the same broadcast. */
+  /** Continues a killed transcoder's recording of the same broadcast. */
   async #open(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o750 });
     const path = join(this.folder, PLAYLIST_FILE);
@@ -95,7 +95,7 @@ export class Recording {
     this.#playlistBytes = (await stat(path)).size;
   }
 
-  /** False where the others may wait for better times, too. */
+  /** False if the others should wait, too. */
   async #copy(from: string, segment: Segment, number: number): Promise<boolean> {
     const source = join(from, segment.name);
     const target = join(this.folder, segment.name);
@@ -126,7 +126,7 @@ export class Recording {
     return true;
   }
 
-  /** A line that could be written only in part is taken back. */
+  /** A line that was written only in part is removed. */
   async #name(segment: Segment): Promise<void> {
     const path = join(this.folder, PLAYLIST_FILE);
     const text = segmentText(segment);
@@ -140,7 +140,7 @@ export class Recording {
     }
   }
 
-  /** Once, until it is recorded again. */
+  /** Once, until recording works again. */
   #report(problem: string): void {
     if (this.#problem === undefined) {
       this.#log.error({ streamKey: this.#streamKey, problem }, "not recorded");

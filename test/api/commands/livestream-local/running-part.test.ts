@@ -60,7 +60,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test("a part that ends by itself is started again a second later, but not for ever", async () => {
+test("a part that exits is restarted a second later, but not forever", async () => {
   const clock = new VirtualClock();
   const events = noted();
   const part = new RunningPart(shell("exit 7"), events, clock);
@@ -102,7 +102,7 @@ test("a part that was never ready is not started again: its settings are wrong",
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("a program that is not there is told, not thrown", async () => {
+test("a missing program is reported, not thrown", async () => {
   const events = noted();
   const part = new RunningPart(
     { ...shell(""), file: "/no/such/program" },
@@ -119,7 +119,7 @@ test("a program that is not there is told, not thrown", async () => {
   await part.stop();
 });
 
-test("stopping asks, waits, and leaves nothing behind that the part had started", async () => {
+test("stopping requests the end, waits, and leaves no process of the part running", async () => {
   const events = noted();
   const script = `trap 'echo asked; exit 0' TERM; sleep 600 & echo "$! $WORD \${HOME:-none}"; wait`;
   const part = new RunningPart(shell(script), events, new SystemClock());

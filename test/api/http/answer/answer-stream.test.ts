@@ -50,7 +50,7 @@ test("an answer of nothing is empty", async (t) => {
   assert.equal((await client.get("/api/thing")).text, "");
 });
 
-test("a client that goes away stops what makes its answer, and leaves nothing behind", async (t) => {
+test("a client that disconnects stops the producer of its response, and leaves no resources behind", async (t) => {
   let signalSeen: AbortSignal | undefined;
   const { port, server, logger } = await started(t, async (write, signal) => {
     signalSeen = signal;
@@ -103,7 +103,7 @@ test("a client that goes away before its answer begins is not answered", async (
   assert.deepEqual([isAborted, isProduced], [true, false]);
 });
 
-test("a client that does not read is given up once it has left too much unread", async (t) => {
+test("a client that does not read is dropped at the limit of unread data", async (t) => {
   const chunk = "x".repeat(64 * 1024);
   let writtenBytes = 0;
   const { port, server, logger } = await started(t, async (write, signal) => {
@@ -137,7 +137,7 @@ test("a client that reads gets more than may be left unread", async (t) => {
   assert.equal((await client.get("/api/thing")).text.length, 64 * chunk.length);
 });
 
-test("an answer that fails in the middle is broken off, so that nobody takes it for whole", async (t) => {
+test("a response that fails in the middle is aborted, so that it does not look complete", async (t) => {
   const { client, server, logger } = await started(t, async (write) => {
     write("half");
     await nextTurn();

@@ -13,7 +13,7 @@ function paced(produce: (write: (text: string) => void) => Promise<void>) {
   });
 }
 
-test("a large text arrives whole, also where a character stands across two pieces", async (t) => {
+test("a large text arrives complete, also with a character across two pieces", async (t) => {
   for (const padding of ["", "x", "xx"]) {
     const text = padding + "é😀".repeat(400_000);
     let isRead = () => {};

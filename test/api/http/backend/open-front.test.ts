@@ -15,7 +15,7 @@ test("uWebSockets.js serves wherever it has a binary, else Node with a warning",
   assert.equal(log.ofLevel("warn").length, HAS_UWS_BINARY ? 0 : 1);
 });
 
-test("Node's own is there for whoever asks for it", async () => {
+test("Node's own backend is available on request", async () => {
   const log = new RecordingLogger();
   assert.equal((await openBackend("node", log)).name, "node");
   assert.deepEqual(log.lines, []);

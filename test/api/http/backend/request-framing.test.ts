@@ -70,7 +70,7 @@ testFronts("what is framed in one way is read", reading, async ({ port }) => {
   }
 });
 
-test("of requests that come at once, none is carried out without its answer", async (t) => {
+test("of pipelined requests none is executed without its response", async (t) => {
   let doneCount = 0;
   const doing = async () => {
     doneCount += 1;

@@ -42,7 +42,7 @@ if (process.platform === "linux" && (await uwsLoads())) {
     assert.equal(await whoAnswers(port), "other", "one that drains does not come back");
   });
 
-  test("a port that servers share is not free, nor to be had alone", async (context) => {
+  test("a port that servers share is neither free nor available exclusively", async (context) => {
     const shared = await newServer("shared", true);
     const alone = await newServer("alone", false);
     context.after(() => {
@@ -55,7 +55,7 @@ if (process.platform === "linux" && (await uwsLoads())) {
   });
 }
 
-test("a port is not shared over node:http: the second process could not be told from one that took it away", async () => {
+test("a port is not shared over node:http: a second process would look like one that took it", async () => {
   const front = await openBackend("node", new SilentLogger());
   assert.equal(await front.listen(HOST, 0, true), undefined);
   front.close();

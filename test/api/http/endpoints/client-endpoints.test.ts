@@ -28,7 +28,7 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-test("pages of any site may load the files, which are kept and asked for again", async () => {
+test("pages of any site may load the files, which are cached and revalidated", async () => {
   for (const path of FIXED) {
     const { status, headers, text } = await edge.client.get(path, { origin: "https://a.example" });
     assert.equal(status, 200);
@@ -45,7 +45,7 @@ test("pages of any site may load the files, which are kept and asked for again",
   }
 });
 
-test("the worklet's path names its content, and is kept for ever", async () => {
+test("the worklet's path contains its content hash, and is cached forever", async () => {
   const path = `/client/${VERSION}/audio-worklet.js`;
   const { status, headers } = await edge.client.get(path, { "accept-encoding": "gzip" });
   assert.equal(status, 200);

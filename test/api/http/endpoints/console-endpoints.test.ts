@@ -34,7 +34,7 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-test("every address of the console is answered with its one page, which nobody keeps", async () => {
+test("every address of the console returns its one page, which is not cached", async () => {
   for (const path of ["/console", "/console/", "/console/calls", "/console/calls/some-id"]) {
     const page = await built.client.get(path);
     assert.equal(page.status, 200, path);
@@ -55,7 +55,7 @@ test("the page's policy allows no script of the page itself, and a style for one
   assert.ok(!String(other.headers["content-security-policy"]).includes(nonce));
 });
 
-test("the page takes tokens out of addresses only where it is told so", async (t) => {
+test("the page accepts tokens in addresses only if it is configured", async (t) => {
   const demo = await EdgeOnLoopback.start(
     consoleEndpoints(true, { folder: pathToFileURL(`${folder}/`) }),
   );
@@ -65,7 +65,7 @@ test("the page takes tokens out of addresses only where it is told so", async (t
   assert.ok(!(await built.client.get("/console")).text.includes(meta));
 });
 
-test("files are kept for ever under the name of their content, and one that is gone is no page", async () => {
+test("files are cached forever under their content hash, and a missing one does not return the page", async () => {
   const script = await built.client.get("/console/assets/later-D4.js");
   assert.equal(script.text, "content of later-D4.js");
   assert.equal(script.headers["cache-control"], "public, max-age=31536000, immutable");

@@ -41,7 +41,7 @@ async function sources(client: LoopbackClient): Promise<readonly string[]> {
   return [...text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, source]) => source ?? "");
 }
 
-test("the library's files are compressed, and kept for ever under the name of their content", async () => {
+test("the library's files are compressed, and cached forever under their content hash", async () => {
   const [style = "", script = ""] = await sources(built.client);
   const hash = createHash("sha256").update(gzipSync("the script")).digest("hex").slice(0, 12);
   assert.equal(script, `/api/docs/${hash}/swagger-ui.js`);
@@ -57,7 +57,7 @@ test("the library's files are compressed, and kept for ever under the name of th
   assert.equal(sheet.headers["content-type"], "text/css; charset=utf-8");
 });
 
-test("who takes no gzip is sent the file as it is", async () => {
+test("a client without gzip gets the plain file", async () => {
   const [, script = ""] = await sources(built.client);
   for (const accepted of ["", "identity", "gzip;q=0", "gzip; q=0.0, br", "xgzipped"]) {
     const plain = await built.client.get(script, { "accept-encoding": accepted });
@@ -67,7 +67,7 @@ test("who takes no gzip is sent the file as it is", async () => {
   assert.equal(wished.headers["content-encoding"], "gzip");
 });
 
-test("the page itself is kept by nobody, for it names the files", async () => {
+test("the page itself is not cached, since it names the files", async () => {
   const page = await built.client.get("/api/docs");
   assert.equal(page.headers["cache-control"], "no-store");
 });

@@ -68,7 +68,7 @@ test("a key without the scope of the dashboard gets no further than 403", async 
   }
 });
 
-test("a key is taken from the header or the query", async () => {
+test("a key is read from the header or the query", async () => {
   const rawKey = tenancy.byKey["x-api-key"] ?? "";
   const path = "/api/dashboard/agents";
   assert.equal((await platform.client.get(path, { "x-api-key": rawKey })).status, 200);
@@ -76,7 +76,7 @@ test("a key is taken from the header or the query", async () => {
   assert.equal((await platform.client.get(`${path}?api_key=${rawKey}0`)).status, 401);
 });
 
-test("a key is taken as a bearer token, and beside what a proxy on the way wants", async () => {
+test("a key is accepted as a bearer token, and next to a proxy's own credentials", async () => {
   const rawKey = tenancy.byKey["x-api-key"] ?? "";
   const path = "/api/dashboard/agents";
   const statusOf = async (headers: Readonly<Record<string, string>>) =>
@@ -91,7 +91,7 @@ test("a key is taken as a bearer token, and beside what a proxy on the way wants
   }
 });
 
-test("a key says nothing about who its user is", async () => {
+test("a key identifies no user", async () => {
   const answer = await platform.client.get("/api/auth/me", tenancy.byKey);
   assert.equal(answer.status, 401);
 });

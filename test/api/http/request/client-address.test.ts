@@ -11,13 +11,13 @@ test("without trusted proxies the header of a client counts for nothing", () => 
   assert.equal(addresses.resolve("203.0.113.9", "10.1.1.1"), "203.0.113.9");
 });
 
-test("a trusted proxy tells the client's address", () => {
+test("a trusted proxy reports the client's address", () => {
   const addresses = new ClientAddresses(["10.0.0.0/8"]);
   assert.equal(addresses.resolve("10.1.2.3", "198.51.100.7"), "198.51.100.7");
   assert.equal(addresses.resolve("203.0.113.9", "198.51.100.7"), "203.0.113.9");
 });
 
-test("of a chain, the last address that no trusted proxy vouches for is the client's", () => {
+test("the client's address is the last one in a chain that no trusted proxy vouches for", () => {
   const addresses = new ClientAddresses(["10.0.0.0/8", "2001:db8::/32"]);
   const forged = "1.1.1.1, 198.51.100.7, 10.9.9.9";
   assert.equal(addresses.resolve("10.1.2.3", forged), "198.51.100.7");

@@ -41,7 +41,7 @@ test("a page of another origin may not, nor may a request without one", async (t
   }
 });
 
-test("a preflight of an allowed origin is told what it may send", async (t) => {
+test("a preflight of an allowed origin returns what it may send", async (t) => {
   const { client } = await started(t, [OURS]);
   const { status, headers } = await client.send("OPTIONS", "/api/thing", {
     headers: { origin: OURS, ...PREFLIGHT },

@@ -36,7 +36,7 @@ test("another content type is refused", () => {
   }
 });
 
-test("an empty body, broken JSON and bytes that are no UTF-8 are told apart", () => {
+test("an empty body, broken JSON and invalid UTF-8 have different errors", () => {
   assert.equal(refusalOf(""), "body: expected a JSON object, the body is empty");
   assert.equal(refusalOf('{"a":'), "body: expected valid JSON");
   assert.equal(refusalOf(Buffer.from([0x22, 0xff, 0xfe, 0x22])), "body: expected UTF-8 text");
@@ -46,7 +46,7 @@ test("a byte order mark is passed over", () => {
   assert.deepEqual(parse('\u{feff}{"a":"ü"}'), { a: "ü" });
 });
 
-test("of equal keys the last counts", () => {
+test("the last of equal keys counts", () => {
   assert.deepEqual(parse('{"a":1,"a":2}'), { a: 2 });
 });
 

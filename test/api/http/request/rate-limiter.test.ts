@@ -9,7 +9,7 @@ function useUp(limiter: RateLimiter, key: string): readonly number[] {
   return [1, 2, 3, 4].map(() => limiter.take(key));
 }
 
-test("the use after the last allowed one is told how long to wait", () => {
+test("the first use beyond the limit returns the time to wait", () => {
   const clock = new VirtualClock();
   const limiter = new RateLimiter(LIMIT, clock);
   assert.deepEqual(useUp(limiter, "a"), [0, 0, 0, 60]);

@@ -52,7 +52,7 @@ test("guessing keys is limited by address", async (t) => {
   assert.deepEqual(await repeat(5, guess), [401, 401, 401, 429, 429]);
 });
 
-test("behind a trusted proxy every client has a limit of its own", async (t) => {
+test("with a trusted proxy every client has its own limit", async (t) => {
   const config = { authLimit: { usesMax: 1, windowMs: 60_000 }, trustedProxies: ["127.0.0.1"] };
   const { client } = await started(t, config);
   const from = (address: string) =>

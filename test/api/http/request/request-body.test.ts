@@ -120,7 +120,7 @@ test("those of one organization are bounded over all its addresses", async () =>
   assert.equal((await edge.client.send("POST", "/api/thing?other", sent)).text, "5");
 });
 
-test("those of all together are bounded: who has most gives way to a newcomer", async () => {
+test("their total is bounded: the owner with the most gives way to a newcomer", async () => {
   for (let owner = 1; owner <= OWNERS; owner += 1) {
     await hold(BODIES_PER_OWNER_BYTES_MAX - LITTLE_BYTES, `192.0.2.${owner}`);
   }

@@ -42,7 +42,7 @@ function faultsOf(value: unknown): readonly FieldFault[] | undefined {
   return undefined;
 }
 
-test("a value that fits comes back without what nobody asked for", () => {
+test("a valid value is returned without unknown fields", () => {
   const lamp = { name: " Desk ", sockets: [{ watts: 5, volts: 3 }], extra: 1 };
   assert.deepEqual(validated(Lamp, lamp, "body"), { name: "Desk", sockets: [{ watts: 5 }] });
 });
@@ -154,7 +154,7 @@ test("a thing of several kinds says whether its kind is wrong, or it is no such 
   }
 });
 
-test("a schema without words of its own repeats nothing either", () => {
+test("a schema without its own messages repeats nothing either", () => {
   const bare = v.object({ password: v.pipe(v.string(), v.minLength(8)) });
   assert.throws(() => validated(bare, { password: "secret" }, "body"), {
     message: "password: expected another value",

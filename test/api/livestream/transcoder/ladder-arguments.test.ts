@@ -20,19 +20,19 @@ function argumentsAt(
   return ladderArguments(order).join(" ");
 }
 
-test("what is passed on for want of room is encoded in no part: neither its picture nor the rung of sound", () => {
+test("a copied source, for lack of room, is not encoded at all: neither its picture nor its audio", () => {
   const passedOn = argumentsAt(-1, "aac");
   assert.match(passedOn, / -c:v:0 copy .* -c:a:0 copy .* -c:a:1 copy -b:a:1 128k /);
   assert.doesNotMatch(passedOn, / (?:libx264|aac) /);
   assert.match(passedOn, / v:0,a:0,name:720p a:1,name:audio /);
 });
 
-test("the rung of sound is encoded beside pictures that are, and where HLS cannot hold what came", () => {
+test("the audio rendition is encoded next to encoded pictures, and if HLS cannot contain the source's codec", () => {
   assert.match(argumentsAt(0, "aac"), / -c:a:3 aac -b:a:3 64k /);
   assert.match(argumentsAt(-1, "opus"), / -c:a:0 aac .* -c:a:1 aac -b:a:1 64k /);
 });
 
-test("what is passed on for want of room has segments of two seconds, what is encoded of one", () => {
+test("a copied source has segments of two seconds, an encoded one of one", () => {
   assert.match(argumentsAt(-1, "aac"), / -hls_time 1\.9 /);
   assert.match(argumentsAt(0, "aac"), / -hls_time 0\.75 /);
 });

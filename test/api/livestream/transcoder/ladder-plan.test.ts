@@ -18,7 +18,7 @@ function names(tracks: Tracks, settings: Partial<LadderSettings> = {}): readonly
   return ladderPlans(tracks, { ...SETTINGS, ...settings }).map((plan) => plan.names.join(" "));
 }
 
-test("one rung less from the top each time, down to what came", () => {
+test("one rendition less from the top each time, down to the source", () => {
   assert.deepEqual(names(broadcast(1920, 1080, "h264", "aac")), [
     "1080p 720p 480p audio",
     "720p 480p audio",
@@ -49,7 +49,7 @@ test("sound alone, and nothing at all", () => {
   assert.deepEqual(names({ video: undefined, audioCodec: undefined }), []);
 });
 
-test("the short side counts, and a source below all rungs has one of its own even size", () => {
+test("the short side counts, and a source below all renditions has one of its own even size", () => {
   assert.deepEqual(names(broadcast(720, 1280))[0], "720p 480p 360p");
   assert.deepEqual(names(broadcast(161, 91)), ["90p", "91p"]);
 });

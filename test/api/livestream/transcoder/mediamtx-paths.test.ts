@@ -40,7 +40,7 @@ function path(name: string, source: object | null, more: object = {}): object {
 
 const PICTURE = { codec: "H264", codecProps: { width: 1280, height: 720, profile: "High" } };
 
-test("everyone who publishes is told with the address that his kind of connection has", async (t) => {
+test("every publisher is reported with the address of its kind of connection", async (t) => {
   const paths = await controlApi(t, {
     "/v3/paths/list": {
       itemCount: 5,
@@ -71,7 +71,7 @@ test("everyone who publishes is told with the address that his kind of connectio
   assert.equal(published[1]?.tracks.audioCodec, "opus");
 });
 
-test("nobody publishes: not available yet, by either name, another application, or no key", async (t) => {
+test("no publishers: not available yet, by either name, another application, or no key", async (t) => {
   const source = { type: "rtmpConn", id: "a" };
   const paths = await controlApi(t, {
     "/v3/paths/list": {

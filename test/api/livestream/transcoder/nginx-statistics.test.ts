@@ -15,7 +15,7 @@ function statistics(...streams: readonly string[]): string {
   return `<?xml version="1.0" encoding="utf-8" ?>\n<rtmp>\n<pid>77</pid>\n<server>\n<application>\n<name>live</name>\n<live>\n${all}<nclients>0</nclients>\n</live></application></server></rtmp>`;
 }
 
-test("who publishes, from where, and what", () => {
+test("publishers, their addresses and their tracks", () => {
   const text = statistics(
     `<name>demo</name><time>1</time>${client(4)}${client(3, "<publishing/>")}${META}<publishing/>`,
     `<name>sound</name>${client(9, "<publishing/>")}<meta><video></video><audio><codec>AAC</codec></audio></meta>`,
@@ -40,7 +40,7 @@ test("who publishes, from where, and what", () => {
   ]);
 });
 
-test("nobody publishes: a stream that is only watched, a refused twin, a key that is none", () => {
+test("no publishers: a stream with viewers only, a refused second publisher, an invalid key", () => {
   const watched = `<name>demo</name>${client(4)}${META}`;
   const twin = `<name>demo</name>${client(5)}`;
   const strange = `<name>a.b</name>${client(6, "<publishing/>")}`;

@@ -27,7 +27,7 @@ function watched(seconds: number, speed: number): RealtimeFactorMonitor {
   return watch;
 }
 
-test("a ladder's speed is known after some seconds, and slow is what falls behind", () => {
+test("a ladder's speed is known after some seconds, and a ladder that falls behind is slow", () => {
   assert.equal(watched(2, 1).speed(2_000), undefined);
   assert.equal(watched(4, 1).speed(4_000), 1);
   assert.equal(watched(8, 1).isSlow(8_000), false);

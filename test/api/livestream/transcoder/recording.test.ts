@@ -122,7 +122,7 @@ test("a broadcast without a segment leaves nothing", async (t) => {
   while (existsSync(recording.folder)) await new Promise(setImmediate);
 });
 
-test("a killed transcoder's recording goes on with its broadcast, and others get an end", async (t) => {
+test("a killed transcoder's recording continues with its broadcast, and others are completed", async (t) => {
   const desk = new Desk(t);
   const left = desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
   mkdirSync(join(desk.root, "bob/notes"));
@@ -162,7 +162,7 @@ test("recordings are removed when they are too old, and the oldest when one that
   assert.equal(recording.problem, undefined);
 });
 
-test("where all room is taken by what grows, that is told once and the rest left out; then it goes on", async (t) => {
+test("when growing recordings use all space, that is logged once and further segments are skipped; then it continues", async (t) => {
   const desk = new Desk(t);
   const shelf = desk.shelf({ bytesMax: 3 * SEGMENT_BYTES });
   const [alice, bob] = [shelf.record("alice", 0), shelf.record("bob", 0)];
@@ -178,7 +178,7 @@ test("where all room is taken by what grows, that is told once and the rest left
   assert.deepEqual(playlist(bob.folder).slice(2), ["1.ts", "#EXT-X-DISCONTINUITY", "3.ts", "4.ts"]);
 });
 
-test("a full disk is told, and nothing is removed for what others have filled", async (t) => {
+test("a full disk is logged, and no recording is removed because of other files", async (t) => {
   const desk = new Desk(t);
   const other = desk.found("alice", "2026-01-01T00-00-00-000Z", 1_000);
   const recording = desk.shelf({ freeMinBytes: Number.MAX_SAFE_INTEGER }).record("bob", 0);
@@ -188,7 +188,7 @@ test("a full disk is told, and nothing is removed for what others have filled", 
   assert.deepEqual(readdirSync(recording.folder), ["index.m3u8"]);
 });
 
-test("a folder that cannot be written to is told, and the broadcast goes on", async (t) => {
+test("an unwritable folder is logged, and the broadcast continues", async (t) => {
   const desk = new Desk(t);
   writeFileSync(join(desk.root, "bob"), "no folder");
   const recording = desk.shelf().record("bob", 0);
@@ -203,7 +203,7 @@ const remuxed = async (folder: string): Promise<void> => {
   writeFileSync(join(folder, "film-1.mp4"), " ".repeat(SEGMENT_BYTES / 2));
 };
 
-test("what has ended becomes a mp4, one after another, and what has become one is left alone", async (t) => {
+test("finished recordings become MP4s, one after another, and finished MP4s are left alone", async (t) => {
   const desk = new Desk(t);
   const left = desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
   const made: string[] = [];
@@ -235,7 +235,7 @@ test("what has ended becomes a mp4, one after another, and what has become one i
   assert.deepEqual([left, recording.folder].map(existsSync), [false, true]);
 });
 
-test("a recording of which no mp4 can be made stays as it is, and is told of once", async (t) => {
+test("a recording that cannot become an MP4 stays unchanged, and is logged once", async (t) => {
   const desk = new Desk(t);
   const left = desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
   let tries = 0;
@@ -250,7 +250,7 @@ test("a recording of which no mp4 can be made stays as it is, and is told of onc
   assert.equal(desk.log.ofLevel("error").length, 1);
 });
 
-test("a recording that somebody deletes while its mp4 is made keeps no other from becoming one", async (t) => {
+test("a recording that is deleted during its remux does not stop the others", async (t) => {
   const desk = new Desk(t);
   const deleted = desk.found("alice", "2026-01-29T00-00-00-000Z", 2_000);
   const other = desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
@@ -263,7 +263,7 @@ test("a recording that somebody deletes while its mp4 is made keeps no other fro
   assert.deepEqual(readdirSync(other), ["film-1.mp4"]);
 });
 
-test("a mp4 waits for room on the disk, which is told once", async (t) => {
+test("an MP4 waits for room on the disk, which is logged once", async (t) => {
   const desk = new Desk(t);
   desk.found("bob", "2026-01-30T00-00-00-000Z", 1_000);
   let tries = 0;
@@ -278,7 +278,7 @@ test("a mp4 waits for room on the disk, which is told once", async (t) => {
   assert.equal(desk.log.ofLevel("error").length, 1);
 });
 
-test("so many recordings are kept, however small", async (t) => {
+test("the number of recordings is limited, however small they are", async (t) => {
   const desk = new Desk(t);
   for (let number = 0; number <= RECORDINGS_MAX; number += 1) {
     const start = new Date(number).toISOString().replaceAll(/[:.]/g, "-");

@@ -5,7 +5,7 @@ import { ALICE, ListedBroadcast } from "./listed-broadcast.js";
 const CHANGED = "the tracks of a broadcast have changed";
 const SECOND_MS = 1_000;
 
-test("tracks that change every second start the ladder anew after 2 s, then ever more rarely, up to once a minute", async (t) => {
+test("tracks that change every second restart the ladder after 2 s, then with growing pauses, up to once a minute", async (t) => {
   const broadcast = await ListedBroadcast.start(t);
   const { clock, log, transcoder } = broadcast;
   const changesMs: number[] = [];

@@ -45,7 +45,7 @@ test("a track that is silent while the other flows has ended; where both are sil
   assert.equal(jumps(), 0);
 });
 
-test("a track that falls silent beside another is unsure until it has ended or flows again", () => {
+test("a track that falls silent while another flows is unsure until it has ended or flows again", () => {
   const { flow } = watched();
   send(flow, "audio", 0, 5_000, 20);
   send(flow, "video", 0, 5_000, 40);
@@ -115,7 +115,7 @@ test("without room a picture that cannot be passed on is kept in its smallest ru
   assert.deepEqual(plans[admitted]?.names, ["240p", "audio"]);
 });
 
-test("a size that is never told is not waited for", async () => {
+test("a size that is never reported is not awaited", async () => {
   let probes = 0;
   const found = { video: { codec: "vp8", width: 640, height: 480 }, audioCodec: "opus" };
   const probe = async () => {

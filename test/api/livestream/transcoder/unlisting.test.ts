@@ -6,7 +6,7 @@ import { ALICE, ListedBroadcast } from "./listed-broadcast.js";
 
 const UNLISTED_MS_MAX = 200;
 
-test("a broadcaster whom the media server rings for is unlisted before any time passes", async (t) => {
+test("a broadcaster that the media server reports as gone is unlisted immediately", async (t) => {
   const broadcast = await ListedBroadcast.start(t);
   broadcast.published = [];
   const ringMs = broadcast.clock.monotonicMs();
@@ -22,7 +22,7 @@ test("one whose ring is lost is unlisted within 200 ms", async (t) => {
   await broadcast.untilListed(0);
 });
 
-test("a broadcast that cannot be begun is tried again, and told of, each second and not more often", async (t) => {
+test("a broadcast that cannot start is retried and logged at most once a second", async (t) => {
   const broadcast = await ListedBroadcast.start(t);
   rmSync(broadcast.runFolder, { recursive: true });
   broadcast.published = [ALICE, { ...ALICE, streamKey: "bob", session: "s2" }];

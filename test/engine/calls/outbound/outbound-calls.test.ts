@@ -92,7 +92,7 @@ test("what ends a ringing call is recorded once, and a machine is hung up", asyn
   }
 });
 
-test("who answered is noted once the call has its record, and later words of a vendor replace it", async () => {
+test("who answered is recorded once the call has its record, and a vendor's later report replaces it", async () => {
   const { place, say, connect, written } = placing();
   await place();
   await say("in-progress", "human");
@@ -141,7 +141,7 @@ test("a call that another organization asks for stays where it is", async () => 
   assert.deepEqual(left(), [1, 1, 1, 1]);
 });
 
-test("a call that is handed over goes with what is known of it, and is taken with it", async () => {
+test("a call that is handed over keeps its data, and is adopted with it", async () => {
   const { outbound, place, say, left, written, clock } = placing();
   await place();
   await say("in-progress", "human");
@@ -164,7 +164,7 @@ test("a call that is handed over goes with what is known of it, and is taken wit
   ]);
 });
 
-test("an order that fails, or whose call is given up meanwhile, leaves nothing behind", async () => {
+test("an order that fails, or whose call is cancelled meanwhile, leaves no resources behind", async () => {
   const failing = placing();
   failing.vendor.place = () => Promise.reject(new Error("a mistake"));
   await assert.rejects(failing.place(), /^Error: a mistake$/);
@@ -181,7 +181,7 @@ test("an order that fails, or whose call is given up meanwhile, leaves nothing b
   assert.deepEqual(await slow.written(), ["hang up CA7 ringing", "failed serverStopping"]);
 });
 
-test("nobody is called whom the organization may not reach, nor from a number that is not its own", async () => {
+test("numbers that the organization may not reach are not called, nor is a foreign number used as caller id", async () => {
   for (const [changes, code, message] of [
     [
       { dialTargets: { mayReach: async () => false, listOf: async () => [] } },

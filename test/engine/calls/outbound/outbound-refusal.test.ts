@@ -27,7 +27,7 @@ const CODES: Readonly<Record<RefusalReason, RequestErrorCode>> = {
   serverStopping: "server_stopping",
 };
 
-test("why no call is opened is told to who places one, each in its own way", () => {
+test("the client that places a call gets the reason of a refusal, specific to each", () => {
   for (const reason of Object.keys(CODES) as RefusalReason[]) {
     const { code, message } = placingRefused(new CallRefusedError(reason, `since ${reason}`));
     assert.deepEqual([code, message], [CODES[reason], `since ${reason}`]);
@@ -74,7 +74,7 @@ test("an order whose answer is lost may have been placed; one that was refused, 
   }
 });
 
-test("who has to wait for a place, or for the vendor, is told for how long; who ordered wrongly is not", () => {
+test("a client that has to wait for a slot, or for the vendor, gets the delay; one with an invalid order does not", () => {
   const waitsSec = (failure: unknown) =>
     failure instanceof RequestError ? failure.retryAfterSec : NaN;
   assert.equal(waitsSec(placingRefused(new CallRefusedError("limitReached", "2 calls"))), 10);

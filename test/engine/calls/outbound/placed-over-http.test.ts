@@ -81,7 +81,7 @@ test("what would refuse a caller refuses the order, each in its own way", async 
   assert.deepEqual([vendor.asked, left()], [[], NOTHING_LEFT]);
 });
 
-test("a server without its settings names them, and a number that is not allowed calls nobody", async (t) => {
+test("a server without its settings names them, and a number that is not allowed cannot place calls", async (t) => {
   const telephony = new OutboundTelephony({ apis: {}, baseUrl: undefined });
   const bare = await outboundFor(t, { telephony });
   await assert.rejects(
@@ -115,8 +115,8 @@ test("no emergency and no premium number is called, whatever the operator allows
     const { outbound, vendor, left } = await outboundFor(t, deps);
     for (const [to, words] of [
       ["+3531120", undefined],
-      ["+1911", /agents call no emergency numbers/],
-      ["+19005550100", /agents call no premium numbers/],
+      ["+1911", /agents cannot call emergency numbers/],
+      ["+19005550100", /agents cannot call premium numbers/],
     ] as const) {
       const placing = outbound.place(TENANT, { ...ORDER, to });
       if (words === undefined) await placing;
@@ -164,7 +164,7 @@ for (const [what, status, body, code, message] of [
     /does not take calls now$/,
   ],
 ] as const) {
-  test(`an order that fails for ${what} leaves nothing behind`, async (t) => {
+  test(`an order that fails for ${what} leaves no resources behind`, async (t) => {
     const { outbound, place, lastToken, vendor, left, log } = await outboundFor(t);
     vendor.refuse(status, body);
     await assert.rejects(place(), failure(code, message));
@@ -238,7 +238,7 @@ test("a call that was given up before the vendor took it is hung up when it does
   assert.match(hangUp.path, /CA0{31}1\.json$/);
 });
 
-test("a call that is answered before the vendor has confirmed it goes on", async (t) => {
+test("a call that is answered before the vendor has confirmed it continues", async (t) => {
   const { outbound, vendor, accept, liveCalls } = await slowOrder(t);
   await outbound.connect("id-1", "org", () => {
     const session = new TalkingCall("id-1");

@@ -9,7 +9,7 @@ function taken(track: AudioTrack, from: number, moments: number, channel = 0): r
   return [...block];
 }
 
-test("sound stands where it was placed, on its own channel, with silence around it", () => {
+test("audio is at its position, on its own channel, with silence around it", () => {
   const track = new AudioTrack();
   track.place(2, Int16Array.of(1, 2));
   track.place(5, new Int16Array(0));
@@ -17,7 +17,7 @@ test("sound stands where it was placed, on its own channel, with silence around 
   assert.deepEqual(taken(track, 0, 5, 1), [0, 0, 0, 0, 0, 1, 0, 2, 0, 0]);
 });
 
-test("a piece that reaches over the end of a block goes on in the next, and is then forgotten", () => {
+test("a piece that crosses the end of a block continues in the next, and is then freed", () => {
   const track = new AudioTrack();
   track.place(1, Int16Array.of(1, 2, 3, 4));
   assert.deepEqual(taken(track, 0, 3), [0, 0, 1, 0, 2, 0]);
@@ -26,14 +26,14 @@ test("a piece that reaches over the end of a block goes on in the next, and is t
   assert.equal(track.bufferedSamples, 0);
 });
 
-test("of what overlaps, the one that came later is heard", () => {
+test("of overlapping pieces, the later one wins", () => {
   const track = new AudioTrack();
   track.place(1, Int16Array.of(5, 5, 5));
   track.place(0, Int16Array.of(7, 7));
   assert.deepEqual(taken(track, 0, 4), [7, 0, 7, 0, 5, 0, 5, 0]);
 });
 
-test("what is cut off is not heard, from the middle of a piece on", () => {
+test("cut audio is not heard, from the middle of a piece on", () => {
   const track = new AudioTrack();
   track.place(0, Int16Array.of(1, 2, 3));
   track.place(3, Int16Array.of(4));
@@ -43,7 +43,7 @@ test("what is cut off is not heard, from the middle of a piece on", () => {
   assert.deepEqual(taken(track, 0, 4), [1, 0, 2, 0, 0, 0, 0, 0]);
 });
 
-test("of a piece one sample may be left, and of one behind the cut none", () => {
+test("one sample of a piece may remain, and none of one after the cut", () => {
   const track = new AudioTrack();
   track.place(1, Int16Array.of(1, 2));
   track.place(3, Int16Array.of(4, 5, 6));
@@ -52,7 +52,7 @@ test("of a piece one sample may be left, and of one behind the cut none", () => 
   assert.deepEqual(taken(track, 0, 5), [0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
 });
 
-test("what stands before a block is not in it, and what ends with a block is forgotten", () => {
+test("audio before a block is not in it, and audio that ends with a block is freed", () => {
   const track = new AudioTrack();
   track.place(0, Int16Array.of(1, 2, 3, 4));
   track.place(6, Int16Array.of(7));

@@ -50,7 +50,7 @@ test("what has expired is deleted in pages of a hundred, at the start and every 
   assert.deepEqual([asked.length, clock.pendingTimerCount], [2, 0]);
 });
 
-test("a recording that cannot be deleted keeps no others, and is told", async () => {
+test("a recording that cannot be deleted does not stop the others, and is logged", async () => {
   const keys = keysOf(3);
   const removed = new Set<string>();
   const { recordings, pathOf } = newRecordings({
@@ -83,7 +83,7 @@ test("where nothing can be deleted a sweep asks for twenty and no more", async (
   await recordings.close();
 });
 
-test("a sweep that fails is told", async () => {
+test("a failing sweep is logged", async () => {
   const failing = new Error("the database is locked");
   const { recordings, log } = newRecordings({ listExpired: () => Promise.reject(failing) });
   recordings.startUpkeep();

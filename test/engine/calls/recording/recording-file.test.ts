@@ -20,7 +20,7 @@ import {
 } from "../../../../engine/calls/recording/recording-file.js";
 import { temporaryFile } from "../../../storage/temporary-file.js";
 
-test("a recording that is not there is told from one that cannot be opened", async () => {
+test("a missing recording is distinguished from one that cannot be opened", async () => {
   const path = temporaryFile();
   mkdirSync(dirname(path));
   assert.equal(await openIfThere(path, "r"), undefined);
@@ -31,7 +31,7 @@ test("a recording that is not there is told from one that cannot be opened", asy
   await assert.rejects(openIfThere(join(path, "inside of a file"), "r"), { code: "ENOTDIR" });
 });
 
-test("a disk that fails is told of once, and what is written then is dropped", async () => {
+test("a failing disk is reported once, and later writes are dropped", async () => {
   const path = temporaryFile();
   mkdirSync(dirname(path));
   writeFileSync(path, "");
@@ -67,7 +67,7 @@ function pathInFolder(): string {
   return path;
 }
 
-test("a recording is written beside its name, for the server's own account, and has its name when it is whole", async () => {
+test("a recording is written under a temporary name, for the server's own account, and renamed when it is complete", async () => {
   const path = temporaryFile();
   const file = new RecordingFile(path, 8_000, Promise.resolve(), assert.ifError);
   const block = Buffer.from("the sound of a call.");
@@ -123,7 +123,7 @@ test("a file that was left is put right by its length, and one with nothing in i
   }
 });
 
-test("of a file that is whole, its length and duration are told; of none, or another's, nothing", async () => {
+test("a complete file reports its length and duration; a missing or foreign one nothing", async () => {
   const path = pathInFolder();
   assert.equal(await repairRecording(path), undefined);
   writeFileSync(path, Buffer.concat([wavHeader(16_000, 6_400), Buffer.alloc(6_400)]));

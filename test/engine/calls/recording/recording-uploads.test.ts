@@ -103,7 +103,7 @@ test("no call is recorded while more waits than may, as was seen at the last loo
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("of recordings that become whole together four are sent at once, and none soon after trouble", async () => {
+test("of recordings that complete together four are uploaded at once, and none shortly after failures", async () => {
   const { uploads, clock, sent, place } = waitingUploads(6);
   const held: (() => void)[] = [];
   place.put = () => new Promise((resolve) => held.push(resolve));
@@ -124,7 +124,7 @@ test("of recordings that become whole together four are sent at once, and none s
   assert.equal(sent.length, 6);
 });
 
-test("how much waits is looked for every thirty seconds while calls begin, and behind each round", async (t) => {
+test("the waiting size is measured every thirty seconds while calls begin, and after each round", async (t) => {
   const { uploads, clock } = waitingUploads(2, FILE_BYTES);
   const looks = t.mock.method(uploads, "run");
   for (const [passedMs, count] of [
@@ -144,7 +144,7 @@ test("how much waits is looked for every thirty seconds while calls begin, and b
   assert.equal(uploads.isFull, false);
 });
 
-test("a folder that is not there has nothing that waits, and one that cannot be read is told", async () => {
+test("a missing folder has nothing waiting, and an unreadable one is logged", async () => {
   const none = waitingUploads(2, 0);
   rmSync(none.folder, { recursive: true });
   await none.uploads.run();
@@ -170,7 +170,7 @@ test("a recording counts as finished, with its facts, once the bucket has it", a
   assert.deepEqual([sent, left(), removed], [["org/0.wav"], 0, []]);
 });
 
-test("a recording that expires while it is sent is taken from the bucket again", async () => {
+test("a recording that expires during its upload is removed from the bucket again", async () => {
   const { uploads, known, left, removed } = waitingUploads(1);
   let count = 0;
   known.isKnown = () => Promise.resolve(++count === 1);
@@ -178,7 +178,7 @@ test("a recording that expires while it is sent is taken from the bucket again",
   assert.deepEqual([removed, left()], [["org/0.wav"], 0]);
 });
 
-test("a recording that belongs to no call any more is deleted, and that is told", async () => {
+test("a recording without a call is deleted, and that is logged", async () => {
   const { uploads, known, sent, left, log } = waitingUploads(1);
   known.isKnown = () => Promise.resolve(false);
   await uploads.send({ orgId: "org", callId: "0" });
@@ -200,7 +200,7 @@ test("a recording that is not whole, or is there no more, is not sent", async ()
   assert.deepEqual([sent, log.lines], [[], []]);
 });
 
-test("trouble with the bucket is told when it begins and when it is over, and other trouble each time", async () => {
+test("failures of the bucket are logged at their start and end, and other failures each time", async () => {
   const { uploads, clock, place, log } = waitingUploads(3);
   const mistake = new TypeError("a mistake");
   const send = (call: number) => uploads.send({ orgId: "org", callId: `${call}` });
@@ -235,7 +235,7 @@ test("trouble with the bucket is told when it begins and when it is over, and ot
   ]);
 });
 
-test("a recording is sent once, however often it is asked for meanwhile", async () => {
+test("a recording is uploaded once, however often that is requested meanwhile", async () => {
   const { uploads, sent, place } = waitingUploads(1);
   let done = () => {};
   const asked = new Promise<void>((resolve) => {
@@ -271,7 +271,7 @@ test("a recording that another process has sent before it was measured takes no 
   assert.equal(uploads.isFull, false);
 });
 
-test("a bucket that is away is told to who asks for a recording; a mistake stays one", async () => {
+test("an unreachable bucket is reported to a client that requests a recording; a bug stays one", async () => {
   const { uploads, place, log } = waitingUploads(0);
   const key = { orgId: "org", callId: "call" };
   assert.equal((await uploads.open(key))?.sizeBytes, FILE_BYTES);

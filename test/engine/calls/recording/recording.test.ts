@@ -4,7 +4,7 @@ import { MULAW_8K, PCM_24K } from "../../../../engine/audio/audio-format.js";
 import { encodeMulaw } from "../../../../engine/audio/mulaw.js";
 import { FORMAT, FRAME, near, newRecording, RATE_HZ, sound } from "./listened-recording.js";
 
-test("each side stands where it was in the call: the caller up to its arrival, the agent from its leaving on", () => {
+test("each side is at its position in the call: the caller up to its arrival, the agent from its sending on", () => {
   const { clock, sink, story, recording } = newRecording();
   clock.advance(500);
   recording.caller(sound(FRAME));
@@ -77,7 +77,7 @@ for (const [stallMs, lostMs, saidFirstMs] of [
   [10_000, 0, 5_020],
   [30_000, 20_000, 5_000],
 ] as const) {
-  test(`what the network held back for ${stallMs / 1_000} s and gives at once is where it was said; ${lostMs / 1_000} s of it are lost`, () => {
+  test(`audio that the network delayed for ${stallMs / 1_000} s and delivers at once is at its position; ${lostMs / 1_000} s of it are lost`, () => {
     const { clock, sink, story, recording } = newRecording();
     const startMs = clock.monotonicMs();
     const sayUntil = (endMs: number) => {
@@ -208,7 +208,7 @@ test("each second is written three seconds later while the caller is heard, twel
   recording.end();
 });
 
-test("nothing is recorded of a call that has ended, and its end is told once", () => {
+test("nothing is recorded after the end of a call, and the end is reported once", () => {
   const { clock, sink, story, recording } = newRecording();
   clock.advance(100);
   recording.end();
@@ -220,7 +220,7 @@ test("nothing is recorded of a call that has ended, and its end is told once", (
   assert.deepEqual([sink.loudSamples, recording.bufferedSamples], [[0, 0], 0]);
 });
 
-test("of a call that is streamed to a browser 200 ms are hidden by its buffer, and not one more", () => {
+test("for a browser in stream mode gaps up to 200 ms are hidden by its buffer, and not one more", () => {
   for (const [lateMs, onsets] of [
     [200, [0]],
     [201, [0, 221 * 8]],

@@ -88,7 +88,7 @@ test("a recording is sent when its call is over, is read from the bucket, and le
   );
 });
 
-test("what ends while the bucket is away waits, is told once, and is sent by a later round", async (context) => {
+test("a recording that ends while the bucket is unreachable waits, is logged once, and is uploaded by a later round", async (context) => {
   const { newRecordings, record, waiting, factsOf, store, clock, log, changes } =
     await stand(context);
   const recordings = newRecordings();
@@ -145,7 +145,7 @@ test("a recording is deleted from the bucket when its days are over, and not for
   assert.equal(await factsOf(), undefined);
 });
 
-test("while too much waits no call is recorded, and that is told", async (context) => {
+test("while too many recordings wait no call is recorded, and that is logged", async (context) => {
   const { newRecordings, inFolder, record, waiting, store, log } = await stand(context, 200_000);
   store.fault = { kind: "answer", status: 503, code: "SlowDown" };
   const before = inFolder();
@@ -177,7 +177,7 @@ test("a recording whose row is gone is not sent, and not kept", async (context) 
   assert.equal(log.ofLevel("warn").length, 1);
 });
 
-test("whoever asks for a recording while the bucket is away is told so", async (context) => {
+test("a request for a recording while the bucket is unreachable gets an error", async (context) => {
   const { newRecordings, record, store } = await stand(context);
   const recordings = newRecordings();
   await record(recordings);

@@ -134,7 +134,7 @@ test("a recording is deleted when its days are over, and its call says so", asyn
   await assert.rejects(recordings.open(KEY), RequestError);
 });
 
-test("a disk that refuses is told of once, and the call goes on", async (context) => {
+test("a disk that refuses is logged once, and the call continues", async (context) => {
   const { clock, log, path, factsOf, newRecordings } = await stand(context);
   const recordings = newRecordings();
   // A folder where the file is to be.

@@ -32,11 +32,11 @@ test("a recording is known, with the day of its end, before it is written, and f
   assert.deepEqual([log.lines, clock.pendingTimerCount], [[], 0]);
 });
 
-test("a store that does not take a recording, or its end, is told of, and the call goes on", async () => {
+test("a store that refuses a recording, or its end, is logged, and the call continues", async () => {
   const failing = new Error("the database is locked");
   const fail = () => Promise.reject(failing);
   for (const [changes, message] of [
-    [{ start: fail }, "a recording could not be written; the call goes on"],
+    [{ start: fail }, "a recording could not be written; the call continues"],
     [{ finish: fail }, "a recording could not be finished"],
   ] as const) {
     const { recordings, clock, log } = newRecordings(changes);
@@ -88,7 +88,7 @@ test("sentences are decoded, and streams converted, in the background and at the
   assert.deepEqual([file.readUInt32LE(24), file.readInt16LE(46)], [16_000, 513]);
 });
 
-test("a sentence that is missing is told, and so is a recording that ends before its call", async () => {
+test("a missing sentence is logged, and so is a recording that ends before its call", async () => {
   const { recordings, clock, log, asked } = newRecordings();
   const tap = recordings.startRecording(KEY, AGENT, { ...FORMAT, speech: MP3 });
   const frame = Buffer.alloc(144);

@@ -26,7 +26,7 @@ test("the header says what follows, as the format was written down", () => {
   );
 });
 
-test("a header tells its rate, and what is cut off or another's tells none", () => {
+test("a header contains its rate, and a truncated or foreign one none", () => {
   const header = wavHeader(16_000, 0);
   assert.equal(wavRateHz(header), 16_000);
   assert.equal(wavRateHz(Buffer.concat([header, Buffer.alloc(10)])), 16_000);

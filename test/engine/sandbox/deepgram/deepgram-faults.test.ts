@@ -25,7 +25,7 @@ async function storyWhileHearing(pcm: Int16Array): Promise<string[]> {
   return storyOf(await client.finish());
 }
 
-test("faults of the handshake strike as often as they are told to", async () => {
+test("faults of the handshake occur as often as configured", async () => {
   const statuses = new Map([
     ["unauthorized", 401],
     ["paymentRequired", 402],
@@ -119,7 +119,7 @@ test("events come after the latency that is set, and in order", async () => {
   assert.deepEqual(story.slice(-2), ["speech_final late but in order", "Metadata"]);
 });
 
-test("after so many streams only: the fault begins with the one that is meant", async () => {
+test("only after that many streams: the fault begins with the configured one", async () => {
   faults.deepgram = { fault: "rateLimited", after: 1, times: 1 };
 
   assert.deepEqual(await storyWhileHearing(silence(100, RATE)), ["Metadata"]);

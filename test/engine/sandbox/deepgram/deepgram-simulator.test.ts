@@ -33,7 +33,7 @@ async function storyWhileHearing(pcm: Int16Array, query = ALL_ON): Promise<strin
   return storyOf(await client.finish());
 }
 
-test("an utterance is told as start, interims, speech-final, utterance end, and metadata at the close", async () => {
+test("an utterance is reported as start, interims, speech-final, utterance end, and metadata at the close", async () => {
   const story = await storyWhileHearing(spoken("book a table for two people please", 1500));
 
   assert.deepEqual(story.slice(0, 2), ["SpeechStarted", "interim book"]);
@@ -174,7 +174,7 @@ test("text that is no control message closes with 1008", async () => {
   assert.match(reason, /DATA-0000/);
 });
 
-test("a refused handshake tells why in the body, in dg-error, and gives an id", async () => {
+test("a refused handshake has its reason in the body and in dg-error, and an id", async () => {
   const wrongKey = await refusedUpgrade(`${listenUrl}?${ALL_ON}`, { authorization: "Token no" });
   const noKey = await refusedUpgrade(`${listenUrl}?${ALL_ON}`, {});
 

@@ -70,7 +70,7 @@ test("a slower rate takes longer, and the 96 kbit/s format twice the bytes", asy
   assert.equal(better.mp3.length, 2 * usual.mp3.length);
 });
 
-test("word boundaries come between the audio when they are asked for", async () => {
+test("word boundaries arrive between the audio on request", async () => {
   const { story } = await speak([configFrame(undefined, "true"), ssmlFrame(TEXT)]);
 
   assert.equal(story.indexOf("audio.metadata"), 3);

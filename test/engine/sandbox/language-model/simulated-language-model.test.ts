@@ -47,7 +47,7 @@ test("counting gives as many sentences, up to a limit", () => {
   assert.equal(replyTo(userSays("count to 999999")).split(". ").length, 2000);
 });
 
-test("what was said before can be asked for", () => {
+test("earlier words can be asked about", () => {
   assert.match(replyTo(userSays("the moon is full", "what did I say?")), /the moon is full/);
 });
 

@@ -84,7 +84,7 @@ test("what is not offered, or not meant, is answered in words", () => {
   assert.match(replyTo(userSays("goodbye")), /You said: goodbye/);
 });
 
-test("what the tools say is told, and none is used again by that", () => {
+test("results of tools are repeated, and cause no further tool call", () => {
   const messages = [
     ...userSays("use look_up"),
     { role: "assistant", content: "" },
@@ -100,7 +100,7 @@ test("what the tools say is told, and none is used again by that", () => {
   );
 });
 
-test("what a caller's page has done is told as a service's answer is", () => {
+test("a result of the caller's page is repeated like a service's", () => {
   for (const [result, told] of [
     ["shown", "The tool says: shown."],
     [{ items: 2 }, 'The tool says: {"items":2}.'],
@@ -111,7 +111,7 @@ test("what a caller's page has done is told as a service's answer is", () => {
   }
 });
 
-test("a conversation with tools wants every result, right behind its call", () => {
+test("a conversation with tools requires every result, right after its call", () => {
   const call = { role: "assistant", tool_calls: [{ id: "a" }, { id: "b" }] };
   const result = (id: string) => ({ role: "tool", tool_call_id: id });
   const user = { role: "user" };

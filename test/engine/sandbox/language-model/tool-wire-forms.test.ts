@@ -102,7 +102,7 @@ test("OpenAI and Groq refuse a call without its result, and an empty list of too
   }
 });
 
-test("a model that loops asks for the first tool, whatever came of it", async () => {
+test("a model that loops calls the first tool, whatever its result", async () => {
   faults.openai = { fault: "toolLoop" };
   const { fragments } = await ask("openai", { messages: userSays("hello") });
   assert.equal(fragments[0]?.function.name, "find_order");

@@ -28,7 +28,7 @@ function linesIn(body: string): v.InferOutput<typeof Line>[] {
   return lines.map((line) => v.parse(v.pipe(v.string(), v.parseJson(), Line), line));
 }
 
-test("the answer comes in lines of JSON, without a key, and streams unless told not to", async () => {
+test("the response is lines of JSON, without a key, and streams by default", async () => {
   const { headers, body } = await ask();
   const lines = linesIn(body);
   const whole = linesIn((await ask({ stream: false })).body);

@@ -41,7 +41,7 @@ test("the answer comes as chunks, one token each, and ends with [DONE]", async (
   assert.ok(chunks.every(({ object }) => object === "chat.completion.chunk"));
 });
 
-test("OpenAI tells the usage when asked, in a chunk without choices; Groq unasked, in its own field", async () => {
+test("OpenAI reports usage on request, in a chunk without choices; Groq always, in its own field", async () => {
   const asked = chunksIn((await ask("openai", { stream_options: { include_usage: true } })).body);
   const unasked = chunksIn((await ask("openai")).body);
   const groq = chunksIn((await ask("groq")).body);
@@ -53,7 +53,7 @@ test("OpenAI tells the usage when asked, in a chunk without choices; Groq unaske
   assert.ok((groq.at(-1)?.x_groq?.usage?.total_tokens ?? 0) > 6);
 });
 
-test("the limit of tokens cuts the answer and is told as `length`", async () => {
+test("the token limit cuts the response and is reported as `length`", async () => {
   const { body } = await ask("openai", { max_completion_tokens: 3 });
 
   assert.equal(textIn(body), "one two three");
@@ -105,7 +105,7 @@ test("OpenAI's models from gpt-5.2 on take functions only where they do not thin
   }
 });
 
-test("faults before the answer: 429 of both kinds, 5xx, and as often as told", async () => {
+test("faults before the response: 429 of both kinds, 5xx, and as often as configured", async () => {
   faults.openai = { fault: "rateLimited", times: 1 };
   const limited = await ask("openai");
   faults.openai = { fault: "quotaExceeded", times: 1 };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { MicrophoneClock } from "../../../../engine/sandbox/sound/microphone-clock.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 
-test("every caller is called once per 20 ms, for ever", () => {
+test("every caller is called once per 20 ms, without end", () => {
   const clock = new VirtualClock(7);
   const microphones = new MicrophoneClock(clock);
   const ticks = [0, 0];

@@ -7,7 +7,7 @@ import { encodeSpeech } from "../../../../engine/sandbox/telephone/tone-code.js"
 const MS = 1_000_000n;
 const speech = (text: string): Uint8Array => bytesOf(encodeSpeech(text, 24_000));
 
-test("a streamed turn is played piece by piece, and told by the millisecond", async () => {
+test("a streamed turn is played piece by piece, and reported by the millisecond", async () => {
   const loudspeaker = new StreamLoudspeaker(true);
   const sound = speech("one two three four five six");
   const durationMs = sound.length / 48;

@@ -69,7 +69,7 @@ test("a clear stops the agent, and its marks come back at once and unheard", asy
   ]);
 });
 
-test("words that are said while the stream closes are told of its end when it has closed", async () => {
+test("words that are said while the stream closes are rejected when it has closed", async () => {
   const { caller } = await call();
   const hungUp = caller.hangUp();
   await assert.rejects(caller.say("one more thing"), /^Error: the call ended: 1000/);
@@ -96,7 +96,7 @@ test("digits, and a burst of speech", async () => {
   assert.equal(served.words.join(" "), "two seconds at once are what a call brings");
 });
 
-test("what a caller is told instead of an agent, and requests that are refused", async () => {
+test("messages for a caller instead of an agent, and refused requests", async () => {
   service.refusal = "All lines are <busy>.";
   await assert.rejects(call(), /refused: "All lines are <busy>\."/);
   service.refusal = undefined;
@@ -124,7 +124,7 @@ test("a stream without its token, or with one of another call, is closed", async
   await caller.hangUp();
 });
 
-test("the vendor's faults can be had", async () => {
+test("the vendor's faults are available", async () => {
   const silent = await call({ faults: { noStart: true, mediaBeforeStart: 3 } });
   await silent.caller.say("a");
   await silent.caller.hangUp();
@@ -151,7 +151,7 @@ test("the vendor's faults can be had", async () => {
   await closed(open.served);
 });
 
-test("what the vendor would drop is told as dropped", async () => {
+test("messages that the vendor would drop are reported as dropped", async () => {
   const { caller, served } = await call();
   const wrong = [
     "no JSON",

@@ -25,7 +25,7 @@ test("a mark is due when all that came before it has been played", () => {
   assert.equal(earpiece.endNs, 2000 * MS);
 });
 
-test("a clear ends playback now and gives back all marks", () => {
+test("a clear ends playback now and returns all marks", () => {
   const earpiece = new PhoneEarpiece(true);
   earpiece.play(SECOND_OF_SILENCE, 0);
   earpiece.mark("one", 0);
@@ -37,7 +37,7 @@ test("a clear ends playback now and gives back all marks", () => {
   assert.equal(earpiece.endNs, 1600 * MS);
 });
 
-test("what was said and what was heard of it", () => {
+test("sent words and heard words", () => {
   const earpiece = new PhoneEarpiece(true);
   earpiece.play(speech("one two three four"), 0);
   assert.equal(earpiece.said(), "one two three four");

@@ -55,7 +55,7 @@ test("where no connection can be made, the vendor asks once more", async (contex
   assert.equal(asked.mock.callCount(), 4);
 });
 
-test("the vendor waits and goes where a document sends it, but not for ever", async (context) => {
+test("the vendor waits and follows redirects, but not forever", async (context) => {
   const call = { callSid: "CA1", accountSid: "AC1", from: "+1", to: "+2", authToken: undefined };
   const stream = '<Response><Connect><Stream url="wss://a.example/ws"/></Connect></Response>';
   const sentOn = new twilio.twiml.VoiceResponse();

@@ -146,7 +146,7 @@ test("a piece of an utterance, wherever it was cut out, is never taken for a hum
   );
 });
 
-test("a human voice is told by its length, and never as words", () => {
+test("a human voice is reported by its length, and never as words", () => {
   const pcm = join(silence(300, 16_000), humanVoice(1800, 16_000), silence(300, 16_000));
   const [word, ...others] = wordsIn(pcm, 16_000);
 
@@ -165,7 +165,7 @@ test("silence, a click and a steady hum say nothing", () => {
   assert.deepEqual(wordsIn(hum, 8000), []);
 });
 
-test("pauses are told as they grow, and speech after a pause as a new start", () => {
+test("pauses are reported as they grow, and speech after a pause as a new start", () => {
   const starts: number[] = [];
   let longestMs = 0;
   const decoder = new ToneDecoder(8000, {

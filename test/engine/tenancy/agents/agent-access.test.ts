@@ -150,7 +150,7 @@ test("an own speech provider that lists no model gets the vendor's current one",
   assert.equal(sttModelId(PLAN, provider("stt", own)), "nova-3");
 });
 
-test("a request's faults and the plan's are told apart", () => {
+test("faults of a request and of the plan are distinguished", () => {
   const references = { ...AGENT, llmProviderId: "tts", ttsModelId: "tts-other" };
   const models = ["tts-model", "tts-other"].map((modelId) => ({ modelId, label: "" }));
   const { refused, gated } = accessFaults(
@@ -170,7 +170,7 @@ test("a request's faults and the plan's are told apart", () => {
   ]);
 });
 
-test("a recognizer that stands in hears with the model it was given, or the first that the plan has", () => {
+test("a fallback STT uses its configured model, or the first of the plan", () => {
   const models = ["stt-model", "stt-other"].map((modelId) => ({ modelId, label: "" }));
   const own = provider("stt", { id: "own", orgId: "org", models });
   const stt = [
@@ -185,7 +185,7 @@ test("a recognizer that stands in hears with the model it was given, or the firs
   );
 });
 
-test("who cannot stand in is left out of a call, and each voice keeps the speed of its own", () => {
+test("an unusable fallback is skipped in a call, and each voice keeps its own speed", () => {
   const models = ["llm", "tts", "stt"].map((kind) => ({ modelId: `${kind}-model`, label: "" }));
   const off = { orgId: "org", active: false, models };
   const standIn = (category: Category) => provider(category, { id: `${category}-2`, models });
@@ -215,7 +215,7 @@ test("who cannot stand in is left out of a call, and each voice keeps the speed 
   );
 });
 
-test("who does not have what it was chosen for does not stand in", () => {
+test("a provider without the required feature is no fallback", () => {
   const chosen = (providerId: string, modelId = "llm-model") => {
     const llm = [{ providerId, modelId }];
     const agent = { ...AGENT, fallbacks: { ...AGENT.fallbacks, llm } };

@@ -5,7 +5,7 @@ import { platformOfFile } from "../seeded-platform.js";
 
 const sharedPlatform = platformOfFile();
 
-test("of two changes at once both hold, and new secrets of a tool never stand beside its old address", async () => {
+test("of two concurrent changes both apply, and new secrets of a tool are never combined with its old address", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const tool = (url: string, secret: string) => ({

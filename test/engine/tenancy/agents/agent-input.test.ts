@@ -16,7 +16,7 @@ const REFERENCES = {
 const IDENTITY = { id: "a1", orgId: "o1", createdAtMs: 1, updatedAtMs: 1 };
 const AGENT = newAgent(IDENTITY, { name: "Reception", ...REFERENCES });
 
-test("an agent that is given its name and vendors only has the contract's defaults", () => {
+test("an agent with only a name and vendors has the contract's defaults", () => {
   const { persona, ...others } = AGENT;
   assert.deepEqual(others, {
     ...IDENTITY,
@@ -55,7 +55,7 @@ test("an agent that is given its name and vendors only has the contract's defaul
   assert.equal(persona.language, "en-US");
 });
 
-test("a change leaves what it does not name, and nobody gives an agent another identity", () => {
+test("a change keeps unnamed fields, and cannot change an agent's identity", () => {
   const foreign = { name: "Reception", id: "a2", orgId: "o2", createdAtMs: 9, updatedAtMs: 9 };
   assert.deepEqual(patchedAgent(AGENT, foreign, 5), { ...AGENT, updatedAtMs: 5 });
   const patch = {
@@ -90,7 +90,7 @@ test("the model that listens goes with its provider, unless another comes with t
   assert.equal(modelAfter({ sttModelId: null }), null);
 });
 
-test("a voice that stands in speaks at the agent's new speed unless it has its own", () => {
+test("a fallback voice speaks at the agent's new speed unless it has its own", () => {
   const tts = [
     { providerId: "p5", modelId: "m5" },
     { providerId: "p6", modelId: "m6", speed: 0.8 },

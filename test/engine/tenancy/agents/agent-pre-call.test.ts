@@ -34,7 +34,7 @@ test("headers and secret are sealed, and stay as long as they lead to the same s
   assert.deepEqual(openPreCallSecrets(gone, cipher), { headers: {} });
 });
 
-test("secrets are asked for again where they would go to another server, or no key opens them", () => {
+test("secrets are required again if they would go to another server, or no key decrypts them", () => {
   const first = sealedPreCall(GIVEN, cipher);
   const moved = { url: "https://b.example/", timeoutMs: 2_000 };
   assert.throws(() => sealedPreCall(moved, cipher, first), /leads to another server/);

@@ -30,7 +30,7 @@ function headersOf(tools: { readonly sealedToolHeaders: string | null }) {
   return Object.fromEntries(openToolHeaders(tools, cipher));
 }
 
-test("headers are sealed together by tool, in lower case, and only their names stay beside", () => {
+test("headers are encrypted together by tool, in lower case, and only their names are readable", () => {
   const stored = sealedTools(
     [
       { type: "hangup" },
@@ -53,7 +53,7 @@ test("an agent without headers has nothing sealed", () => {
   assert.equal(openToolHeaders({ sealedToolHeaders: null }, cipher).size, 0);
 });
 
-test("headers that are left out stay with their tool; what is given replaces them", () => {
+test("omitted headers stay with their tool; given ones replace them", () => {
   const before = sealedTools(
     [
       httpTool({ headers: { "x-a": "1", "x-b": "2" } }),
@@ -111,7 +111,7 @@ test("headers that no key opens have to be given again, and only those", () => {
   assert.throws(() => openToolHeaders(lost, cipher));
 });
 
-test("calls are handed on for want of vendors only by an agent that says where to", async () => {
+test("calls are transferred without vendors only by an agent with a target", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const thresholds = { onProviderFailure: "transfer" } as const;
@@ -148,7 +148,7 @@ test("the audit trail says that tools or their headers were changed, without a w
   );
 });
 
-test("a change of other fields does not undo that the headers were sealed anew meanwhile", async () => {
+test("a change of other fields does not undo a concurrent re-encryption of the headers", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const tools = [httpTool({ headers: { "x-a": "1" } })];

@@ -56,7 +56,7 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
   assert.match(persona.guardrails, /1-3 .*sentences/);
 });
 
-test("what a new agent gives is kept, beside the defaults of its other fields", async () => {
+test("a new agent's fields are stored, with defaults for the others", async () => {
   const platform = await sharedPlatform();
   const agent = await platform.agents.create(
     await platform.tenantOn("free"),
@@ -155,7 +155,7 @@ test("an agent beyond the plan's number is refused", async () => {
   assert.ok(await platform.agents.create(tenant, input));
 });
 
-test("of agents created at once no more are made than the plan allows", async () => {
+test("of agents created concurrently no more are stored than the plan allows", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const input = await platform.agentInput();
@@ -281,7 +281,7 @@ test("an agent that another request removes meanwhile is not found, and not said
   await assert.rejects(platform.agents.remove(tenant, agent.id), refusal("not_found"));
 });
 
-test("of more agents than a plan has the first ones stay active, whichever is looked at", async () => {
+test("of more agents than a plan has the first ones stay active, whichever is read", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const input = await platform.agentInput();

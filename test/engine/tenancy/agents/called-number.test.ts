@@ -14,7 +14,7 @@ test("a number is the same however its vendor writes it", () => {
   }
 });
 
-test("an extension, a name, and what is no address are nobody's number", () => {
+test("an extension, a name, and an invalid address are no number", () => {
   for (const written of [
     "",
     "s",

@@ -13,7 +13,7 @@ async function dialling() {
   return { targets, email: organization.ownerEmail, orgId: organization.id };
 }
 
-test("an organization reaches nobody until the administrator says whom", async () => {
+test("an organization reaches no number until the administrator allows one", async () => {
   const { targets, email, orgId } = await dialling();
   const stranger = await dialling();
   assert.equal(await targets.mayReach(orgId, "+4930901820"), false);

@@ -66,7 +66,7 @@ test("a call after a change of a provider has its new credentials, or none where
   await assert.rejects(platform.agents.forCall(tenant, agent.id), isUnavailable);
 });
 
-test("a call after a rotation of the key has what is sealed anew", async (context) => {
+test("a call after a key rotation has the re-encrypted secrets", async (context) => {
   const platform = await openPlatform(context);
   const { database, clock, newId } = platform;
   const tenant = await platform.tenantOn("enterprise");
@@ -81,7 +81,7 @@ test("a call after a rotation of the key has what is sealed anew", async (contex
   assert.equal(cipher.keyPosition(llm.sealedCredentials ?? ""), 0);
 });
 
-test("what the plan allows is judged by the plan of who calls now", async (context) => {
+test("the plan's limits are those of the caller's current plan", async (context) => {
   const { platform, tenant, agent } = await calledAgent(context);
   const { limits } = tenant.plan;
   const smaller = { ...tenant, plan: { ...tenant.plan, limits: { ...limits, maxAgents: 0 } } };
@@ -125,7 +125,7 @@ test("many agents are not kept together", async (context) => {
   assert.deepEqual([await readsOf(), await readsOf()], [2, 2]);
 });
 
-test("what a list says is judged once for one plan, and an agent that does not exist is looked for anew", async (context) => {
+test("a list is checked once per plan, and a missing agent is looked up again", async (context) => {
   const { platform, tenant, readCount } = await calledAgent(context);
   assert.equal(await platform.agents.list(tenant), await platform.agents.list(tenant));
   const before = readCount();

@@ -76,7 +76,7 @@ test("digits without a plus are a number in E.164 only at vendors that write it 
   assert.equal((await numbers.findCalled(digits, "jambonz"))?.number, number);
 });
 
-test("the list tells whose each number is", async () => {
+test("the list shows the owner of each number", async () => {
   const platform = await sharedPlatform();
   const numbers = numbersOf(platform);
   const { organization } = await platform.tenantOn("free");
@@ -93,7 +93,7 @@ test("the list tells whose each number is", async () => {
   );
 });
 
-test("what is no number in E.164, nobody's number, and nobody's e-mail are refused", async () => {
+test("invalid numbers, unknown numbers and unknown e-mails are refused", async () => {
   const platform = await sharedPlatform();
   const numbers = numbersOf(platform);
   const { organization } = await platform.tenantOn("free");
@@ -125,7 +125,7 @@ test("both stand in the audit trail, without the number, and what changed nothin
   assert.ok(!JSON.stringify(items).includes(number));
 });
 
-test("the audit trail names the administrator who allowed a number, or the server where nobody is known", async () => {
+test("the audit trail names the administrator who allowed a number, or the server if unknown", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const newId = () => crypto.randomUUID();
@@ -140,7 +140,7 @@ test("the audit trail names the administrator who allowed a number, or the serve
   assert.deepEqual(actorIds.toSorted(), ["root", SERVER_ACTOR.id].toSorted());
 });
 
-test("an organization chooses which of its agents answers a number of its own", async () => {
+test("an organization chooses which of its agents answers its number", async () => {
   const platform = await sharedPlatform();
   const numbers = numbersOf(platform);
   const [one, other] = [await platform.tenantOn("pro"), await platform.tenantOn("pro")];

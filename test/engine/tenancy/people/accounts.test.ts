@@ -65,7 +65,7 @@ test("a second sign-up with the same e-mail is a conflict, whatever its capitals
   assert.equal(await organizationsOf(platform, ada.email), 1);
 });
 
-test("of two sign-ups with one e-mail at once one succeeds and the other leaves nothing behind", async () => {
+test("of two concurrent sign-ups with one e-mail one succeeds and the other leaves nothing behind", async () => {
   const platform = await sharedPlatform();
   const ada = newcomer();
   const outcomes = await Promise.allSettled([
@@ -113,7 +113,7 @@ test("a wrong password and an unknown e-mail are refused in the same words after
   assert.deepEqual(known?.slice(2, 4), unknown?.slice(2, 4));
 });
 
-test("who a user is tells the user and the organization", async () => {
+test("the profile contains the user and the organization", async () => {
   const platform = await sharedPlatform();
   const ada = newcomer();
   const { user, organization } = await platform.accounts.signUp(ada);
@@ -132,7 +132,7 @@ test("a token names the user and carries both scopes", async () => {
   assert.deepEqual(authenticated.tenant.scopes, ["voice", "dashboard"]);
 });
 
-test("a token that has expired, or names nobody, or another organization, opens nothing", async () => {
+test("a token that has expired, or has an unknown user or organization, is refused", async () => {
   const platform = await sharedPlatform();
   const ada = newcomer();
   const { user, token } = await platform.accounts.signUp(ada);

@@ -79,7 +79,7 @@ test("another organization's key is neither listed nor revoked", async () => {
   assert.ok(await platform.apiKeys.authenticate(rawKey));
 });
 
-test("text that is no key, and a key that nobody has, open nothing, and only the latter is looked up", async (t) => {
+test("invalid keys and unknown keys are refused, and only the latter are looked up", async (t) => {
   const platform = await sharedPlatform();
   const lookUp = t.mock.method(platform.database.apiKeys, "findWithOwner");
   for (const wrong of ["", "vk_", `vk_${"0".repeat(48)}`, "' or 1=1 --"]) {
@@ -114,7 +114,7 @@ test("many requests at once write the last use once", async (t) => {
   assert.equal(touch.mock.callCount(), 1);
 });
 
-test("a last use that cannot be written is reported and the request goes on", async (t) => {
+test("a last use that cannot be written is logged and the request continues", async (t) => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const { rawKey } = await platform.apiKeys.create(organization.id, { name: "Website" });

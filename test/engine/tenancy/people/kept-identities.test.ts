@@ -31,7 +31,7 @@ async function knownUser(context: TestContext) {
   return { platform, tenant, email, keyId: record.id, byKey, byToken, isOperator, readCount };
 }
 
-test("whoever was just let in is let in again without a read", async (context) => {
+test("a recently authenticated identity needs no read", async (context) => {
   const { byKey, byToken, readCount } = await knownUser(context);
   for (let time = 0; time < 3; time += 1) assert.ok((await byKey()) && (await byToken()));
   assert.equal(readCount(), 0);
@@ -78,7 +78,7 @@ const CHANGES: readonly [string, (known: Known) => Promise<unknown>, Seen, unkno
 ];
 
 for (const [what, change, seen, expected] of CHANGES) {
-  test(`whoever is let in after a ${what} is let in with it`, async (context) => {
+  test(`an identity authenticated after a ${what} has it`, async (context) => {
     const known = await knownUser(context);
     await change(known);
     assert.deepEqual(seen(await known.byKey()), expected);
@@ -86,7 +86,7 @@ for (const [what, change, seen, expected] of CHANGES) {
   });
 }
 
-test("who was an operator is none at once", async (context) => {
+test("a former operator loses the role immediately", async (context) => {
   const { platform, tenant, isOperator } = await knownUser(context);
   const { users } = platform.database;
   for (const expected of [true, false]) {

@@ -64,7 +64,7 @@ test("a role holds from the next request on", async () => {
   assert.deepEqual(changes, [["member.update", "Mia", "role"]]);
 });
 
-test("who is removed is let in nowhere any more, and the address is free", async () => {
+test("a removed member loses access, and the address is free", async () => {
   const { platform, members, organization, actor, user, email, known, trail } = await team();
   assert.ok(await known());
   await members.remove(organization, user.id, actor);
@@ -75,7 +75,7 @@ test("who is removed is let in nowhere any more, and the address is free", async
   await platform.accounts.signUp({ name: "Mia", email, password: PASSWORD });
 });
 
-test("the owner stays, and stays an admin, whoever asks", async () => {
+test("the owner stays, and stays an admin, whoever requests a change", async () => {
   const { members, organization, tenant, actor } = await team("admin");
   const owner = tenant.userId ?? "";
   await assert.rejects(members.remove(organization, owner, actor), refusal("owner_protected"));
@@ -136,7 +136,7 @@ test("a token of another program with the secret knows no password, and is good 
   assert.equal((await platform.accounts.authenticateUser(token))?.user.id, user.id);
 });
 
-test("who knows the password changes it, and of two at once one does", async () => {
+test("a user with the current password changes it, and of two concurrent changes one succeeds", async () => {
   const { platform, user, email, trail } = await team();
   const { accounts } = platform;
   const wrong = accounts.changePassword(user, { password: "a guess", newPassword: NEW_PASSWORD });

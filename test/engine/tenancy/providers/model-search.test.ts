@@ -49,7 +49,7 @@ test("the first model that a new organization is shown is one that is configured
   assert.deepEqual(await first("stt"), [["deepgram", "nova-3", true]]);
 });
 
-test("of one provider what goes soon comes last, and what is gone stands behind everything", async (t) => {
+test("within one provider retiring models come last, and retired ones after all others", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: { groq: "gsk-real" }, sandbox: false });
   const groqId = await platform.globalId("llm", "groq");
   const models = ["llama-3.1-8b-instant", "openai/gpt-oss-20b"].map((modelId) => ({
@@ -73,7 +73,7 @@ test("an organization's own models come before the platform's", async () => {
   );
 });
 
-test("an item tells all that a picker shows", async () => {
+test("an item contains everything that a picker shows", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const { items } = await platform.modelSearch.search(tenant, {

@@ -66,7 +66,7 @@ test("an operator may allow base URLs on private addresses", async () => {
   assert.deepEqual(created.settings, settings);
 });
 
-test("stored credentials do not go to another server: they are given again, or the address stays", async () => {
+test("stored credentials do not go to another server: they are required again, or the address stays", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const baseUrl = "https://llm.example.com/v1";

@@ -41,7 +41,7 @@ test("a provider that another request removes meanwhile is not found", async (t)
   await assert.rejects(platform.providers.remove(tenant, id), refusal("not_found"));
 });
 
-test("a provider that cannot be stored is no name that is taken", async (t) => {
+test("a provider that cannot be stored does not occupy its name", async (t) => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const full = new Error("the disk is full");
@@ -49,7 +49,7 @@ test("a provider that cannot be stored is no name that is taken", async (t) => {
   await assert.rejects(platform.providers.create(tenant, ownLlm()), full);
 });
 
-test("the trail names the fields that are another than before, and credentials whenever they are given", () => {
+test("the trail names the changed fields, and credentials whenever they are set", () => {
   const before = providerRecord();
   const { name, active, models, settings } = before;
   const changed = (patch: object, after: JsonObject = settings) =>
@@ -94,7 +94,7 @@ test("only what says so is the sandbox's", () => {
   );
 });
 
-test("of two changes at once both hold, and a new key never stands beside the old address", async () => {
+test("of two concurrent changes both apply, and a new key is never combined with the old address", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   for (let round = 0; round < 10; round += 1) {

@@ -66,7 +66,7 @@ function checkOf(
 /** Whatever has been asked by now has come to the vendor. */
 const asked = () => new Promise(setImmediate);
 
-test("a language model is asked for one token, and the answer's time is told in whole milliseconds", async () => {
+test("an LLM is asked for one token, and the response time is in whole milliseconds", async () => {
   const { clock, llm, tests, result } = checkOf("llm");
   await asked();
   const [request] = llm.requests;
@@ -110,7 +110,7 @@ test("a voice has to say something", async () => {
   }
 });
 
-test("a recognizer is given a fifth of a second of silence, and has to take it", async () => {
+test("STT gets a fifth of a second of silence, and has to accept it", async () => {
   const { stt, result } = checkOf("stt");
   await asked();
   assert.deepEqual(stt.options, {
@@ -135,7 +135,7 @@ test("the first loss of a recognizer's connection is the result", async () => {
   assert.equal(stt.isClosed, true);
 });
 
-test("a vendor that says nothing is given up after twenty seconds", async () => {
+test("a silent vendor times out after twenty seconds", async () => {
   const { clock, result } = checkOf("llm");
   await asked();
   clock.advance(19_999);
@@ -163,7 +163,7 @@ test("what is no fault of the vendor is none of its results", async () => {
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("a check that nobody waits for any more is broken off", async () => {
+test("an aborted check is cancelled", async () => {
   const leaving = new AbortController();
   const { tests, result } = checkOf("llm", { signal: leaving.signal });
   await asked();

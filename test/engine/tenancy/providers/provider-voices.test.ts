@@ -42,7 +42,7 @@ function standOf(fields: object = {}) {
   return { stand, list: () => voices.list(TENANT, provider.id), voices, provider };
 }
 
-test("a list of voices is asked for once in ten minutes", async () => {
+test("a list of voices is requested once in ten minutes", async () => {
   const { stand, list } = standOf();
   const expected = { chosenBy: "voice", voices: [RACHEL], hasMore: false, error: null };
   assert.deepEqual(await Promise.all([list(), list()]), [expected, expected]);
@@ -54,7 +54,7 @@ test("a list of voices is asked for once in ten minutes", async () => {
   assert.equal(stand.asked, 2);
 });
 
-test("a refused list is told in words, and asked for again after ten seconds", async () => {
+test("a refused list is reported in words, and requested again after ten seconds", async () => {
   const { stand, list } = standOf();
   stand.answer = () => Promise.reject(new VendorError("elevenlabs", "unauthorized", "no"));
   assert.match((await list()).error ?? "", /rejects the credentials/);

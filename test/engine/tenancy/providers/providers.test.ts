@@ -94,7 +94,7 @@ test("the plan's number of own providers is never passed, not even by two reques
   assert.equal((await platform.providers.list(tenant, { clientOnly: true })).length, 1);
 });
 
-test("a name is taken once for each vendor and category of an organization", async () => {
+test("a name is unique within a vendor and category of an organization", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   await platform.providers.create(tenant, ownLlm());
@@ -104,7 +104,7 @@ test("a name is taken once for each vendor and category of an organization", asy
   assert.ok(await platform.providers.create(await platform.tenantOn("pro"), ownLlm()));
 });
 
-test("renaming a provider to a name that is taken is a conflict", async () => {
+test("renaming a provider to a used name is a conflict", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   await platform.providers.create(tenant, ownLlm({ name: "One" }));

@@ -43,7 +43,7 @@ test("a provider of an organization never comes to an address of the platform's 
   assert.deepEqual(keys, []);
 });
 
-test("credentials that cannot be opened are told by their provider, and not as they are", async (context) => {
+test("credentials that cannot be decrypted are reported by their provider, and not by their content", async (context) => {
   const { clients } = await platformClients(context);
   for (const sealedCredentials of ["00:11:22", cipher.seal({ apiKey: 7 })]) {
     assert.throws(
@@ -57,7 +57,7 @@ test("credentials that cannot be opened are told by their provider, and not as t
   }
 });
 
-test("a vendor that wants no key is given none", async (context) => {
+test("a vendor without a key gets none", async (context) => {
   const { clients } = await platformClients(context);
   const provider = providerRecord({
     category: "tts",

@@ -11,7 +11,7 @@ const START = import.meta.resolve("./demo-start.js");
 /** Between every two writes, to the file as to the database. */
 const STEPS = ["open", "rename", "postMessage"];
 
-test("a first start that is killed at any step leaves no organization whose keys nobody has", async (t) => {
+test("a first start that is killed at any step leaves no organization with lost keys", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-demo-kills-"));
   t.after(() => rm(folder, { recursive: true }));
   const template = join(folder, "template");

@@ -85,7 +85,7 @@ test("with keys the agent is made of what has one", async (t) => {
   ]);
 });
 
-test("an agent of the sandbox goes on with the vendors whose keys came later", async (t) => {
+test("an agent of the sandbox changes to vendors whose keys came later", async (t) => {
   const platform = await openPlatform(t);
   const dataDir = await dataFolder(t);
   await demoOn(platform, dataDir);
@@ -99,7 +99,7 @@ test("an agent of the sandbox goes on with the vendors whose keys came later", a
   assert.deepEqual(await vendorsOf(platform, await demoOn(platform, dataDir)), moved);
 });
 
-test("an agent that nobody has changed leaves what needs no key for what has one", async (t) => {
+test("an unchanged agent changes from keyless vendors to one with a key", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: DEEPGRAM, sandbox: false });
   const dataDir = await dataFolder(t);
   const first = await demoOn(platform, dataDir);
@@ -140,7 +140,7 @@ test("a demo organization without an agent gets one as soon as there is what it 
   assert.deepEqual(await readDemo(dataDir), demo);
 });
 
-test("a start that was killed before the key or the agent was noted is taken up where it was", async (t) => {
+test("a start that was killed before the key or the agent was recorded is resumed", async (t) => {
   const platform = await openPlatform(t);
   const dataDir = await dataFolder(t);
   const { organization } = await platform.tenantOn("pro");
@@ -171,7 +171,7 @@ test("a start that was killed before the key or the agent was noted is taken up 
   assert.deepEqual(await demoOn(platform, dataDir), owner, "somebody else's is not taken for it");
 });
 
-test("a demo whose key was revoked is given no other", async (t) => {
+test("a demo whose key was revoked gets no other", async (t) => {
   const platform = await openPlatform(t);
   const dataDir = await dataFolder(t);
   const demo = await demoOn(platform, dataDir);

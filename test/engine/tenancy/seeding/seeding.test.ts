@@ -89,7 +89,7 @@ test("the registry lists the catalog once, however often it is seeded", async (t
   );
 });
 
-test("whoever speaks OpenAI's protocol at a public address is the platform's once its key is set", async (t) => {
+test("a vendor with OpenAI's protocol at a public address is the platform's once its key is set", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: { mistral: "m-real" }, sandbox: false });
   assert.ok((await namesOf(platform)).includes("llm/mistral"));
 });
@@ -138,7 +138,7 @@ test("what the operator has taken from a provider or a plan does not come back w
   assert.deepEqual((await database.plans.findBySlug("free"))?.models.stt, []);
 });
 
-test("a start tells once of each model that goes, with how many agents speak by it", async (t) => {
+test("a start logs each retiring model once, with the number of its agents", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: { openai: "sk-real" }, sandbox: true });
   const { database, clock } = platform;
   const openai = (await globals(platform)).find(

@@ -75,7 +75,7 @@ describe("what AssemblyAI's messages say", () => {
     assert.deepEqual(turn(0, " book it ", undefined), [guess("book it", undefined)]);
   });
 
-  it("is a turn whose voice was told before, and the voice of the next one is told again", () => {
+  it("is a turn whose voice was reported before, and the next voice is reported again", () => {
     assert.deepEqual(read({ type: "SpeechStarted" }), [{ kind: "speechStarted" }]);
     assert.deepEqual(turn(0, "", [BOOK]), [started("book"), guess("book", 1.8)]);
     turn(0, "Book.", [BOOK], true);

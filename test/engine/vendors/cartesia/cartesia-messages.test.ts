@@ -21,7 +21,7 @@ describe("a sentence of Cartesia", () => {
     for (const message of messages) peer.socket.send(JSON.stringify(message));
   }
 
-  it("is asked for under the version of its protocol, by voice, volume and language", async () => {
+  it("is requested under its protocol version, by voice, volume and language", async () => {
     const settings = { voiceId: "voice", volume: 0.8 };
     const { peer } = await scripted.ask(REQUEST, 1, { settings });
     assert.equal(peer.request.url, "/tts/websocket?cartesia_version=2026-03-01");
@@ -60,7 +60,7 @@ describe("a sentence of Cartesia", () => {
     [1.5, 1.5],
     [2, 1.5],
   ] as const) {
-    it(`at a speed of ${asked} is asked for at ${sent}`, async () => {
+    it(`at a speed of ${asked} is requested at ${sent}`, async () => {
       const { peer } = await scripted.ask({ ...REQUEST, speed: asked, format: MULAW_8K }, 1);
       const { generation_config, output_format } = JSON.parse(peer.texts[0] ?? "");
       assert.equal(generation_config.speed, sent);
@@ -69,7 +69,7 @@ describe("a sentence of Cartesia", () => {
     });
   }
 
-  it("has its words where the vendor says, with as much of their times as it tells", async () => {
+  it("has its words where the vendor reports them, with as many of their times as it reports", async () => {
     const sentence = await scripted.ask(REQUEST, 1);
     say(
       sentence,

@@ -10,7 +10,7 @@ import { ScriptedSocketServer } from "../scripted-socket-server.js";
 
 const asked = v.pipe(v.string(), v.parseJson(), v.object({ context_id: v.string() }));
 
-test("what Cartesia still says of another sentence is not heard in this one", async (context) => {
+test("Cartesia's messages about another sentence are ignored in this one", async (context) => {
   const server = new ScriptedSocketServer();
   await server.start();
   const clock = new SystemClock();

@@ -23,7 +23,7 @@ function link(vendor: string): ChainLink<unknown> {
   return { vendor, modelId: `${vendor}-model`, orgId: "org", client: undefined, breaker };
 }
 
-test("a turn's answer names who gave it, once, each category for itself", () => {
+test("a turn's record names its vendor, once, each category separately", () => {
   log.answered("llm", link("one"));
   log.answered("tts", link("voice"));
   log.answered("llm", link("two"));
@@ -34,7 +34,7 @@ test("a turn's answer names who gave it, once, each category for itself", () => 
   assert.deepEqual(log.take(), {});
 });
 
-test("where somebody was asked in vain it says who was first, why, and what that has cost", () => {
+test("after a failed request it records the first vendor, the reason, and the cost", () => {
   const told: unknown[] = [];
   log.notify((...failure) => told.push(failure));
   log.failed("llm", link("one"), DOWN, WASTED);
@@ -52,7 +52,7 @@ test("where somebody was asked in vain it says who was first, why, and what that
   assert.deepEqual(log.take(), { llm: nobody });
 });
 
-test("who was asked too is counted, with what came of it", () => {
+test("a hedged request is counted, with its outcome", () => {
   log.hedged("llm", "asked", 0);
   log.hedged("llm", "lost", 20);
   log.hedged("llm", "asked", 0);
@@ -65,7 +65,7 @@ test("who was asked too is counted, with what came of it", () => {
   assert.deepEqual(log.take().llm?.hedges, { ...NO_HEDGES, withheld: 1 });
 });
 
-test("who has failed in a call is asked last in it for a minute, and until then if it answers", () => {
+test("a vendor that failed in a call is tried last for a minute, or until it answers", () => {
   const clock = new VirtualClock();
   const named = (vendor: string) => ({ vendor, modelId: "m", client: vendor });
   const chain: Chain<string> = chainOf("llm", clock, log, [named("a"), named("b"), named("c")]);
@@ -85,7 +85,7 @@ test("who has failed in a call is asked last in it for a minute, and until then 
   assert.deepEqual(order(), ["a", "b", "c"]);
 });
 
-test("of several failures one that may pass is told, else the last", () => {
+test("of several failures a retryable one is reported, otherwise the last", () => {
   const refused = new VendorError("a", "refused", "a");
   const lost = new VendorError("b", "unauthorized", "b");
   assert.equal(worstOf([refused, DOWN, lost]), DOWN);
@@ -93,7 +93,7 @@ test("of several failures one that may pass is told, else the last", () => {
   assert.deepEqual([worstOf([]).vendor, worstOf([]).fault], ["chain", "unavailable"]);
 });
 
-test("a single wasted token is told", () => {
+test("a single wasted token is reported", () => {
   log.failed("llm", link("one"), DOWN, { ms: 300, tokens: 1 });
   log.answered("llm", link("two"));
   assert.equal(log.take().llm?.wastedTokens, 1);

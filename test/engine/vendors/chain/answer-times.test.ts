@@ -16,7 +16,7 @@ function took(times: AnswerTimes, of: ChainLink<unknown>, timeMs: number, count 
   for (let n = 0; n < count; n++) times.record(of, timeMs);
 }
 
-test("who is late is known from twenty replies of the same credential, version and model", () => {
+test("lateness is known after twenty replies of the same credential, version and model", () => {
   const times = new AnswerTimes();
   took(times, link(), 500, 19);
   assert.equal(times.lateAfterMs(link()), undefined);
@@ -40,7 +40,7 @@ test("late is a fifth later than 95 of the newest 100, and never before 300 ms",
   assert.equal(times.lateAfterMs(link()), 300);
 });
 
-test("who stands in for a model is asked at twice its p95, between 800 ms and what is set", () => {
+test("a model's fallback is requested at twice its p95, between 800 ms and the configured limit", () => {
   const times = new AnswerTimes();
   took(times, link(), 300, 19);
   assert.equal(times.timeoutMs(link(), 2_500), 2_500, "too little is known");
@@ -71,7 +71,7 @@ test("a prompt is compared with prompts of its length", () => {
   assert.equal(times.lateAfterMs(link(), 8_001), undefined);
 });
 
-test("the model that was asked first is forgotten when there are more than 60", () => {
+test("the least recently used model is dropped when there are more than 60", () => {
   const times = new AnswerTimes();
   took(times, link(), 500, 20);
   took(times, link("two"), 500, 20);
@@ -94,7 +94,7 @@ test("an organization spends no more than the share of what it has used, and sav
   assert.equal(own.spend(1), false);
 });
 
-test("a share of nothing asks nobody, and the oldest organization's savings are forgotten first", () => {
+test("a share of zero hedges nothing, and the oldest organization's savings are dropped first", () => {
   const nothing = new Hedging(0).of("org");
   nothing.used(1_000_000);
   assert.equal(nothing.spend(0), false);
@@ -116,7 +116,7 @@ test("the quick replies of one organization move no deadline of another with the
   assert.equal(times.timeoutMs(quick, 5_000), 800);
 });
 
-test("one organization's many models push out its own times and nobody else's", () => {
+test("one organization's many models evict its own times and no others", () => {
   const times = new AnswerTimes();
   const quiet = link("global", "m", 1, "quiet");
   took(times, quiet, 1_000, 20);

@@ -47,7 +47,7 @@ test("every other answer a failure opens it, although there are never three in a
   assert.deepEqual(phases, [...Array(5).fill("closed"), "open"], "a few failures are no rate");
 });
 
-test("after the pause one call tries, and the others wait for what it tells", () => {
+test("after the pause one call probes, and the others wait for its result", () => {
   const open = afterFailures(3);
   assert.equal(isSkipped(open, PAUSE_MS - 1), true);
   assert.equal(isSkipped(open, PAUSE_MS), false);
@@ -68,13 +68,13 @@ test("a try that fails doubles the pause, up to a minute", () => {
   assert.deepEqual(pauses, [10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
 });
 
-test("a try that nobody waits for any more leaves it to the next call", () => {
+test("an aborted probe leaves it to the next call", () => {
   const tried = withProbe(afterFailures(3), PAUSE_MS);
   assert.equal(isSkipped(abandoned(tried, PAUSE_MS), PAUSE_MS), false);
   assert.equal(abandoned(tried, PAUSE_MS).changeCount, tried.changeCount + 1);
 });
 
-test("a try that tells nothing does not keep everybody out for good", () => {
+test("a probe without a result does not block the vendor for good", () => {
   const tried = withProbe(afterFailures(3), PAUSE_MS);
   assert.equal(isSkipped(tried, PAUSE_MS + 14_999), true);
   assert.equal(isSkipped(tried, PAUSE_MS + 15_000), false);
@@ -85,7 +85,7 @@ test("the pause that a vendor asks for is kept, but no longer than a minute", ()
   assert.equal(failed(CLOSED_BREAKER, "rateLimited", 3_600_000, 0).untilMs, 60_000);
 });
 
-test("one answer to what was asked before it opened does not close it", () => {
+test("one response to a request from before the opening does not close it", () => {
   const open = afterFailures(3);
   assert.equal(answered(open), open);
 });
@@ -107,7 +107,7 @@ test("half of ten answers that fail open a breaker, and fewer or fewer than half
   assert.equal(after("fsfsfssfss").phase, "closed");
 });
 
-test("of the answers the newest twenty count, and those before the first failure do not", () => {
+test("of the responses the newest twenty count, and those before the first failure do not", () => {
   const dense = "fs".repeat(9);
   assert.equal(after(`f${"s".repeat(12)}${dense}`).phase, "closed");
   assert.equal(after(`f${"s".repeat(12)}${dense}f`).phase, "open");
@@ -120,7 +120,7 @@ test("a pause that a vendor asks for is not shorter than the usual one", () => {
   assert.equal(afterFailures(3, "unavailable", 40).untilMs, PAUSE_MS + 40);
 });
 
-test("who has gone through more changes is believed, and of two with as many who knows the worse", () => {
+test("the state with more changes wins, and of two with equal counts the worse one", () => {
   const table = [
     ["closed", "closed", 0, false],
     ["closed", "halfOpen", -1, false],
@@ -152,14 +152,14 @@ test("who has gone through more changes is believed, and of two with as many who
   }
 });
 
-test("others are told for how much longer it waits", () => {
+test("others learn its remaining pause", () => {
   const open = { phase: "open", changeCount: 1, pauseMs: PAUSE_MS } as const;
   assert.deepEqual(reportOf(afterFailures(3), 1_000), { ...open, leftMs: 4_000 });
   assert.deepEqual(reportOf(afterFailures(3), 6_000), { ...open, leftMs: 0 });
   assert.equal(reportOf(CLOSED_BREAKER, 0).leftMs, 0);
 });
 
-test("what was asked before it opened changes nothing of an open one, whatever comes of it", () => {
+test("a request from before the opening changes nothing, whatever its outcome", () => {
   const open = afterFailures(3);
   assert.equal(failed(open, "unauthorized", 60_000, 1_000), open);
   assert.equal(answered(open), open);
@@ -187,7 +187,7 @@ test("a try that came to nothing leaves it open, for the next call to try at onc
   assert.equal(left.changeCount, tried.changeCount + 1);
 });
 
-test("who turns to a closed breaker, or to an open one that still waits, changes nothing", () => {
+test("a request to a closed breaker, or to an open one that still waits, changes nothing", () => {
   assert.equal(withProbe(CLOSED_BREAKER, 100), CLOSED_BREAKER);
   const early = { ...CLOSED_BREAKER, untilMs: 200 };
   assert.equal(withProbe(early, 100), early);

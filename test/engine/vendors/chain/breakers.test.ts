@@ -22,7 +22,7 @@ beforeEach(() => {
   breakers = new Breakers(clock);
 });
 
-test("of a credential that nobody has used since it was changed nothing is known", () => {
+test("for a credential without requests since its change the state is empty", () => {
   assert.deepEqual(breakers.healthOf(CREDENTIAL), UNUSED);
   breakers.of({ ...CREDENTIAL, version: 1 }).failed({ fault: "timeout", retryAfterMs: undefined });
   assert.deepEqual(breakers.healthOf(CREDENTIAL), UNUSED);
@@ -54,14 +54,14 @@ test("news of what was a credential before say nothing, and news of a later one 
   assert.deepEqual(breakers.healthOf(CREDENTIAL), UNUSED);
 });
 
-test("that one was closed which nobody uses here is not kept", () => {
+test("the closing of an unused breaker is not kept", () => {
   breakers.applyReport({ ...NEWS, phase: "closed", changeCount: 7 });
   assert.equal(breakers.of(CREDENTIAL).lastEvent.changeCount, 0);
   breakers.applyReport({ ...NEWS, phase: "closed", changeCount: 7 });
   assert.equal(breakers.of(CREDENTIAL).lastEvent.changeCount, 7);
 });
 
-test("what is told once more changes nothing, nor does the fault that comes with it", () => {
+test("a repeated report changes nothing, nor does its fault", () => {
   breakers.applyReport(NEWS);
   clock.advance(1_000);
   breakers.applyReport({ ...NEWS, lastFault: { fault: "unauthorized", agoMs: 0 } });
@@ -72,7 +72,7 @@ test("what is told once more changes nothing, nor does the fault that comes with
   });
 });
 
-test("those that are not closed are in trouble, and are told with all that is known", () => {
+test("breakers that are not closed are listed, and published with their full state", () => {
   breakers.of({ ...CREDENTIAL, id: "well" }).answered();
   breakers.applyReport(NEWS);
   assert.deepEqual(
@@ -112,7 +112,7 @@ test("what half of the organizations find out of a provider of the platform hold
   assert.equal(own("c").isSkipped, false, "their pause is over: each may try");
 });
 
-test("of too many breakers a closed one is forgotten before one that keeps calls away", () => {
+test("of too many breakers a closed one is dropped before an open one", () => {
   breakers.of(CREDENTIAL).failed({ fault: "unauthorized", retryAfterMs: undefined });
   for (let n = 0; n < 10_100; n += 1) breakers.of({ ...CREDENTIAL, id: `other ${n}` });
   assert.equal(breakers.of(CREDENTIAL).isSkipped, true);

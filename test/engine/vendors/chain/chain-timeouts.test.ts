@@ -16,7 +16,7 @@ function patienceOf(limitMs: number | undefined): ReplyTimeout {
   return new ReplyTimeout(clock, limitMs, call.signal);
 }
 
-test("who gives nothing for so long is given up, and not a millisecond before", () => {
+test("a silent attempt times out, and not a millisecond before", () => {
   const timeouts = patienceOf(100);
   clock.advance(99);
   assert.deepEqual([timeouts.isOver, timeouts.signal.aborted], [false, false]);
@@ -26,7 +26,7 @@ test("who gives nothing for so long is given up, and not a millisecond before", 
   assert.deepEqual([timeouts.passedMs, timeouts.quietMs], [100, 100]);
 });
 
-test("something that comes begins the wait anew, shorter or longer where that is told", () => {
+test("data restarts the wait, with a shorter or longer limit if given", () => {
   const timeouts = patienceOf(100);
   clock.advance(60);
   timeouts.progress();
@@ -52,7 +52,7 @@ test("a wait is made longer, never shorter, from when something came last", () =
   assert.equal(timeouts.isOver, true);
 });
 
-test("without a limit, or when it is lifted, nobody is given up and there is no timer", () => {
+test("without a limit, or after it is lifted, no attempt times out and there is no timer", () => {
   const timeouts = patienceOf(undefined);
   timeouts.progress(10);
   timeouts.allow(10);
@@ -66,7 +66,7 @@ test("without a limit, or when it is lifted, nobody is given up and there is no 
   assert.equal(lifted.isOver, false);
 });
 
-test("a call that ends leaves no timer behind, and one that goes on no listener", () => {
+test("a call that ends leaves no timer behind, and one that continues no listener", () => {
   const timeouts = patienceOf(100);
   call.abort();
   assert.equal(clock.pendingTimerCount, 0);
@@ -80,7 +80,7 @@ test("a call that ends leaves no timer behind, and one that goes on no listener"
   assert.deepEqual(getEventListeners(call.signal, "abort"), []);
 });
 
-test("a wait that is made shorter is as long as was told, and ends to the millisecond", () => {
+test("a shortened wait has the given length, and ends to the millisecond", () => {
   const shorter = patienceOf(100);
   shorter.progress(30);
   assert.equal(clock.pendingTimerCount, 1);

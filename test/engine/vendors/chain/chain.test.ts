@@ -47,7 +47,7 @@ function linkOf(chain: Chain<undefined>, vendor: string): ChainLink<undefined> {
   return link;
 }
 
-test("who has failed in a call is asked last in it for a minute, or until it has answered", () => {
+test("a vendor that failed in a call is tried last for a minute, or until it has answered", () => {
   const chain = named("one", "two", "three");
   assert.equal(order(chain), "one two three");
   chain.failed(chain.first, DOWN, WASTED);
@@ -62,7 +62,7 @@ test("who has failed in a call is asked last in it for a minute, or until it has
   assert.equal(order(chain), "one two three");
 });
 
-test("who is known to be down stands behind the others, whoever has found that out", () => {
+test("a vendor that is known to be down comes after the others, whichever process has found that", () => {
   const chain = named("one", "two");
   chain.first.breaker.failed(new VendorError("one", "unauthorized", "no"));
   assert.equal(order(chain), "two one");
@@ -73,7 +73,7 @@ test("who is known to be down stands behind the others, whoever has found that o
   assert.equal(order(chain), "one two");
 });
 
-test("where all have failed they are asked in their order", () => {
+test("if all have failed they are tried in their order", () => {
   const chain = named("one", "two");
   chain.failed(linkOf(chain, "two"), DOWN, WASTED);
   chain.failed(linkOf(chain, "one"), DOWN, WASTED);
@@ -81,7 +81,7 @@ test("where all have failed they are asked in their order", () => {
   assert.equal(chain.next.vendor, "one");
 });
 
-test("answers, failures and hedges are told with their category", () => {
+test("answers, failures and hedges are reported with their category", () => {
   const chain = named("one", "two");
   chain.failed(chain.first, DOWN, WASTED);
   chain.answered(chain.next);
@@ -93,7 +93,7 @@ test("answers, failures and hedges are told with their category", () => {
   ]);
 });
 
-test("the failure of the only one counts for its breaker, and is told to nobody else", () => {
+test("the failure of the only vendor counts for its breaker, and is not reported", () => {
   const chain = named("one");
   for (let n = 0; n < 3; n += 1) chain.failed(chain.first, DOWN, WASTED);
   assert.deepEqual([chain.isSingle, chain.first.breaker.phase, told], [true, "open", []]);
@@ -101,7 +101,7 @@ test("the failure of the only one counts for its breaker, and is told to nobody 
   assert.equal(named("one", "two").isSingle, false);
 });
 
-test("of several failures one that may pass is told, else the last", () => {
+test("of several failures a retryable one is reported, otherwise the last", () => {
   const [refused, unknown] = [
     new VendorError("one", "refused", "no"),
     new VendorError("two", "notFound", "no"),

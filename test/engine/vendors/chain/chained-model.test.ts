@@ -8,7 +8,7 @@ import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { chainOf } from "./chain-of.js";
 import { TimedModel } from "./timed-model.js";
 
-test("the model is warmed that would be asked now", () => {
+test("the next model is warmed", () => {
   const clock = new VirtualClock();
   const warmed: string[] = [];
   const named = (vendor: string) => {

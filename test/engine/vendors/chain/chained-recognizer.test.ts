@@ -55,7 +55,7 @@ describe("the only recognizer of a call", () => {
     assert.deepEqual(getEventListeners(call.signal, "abort"), []);
   });
 
-  it("is waited for without a limit, and its failures count for whoever asks it next", async () => {
+  it("has no time limit, and its failures count for the next call", async () => {
     recognizer.isStalled = true;
     const opening = open();
     clock.advance(60_000);
@@ -97,7 +97,7 @@ describe("the only recognizer of a call", () => {
     }
   });
 
-  it("of several leaves neither a timer nor a listener once it listens", async () => {
+  it("of several leaves neither a timer nor a listener once it is connected", async () => {
     chain = chained(recognizer, new ScriptedRecognizer());
     const stream = await open();
     assert.equal(clock.pendingTimerCount, 0);

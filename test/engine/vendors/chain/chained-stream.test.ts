@@ -13,7 +13,7 @@ describe("a call's recognition by one recognizer after another", () => {
     ears = new ChainedEars();
   });
 
-  it("passes on what the one that listens tells, and nothing of one that was left", async () => {
+  it("passes on the events of the active STT, and none of a replaced one", async () => {
     const stream = await ears.open();
     const left = ears.first.newest.listener;
     left.onSpeechStarted();
@@ -89,7 +89,7 @@ describe("a call's recognition by one recognizer after another", () => {
     stream.close();
   });
 
-  it("leaves at once who says by itself that it is deaf", async () => {
+  it("leaves an STT that reports itself as dead immediately", async () => {
     const stream = await ears.open();
     ears.first.newest.listener.onLost(fault("timeout"));
     await ears.settled();
@@ -97,7 +97,7 @@ describe("a call's recognition by one recognizer after another", () => {
     stream.close();
   });
 
-  it("changes six times in one outage, and then has failed; ten seconds in between begin anew", async () => {
+  it("changes six times in one outage, and then has failed; ten seconds without one reset the count", async () => {
     await ears.open();
     const newest = () =>
       (ears.first.ears.length > ears.second.ears.length ? ears.first : ears.second).newest;
@@ -138,7 +138,7 @@ describe("a call's recognition by one recognizer after another", () => {
     stream.close();
   });
 
-  it("tells the next what was not understood, at most eight seconds, at twice its pace, and goes on", async () => {
+  it("replays audio without words to the next, at most eight seconds, at twice real time, and continues", async () => {
     const stream = await ears.open();
     ears.write(stream, LOUD, 9_000);
     ears.first.newest.listener.onFailed(fault());
@@ -164,7 +164,7 @@ describe("a call's recognition by one recognizer after another", () => {
     stream.close();
   });
 
-  it("gives what is still to be told at its end, and ends", async () => {
+  it("sends the remaining audio at its end, and ends", async () => {
     const stream = await ears.open();
     ears.write(stream, LOUD, 1_000);
     ears.first.newest.listener.onFailed(fault());
@@ -178,7 +178,7 @@ describe("a call's recognition by one recognizer after another", () => {
     await stream.finish();
   });
 
-  it("ends while nobody listens, and hears nobody until then", async () => {
+  it("ends without an active STT, and returns nothing until then", async () => {
     const stream = await ears.open();
     ears.second.isStalled = true;
     const left = ears.first.newest.listener;
@@ -207,7 +207,7 @@ describe("a call's recognition by one recognizer after another", () => {
     assert.deepEqual([stt?.firstFault, stt?.wastedMs], ["timeout", PATIENCE_MS]);
   });
 
-  it("tells a fault that may pass where nobody can be asked, and leaves nothing at the call's signal", async () => {
+  it("reports a retryable fault without a fallback, and leaves no listener on the call's signal", async () => {
     const { signal } = new AbortController();
     const failures = [fault("unauthorized"), new Error("a bug")];
     ears.first.failures.push(...failures);

@@ -17,7 +17,7 @@ const PATIENCE_MS = 1_500;
 const MP3_BYTES = Uint8Array.of(0xff, 0xf3, 0x64, 0xc4);
 const DOWN = new VendorError("first", "unavailable", "first: down");
 
-describe("a voice that has another behind it", () => {
+describe("a voice with a fallback", () => {
   let clock: VirtualClock;
   let first: ScriptedVoice;
   let second: ScriptedVoice;
@@ -51,7 +51,7 @@ describe("a voice that has another behind it", () => {
   }
 
   function speak(format: SpeechFormat = MP3, onWords?: (words: readonly SpokenWord[]) => void) {
-    const voice = new ChainedVoice(chain, { maxEndpointingDelayMs: PATIENCE_MS, times });
+    const voice = new ChainedVoice(chain, { audioTimeoutMs: PATIENCE_MS, times });
     const request = { text: "Hi.", modelId: "any", speed: 9, language: "en", format };
     const timed = onWords === undefined ? request : { ...request, onWords };
     const spoken = voice.synthesize(timed, (audio) => heard.push(audio), call.signal);
@@ -66,7 +66,7 @@ describe("a voice that has another behind it", () => {
     await settled();
   }
 
-  it("is asked for its own model at its own speed, and for the times of words where they are wanted", async () => {
+  it("gets its own model at its own speed, and a request for word times if needed", async () => {
     const words: unknown[] = [];
     for (const onWords of [undefined, (timed: unknown) => words.push(timed)]) {
       const spoken = speak(MP3, onWords);
@@ -96,12 +96,12 @@ describe("a voice that has another behind it", () => {
     ]);
   });
 
-  it("is given up when it has not begun in time, and may take as long again from one piece to the next", async () => {
+  it("times out without a first byte, and has the same limit between two pieces", async () => {
     const spoken = speak();
     await pass(PATIENCE_MS - 1);
     assert.equal(second.syntheses.length, 0);
     await pass(1);
-    const message = `first: gave nothing for ${PATIENCE_MS} ms`;
+    const message = `first: returned nothing for ${PATIENCE_MS} ms`;
     assert.deepEqual(told, [
       ["failed", "first", "timeout", message, { ms: PATIENCE_MS, tokens: 0 }],
     ]);
@@ -128,7 +128,7 @@ describe("a voice that has another behind it", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
-  it("is given up sooner when it usually begins sooner, if the next is thought to work", async () => {
+  it("times out sooner if it usually starts sooner, and the next is expected to work", async () => {
     for (const [isDown, limitMs] of [
       [false, 800],
       [true, PATIENCE_MS],
@@ -197,10 +197,10 @@ describe("a voice that has another behind it", () => {
 
   it("has failed with what is no audio, or with none, and nothing of it is heard", async () => {
     for (const [piece, message] of [
-      [Buffer.from("oops"), "first: what it gives is no audio"],
-      [Buffer.from("IDX\u0004"), "first: what it gives is no audio"],
-      [Buffer.from("IE3\u0004"), "first: what it gives is no audio"],
-      [Buffer.from("JD3\u0004"), "first: what it gives is no audio"],
+      [Buffer.from("oops"), "first: the response is not audio"],
+      [Buffer.from("IDX\u0004"), "first: the response is not audio"],
+      [Buffer.from("IE3\u0004"), "first: the response is not audio"],
+      [Buffer.from("JD3\u0004"), "first: the response is not audio"],
       [new Uint8Array(0), "first: no audio"],
     ] as const) {
       [told, heard] = [[], []];
@@ -218,7 +218,7 @@ describe("a voice that has another behind it", () => {
     }
   });
 
-  it("that was hung when its sentence is given up is told as such at once, and is else only left", async () => {
+  it("that hung when its sentence is aborted has failed, and otherwise is only left", async () => {
     for (const [hasBegun, quietMs, isHung] of [
       [true, 499, false],
       [true, 500, true],

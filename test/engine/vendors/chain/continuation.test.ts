@@ -35,7 +35,7 @@ for (const [title, given, tokens, whole] of CASES) {
   });
 }
 
-test("wherever a reply breaks off, and however the rest is cut, a model that does as it is asked loses and doubles nothing", () => {
+test("wherever a reply breaks off, and however the rest is cut, an obedient model loses and doubles nothing", () => {
   const word = fc.stringMatching(/^[a-z]{1,9}[.!?,]?$/);
   fc.assert(
     fc.property(
@@ -54,7 +54,7 @@ test("wherever a reply breaks off, and however the rest is cut, a model that doe
   );
 });
 
-test("what is sure to be new goes out at once, and what may be said already waits", () => {
+test("certainly new text is passed on immediately, and possibly repeated text waits", () => {
   const rest = new Continuation("Good day. We open at");
   assert.deepEqual(
     ["", " ", "a", "t", " ni", "ne"].map((token) => rest.take(token)),
@@ -64,7 +64,7 @@ test("what is sure to be new goes out at once, and what may be said already wait
   assert.deepEqual([other.take("n"), other.take("ine")], [" n", "ine"]);
 });
 
-test("the next model is given the conversation, what was said of the reply, and what is asked of it", () => {
+test("the next model gets the conversation, the reply so far, and the instruction to continue", () => {
   const asked = { role: "user", content: "When?" } as const;
   assert.deepEqual(continued([asked], "We open"), [
     asked,

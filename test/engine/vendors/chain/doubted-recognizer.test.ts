@@ -6,7 +6,7 @@ import { BYTES_PER_MS, ChainedEars, fault, PATIENCE_MS } from "./chained-ears.js
 
 const HEARD_MS = 2_000;
 
-describe("a recognizer that tells nothing of a voice", () => {
+describe("an STT that returns nothing for a voice", () => {
   let ears: ChainedEars;
   let stream: SpeechStream;
 
@@ -19,7 +19,7 @@ describe("a recognizer that tells nothing of a voice", () => {
 
   const doubt = () => ears.first.newest.listener.onSttStall?.("doubtful");
 
-  it("is left, and has failed, as soon as another one tells words of it", async () => {
+  it("is left, and has failed, as soon as another one returns words for it", async () => {
     doubt();
     await ears.settled();
     assert.deepEqual([ears.first.newest.isClosed, ears.second.askedCount], [false, 1]);
@@ -31,7 +31,13 @@ describe("a recognizer that tells nothing of a voice", () => {
     ears.second.newest.says("yes", HEARD_MS);
     assert.equal(ears.first.newest.isClosed, true);
     assert.deepEqual(ears.told, [
-      ["failed", "first", "timeout", "first: hears nothing of a voice", { ms: 1_000, tokens: 0 }],
+      [
+        "failed",
+        "first",
+        "timeout",
+        "first: returned no words for speech",
+        { ms: 1_000, tokens: 0 },
+      ],
       ["answered", "second"],
     ]);
     assert.deepEqual(ears.listener.events, ["final"], "the caller has not lost anybody");
@@ -39,7 +45,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     assert.equal(ears.second.newest.writtenBytes, (HEARD_MS + 100) * BYTES_PER_MS);
   });
 
-  it("was only slow where its words come first, and goes on alone", async () => {
+  it("was only slow if its words come first, and continues alone", async () => {
     doubt();
     await ears.settled();
     await ears.pass(1_000);
@@ -76,7 +82,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     });
   }
 
-  it("goes on where the other one fails meanwhile", async () => {
+  it("continues if the other one fails meanwhile", async () => {
     doubt();
     await ears.settled();
     await ears.pass(1_000);
@@ -86,7 +92,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     assert.equal(ears.listener.finalText, "yes");
   });
 
-  it("is found deaf together with the other one, and then nobody is left", async () => {
+  it("fails together with the other one, and then none is left", async () => {
     doubt();
     await ears.settled();
     ears.first.newest.listener.onFailed(fault("timeout"));
@@ -97,7 +103,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     assert.deepEqual([ears.first.askedCount, ears.second.askedCount], [1, 1]);
   });
 
-  it("is listened to on a second connection of its own where it seems deaf and nobody else can be asked", async () => {
+  it("gets a second connection of its own if it seems dead and there is no other STT", async () => {
     ears.second.failures.push(fault("unauthorized"), fault("unauthorized"));
     doubt();
     await ears.settled();
@@ -117,7 +123,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     assert.deepEqual(ears.told, [["answered", "second"]]);
   });
 
-  it("goes on where the other one does not listen in time or cannot be opened", async () => {
+  it("continues if the other one does not connect in time or cannot be opened", async () => {
     ears.second.isStalled = true;
     doubt();
     doubt();
@@ -141,7 +147,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     assert.equal(ears.clock.pendingTimerCount, 0);
   });
 
-  it("stays when it tells words before the other one listens, and nothing is heard of that one", async () => {
+  it("stays if it returns words before the other one is connected, and the other's results are dropped", async () => {
     ears.second.isStalled = true;
     doubt();
     ears.first.newest.says("", undefined);
@@ -154,7 +160,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     assert.deepEqual(ears.told, [["answered", "first"]]);
   });
 
-  it("is still doubted although it has told that nothing was said", async () => {
+  it("is still suspected after an empty result", async () => {
     ears.second.isStalled = true;
     doubt();
     ears.first.newest.says("", undefined);
@@ -165,7 +171,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     assert.equal(ears.first.newest.isClosed, true);
   });
 
-  it("is not left for one that was asked before it was lost, nor doubted while it is", async () => {
+  it("is not replaced by one requested before it was lost, nor suspected while it is lost", async () => {
     ears.second.isStalled = true;
     doubt();
     ears.first.newest.listener.onLost(fault());
@@ -187,7 +193,7 @@ describe("a recognizer that tells nothing of a voice", () => {
     assert.equal(ears.second.askedCount, 0);
   });
 
-  it("has one in its place where it fails while another one is asked", async () => {
+  it("is replaced if it fails while another one is being opened", async () => {
     ears.second.isStalled = true;
     doubt();
     const { answer } = ears.second;

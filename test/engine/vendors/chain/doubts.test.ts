@@ -16,7 +16,7 @@ test("one recognizer is doubted at a time", () => {
   assert.equal(doubts.isOpen({ ...doubted }), false);
 });
 
-test("a doubt is right when somebody else tells words of the same audio, and then there may be another", () => {
+test("a suspicion is right if another STT returns words for the same audio, and then there may be another", () => {
   for (const lastWordEndMs of [2_999, 3_000]) {
     assert.equal(doubts.suspect(doubted, "doubtful"), true);
     assert.equal(doubts.settle("second", lastWordEndMs), doubted);
@@ -24,7 +24,7 @@ test("a doubt is right when somebody else tells words of the same audio, and the
   }
 });
 
-test("a doubt was wrong when words come of its own, of later audio or without a time: then there is no other", () => {
+test("a suspicion was wrong if its own words, for later audio or without a time, arrive: then there is no other", () => {
   for (const [link, lastWordEndMs] of [
     ["first", 2_000],
     ["second", 3_001],
@@ -39,7 +39,7 @@ test("a doubt was wrong when words come of its own, of later audio or without a 
   }
 });
 
-test("a doubt is over when nobody else could be opened, and only one that seems deaf counts anew", () => {
+test("a suspicion ends if no other STT could be opened, and only one that seems dead counts from zero", () => {
   doubts.suspect(doubted, "doubtful");
   doubts.dismiss({ ...doubted });
   assert.equal(doubts.isOpen(doubted), true);
@@ -48,7 +48,7 @@ test("a doubt is over when nobody else could be opened, and only one that seems 
   assert.equal(doubts.suspect(doubted, "deaf"), true);
 });
 
-test("words that nobody doubted settle nothing", () => {
+test("words without a suspicion settle nothing", () => {
   assert.equal(doubts.settle("second", 100), undefined);
   assert.equal(doubts.suspect(doubted, "doubtful"), true);
 });

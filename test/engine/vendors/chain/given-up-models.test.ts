@@ -36,7 +36,7 @@ async function phasesAfter(quietMs: number, hasBegun: boolean): Promise<readonly
 const TRUSTED = ["closed", "closed", "closed"];
 const LEFT = ["closed", "closed", "open"];
 
-test("a model that hangs until it is given up is asked no more, one that was only interrupted is", async () => {
+test("a model that hangs until it times out is not used again, one that was only interrupted is", async () => {
   for (const [quietMs, hasBegun, phases] of [
     [2_499, false, TRUSTED],
     [2_500, false, LEFT],

@@ -4,14 +4,14 @@ import { AnswerTimes } from "../../../../engine/vendors/chain/answer-times.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { LATE_MS, ScriptedReplies, SPOKEN } from "./scripted-replies.js";
 
-describe("a reply that two models are asked for", () => {
+describe("a hedged reply", () => {
   let replies: ScriptedReplies;
 
   beforeEach(() => {
     replies = new ScriptedReplies();
   });
 
-  it("asks the next too when the first is late, who goes on alone if it begins first", async () => {
+  it("also requests the next model if the first is late, which continues alone if it starts first", async () => {
     const spent = replies.hedge();
     const completion = replies.ask();
     await replies.pass(LATE_MS - 1);
@@ -35,7 +35,7 @@ describe("a reply that two models are asked for", () => {
     assert.equal(replies.clock.pendingTimerCount, 0);
   });
 
-  it("leaves the reply to a late model that begins after all, and tells the next to stop", async () => {
+  it("leaves the reply to a late model that starts after all, and aborts the next", async () => {
     replies.hedge();
     const completion = replies.ask();
     await replies.pass(LATE_MS);
@@ -50,7 +50,7 @@ describe("a reply that two models are asked for", () => {
     ]);
   });
 
-  it("asks nobody where that costs too much, and nobody who has failed meanwhile", async () => {
+  it("hedges neither beyond the budget, nor with a vendor that has failed meanwhile", async () => {
     for (const [isSpent, isDown, expected] of [
       [false, false, [["withheld", 0]]],
       [true, true, []],
@@ -73,7 +73,7 @@ describe("a reply that two models are asked for", () => {
     }
   });
 
-  it("ends with its call, and blames nobody who was not quiet for too long", async () => {
+  it("ends with its call, and blames no model that was not silent for too long", async () => {
     replies.hedge();
     const completion = replies.ask();
     await replies.pass(LATE_MS);
@@ -102,7 +102,7 @@ describe("a reply that two models are asked for", () => {
     assert.equal(replies.clock.pendingTimerCount, 0);
   });
 
-  it("waits for nobody where nobody is behind the first, and not for one that has failed in time", async () => {
+  it("does not wait without a fallback, and not for one that has failed in time", async () => {
     replies.chain = replies.chained(replies.first);
     replies.hedge();
     const alone = replies.ask();
@@ -120,7 +120,7 @@ describe("a reply that two models are asked for", () => {
     await completion;
   });
 
-  it("asks nobody once the first has begun, nor behind words that were given, nor for who does not wait", async () => {
+  it("does not hedge after the first has started, nor after passed-on words, nor for a background request", async () => {
     replies.chain = replies.chained(replies.first, replies.second, replies.third);
     replies.hedge();
     const completion = replies.ask();
@@ -160,7 +160,7 @@ describe("a reply that two models are asked for", () => {
     await completion;
   });
 
-  it("leaves it to the next call to try who was only outpaced or not waited for", async () => {
+  it("leaves the probe of a model that was only outpaced or abandoned to the next call", async () => {
     for (const isEnded of [false, true]) {
       replies = new ScriptedReplies();
       const breakers = replies.chain.candidates().map(({ breaker }) => breaker);

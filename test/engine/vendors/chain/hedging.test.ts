@@ -84,7 +84,7 @@ describe("a second model, when the first is late", () => {
     return { text, firstWordMs, completion: await completion };
   }
 
-  it("asks nobody else while the first is no later than usual, and leaves no timer", async () => {
+  it("requests no other model while the first is no later than usual, and leaves no timer", async () => {
     const { text } = await reply();
     assert.equal(text, "first speaks.");
     assert.equal(second.asked, 0);
@@ -92,7 +92,7 @@ describe("a second model, when the first is late", () => {
     assert.deepEqual(answers.take(), { llm: { vendor: "first", model: "m" } });
   });
 
-  it("lets the second go on alone when it begins first, and stops the first", async () => {
+  it("lets the second continue alone if it starts first, and aborts the first", async () => {
     first.delayMs = 2_000;
     const { text, firstWordMs, completion } = await reply();
     assert.equal(text, "second speaks.");
@@ -124,7 +124,7 @@ describe("a second model, when the first is late", () => {
     assert.equal(first.aborted, 1);
   });
 
-  it("goes on with the second at once when the late first fails", async () => {
+  it("continues with the second immediately if the late first fails", async () => {
     [first.delayMs, first.outcome] = [500, "fails"];
     const { text, firstWordMs } = await reply();
     assert.equal(text, "second speaks.");
@@ -133,7 +133,7 @@ describe("a second model, when the first is late", () => {
     assert.equal(answers.take().llm?.firstFault, "unavailable");
   });
 
-  it("waits for the first when the second fails, and tells that it has", async () => {
+  it("waits for the first if the second fails, and reports the failure", async () => {
     first.delayMs = 1_500;
     [second.delayMs, second.outcome] = [100, "fails"];
     const { text } = await reply();
@@ -152,7 +152,7 @@ describe("a second model, when the first is late", () => {
     assert.equal(first.asked, 2);
   });
 
-  it("waits for the second without a limit when the first gave nothing and nobody is left", async () => {
+  it("waits for the second without a limit if the first returned nothing and none is left", async () => {
     first.delayMs = 60_000;
     second.delayMs = 5_000;
     const { text, firstWordMs } = await reply();
@@ -161,7 +161,7 @@ describe("a second model, when the first is late", () => {
     assert.equal(answers.take().llm?.firstFault, "timeout");
   });
 
-  it("stops both when nobody waits any more", async () => {
+  it("stops both when the request was aborted", async () => {
     [first.delayMs, second.delayMs] = [2_000, 2_000];
     const abort = new AbortController();
     clock.after(700, () => abort.abort());
@@ -170,7 +170,7 @@ describe("a second model, when the first is late", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
-  it("asks nobody whose breaker is not closed", async () => {
+  it("does not hedge with a vendor whose breaker is not closed", async () => {
     const [, link] = chain.candidates();
     for (let n = 0; n < 3; n++)
       link?.breaker.failed({ fault: "unavailable", retryAfterMs: undefined });
@@ -179,7 +179,7 @@ describe("a second model, when the first is late", () => {
     assert.equal(second.asked, 0);
   });
 
-  it("asks nobody for what nobody waits for", async () => {
+  it("does not hedge a background request", async () => {
     first.delayMs = 2_000;
     assert.equal((await reply({ isBackground: true })).text, "first speaks.");
     assert.equal(second.asked, 0);

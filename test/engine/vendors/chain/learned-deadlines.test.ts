@@ -17,7 +17,7 @@ const HUNG_MS = 60_000;
 /** Who has failed in a call is asked first again after so long. */
 const GRUDGE_MS = 60_000;
 
-describe("how long a model is waited for that has another behind it", () => {
+describe("the time limit of a model with a fallback", () => {
   let clock: VirtualClock;
   let first: TimedModel;
   let second: TimedModel;
@@ -70,7 +70,7 @@ describe("how long a model is waited for that has another behind it", () => {
     assert.equal(await firstWordMs(), PATIENCE.firstTokenMs + USUAL_MS);
   });
 
-  it("and so has one whose stand-in has failed, the last one, and one that nobody waits for", async () => {
+  it("and so has one whose fallback has failed, the last one, and one of a background request", async () => {
     await usualReplies(20);
     [first.delayMs, second.delayMs] = [HUNG_MS, 5_000];
     assert.equal(await firstWordMs(), 800 + 5_000, "the last has no limit");

@@ -4,14 +4,14 @@ import { beforeEach, describe, it } from "node:test";
 import { LOUD } from "../../../doubles/voiced-frames.js";
 import { BYTES_PER_MS, ChainedEars, fault } from "./chained-ears.js";
 
-describe("a recognizer that is left, lost or asked in vain", () => {
+describe("an STT that is left, lost or unreachable", () => {
   let ears: ChainedEars;
 
   beforeEach(() => {
     ears = new ChainedEars();
   });
 
-  it("tells nothing before it listens, nor when it was asked in vain", async () => {
+  it("returns nothing before it is connected, nor after a failed connect", async () => {
     ears.first.isStalled = true;
     const opening = ears.open();
     ears.first.listeners[0]?.onSpeechStarted();
@@ -82,7 +82,7 @@ describe("a recognizer that is left, lost or asked in vain", () => {
     assert.equal(ears.clock.pendingTimerCount, 0);
   });
 
-  it("has cost what the caller waited for it, each time anew", async () => {
+  it("has cost the caller's wait, each time again", async () => {
     const stream = await ears.open();
     const lost = ears.first.newest.listener;
     lost.onLost(fault());
@@ -106,7 +106,7 @@ describe("a recognizer that is left, lost or asked in vain", () => {
     stream.close();
   });
 
-  it("is waited for anew when it is lost once more, and is left once", async () => {
+  it("has a new limit when it is lost once more, and is left once", async () => {
     await ears.open();
     ears.first.newest.listener.onLost(fault());
     await ears.pass(300);
@@ -174,7 +174,7 @@ describe("a recognizer that is left, lost or asked in vain", () => {
     assert.deepEqual(getEventListeners(signal, "abort"), []);
   });
 
-  it("has told for good what ends before its last word, and not what may still change", async () => {
+  it("has finished the audio before its last word, and not what may still change", async () => {
     for (const [text, isFinal, hearsAgainMs] of [
       ["words", true, 1_000],
       ["words", false, 2_000],

@@ -10,14 +10,14 @@ import { LATE_MS, MESSAGES, ScriptedReplies, SPOKEN } from "./scripted-replies.j
 
 const GONE = new VendorError("first", "disconnected", "first: gone");
 
-describe("a model that is asked for a reply, or for the rest of one", () => {
+describe("a model that gets a reply, or the rest of one", () => {
   let replies: ScriptedReplies;
 
   beforeEach(() => {
     replies = new ScriptedReplies();
   });
 
-  it("goes on behind the words that another has given", async () => {
+  it("continues after another one's words", async () => {
     const completion = replies.ask();
     replies.first.say("We open");
     replies.first.say("");
@@ -48,7 +48,7 @@ describe("a model that is asked for a reply, or for the rest of one", () => {
     assert.deepEqual(replies.tokens, ["We open", " We"]);
   });
 
-  it("gives no empty reply where somebody else can be asked, but may use tools alone", async () => {
+  it("may not return an empty reply if there is a fallback, but may return only tool calls", async () => {
     const completion = replies.ask();
     replies.first.finish(SPOKEN);
     await replies.pass(0);
@@ -64,7 +64,7 @@ describe("a model that is asked for a reply, or for the rest of one", () => {
     assert.deepEqual(await alone, SPOKEN);
   });
 
-  it("is not heard when it goes on after another has begun", async () => {
+  it("is ignored if it continues after another has started", async () => {
     let finish: (completion: Completion) => void = () => undefined;
     const deaf: LanguageModel = {
       complete: () =>

@@ -54,7 +54,7 @@ describe("a reply of whichever model says it", () => {
       await replies.pass(limitMs - 1);
       assert.equal(replies.second.requests.length, asked);
       await replies.pass(1);
-      const message = `first: gave nothing for ${limitMs} ms`;
+      const message = `first: returned nothing for ${limitMs} ms`;
       assert.deepEqual(replies.told, [
         ["failed", "first", "timeout", message, { ms: limitMs, tokens: 10 }],
       ]);
@@ -68,7 +68,7 @@ describe("a reply of whichever model says it", () => {
     }
   });
 
-  it("is waited for less where it usually begins sooner, unless nobody is in a hurry", async () => {
+  it("has a shorter limit if it usually starts sooner, unless there is no hurry", async () => {
     for (const [extra, limitMs] of [
       [{}, 800],
       [{ isBackground: true }, 2_500],
@@ -87,7 +87,7 @@ describe("a reply of whichever model says it", () => {
     }
   });
 
-  it("is a fault that may pass where all have failed, told once for each", async () => {
+  it("is a retryable fault if all have failed, reported once for each", async () => {
     const completion = replies.ask();
     replies.first.fail(failing("unauthorized"));
     await replies.pass(0);
@@ -99,7 +99,7 @@ describe("a reply of whichever model says it", () => {
     ]);
   });
 
-  it("tells how long it was waited for its beginning, or for one that did not come", async (context) => {
+  it("reports the wait for its start, or for a missing start", async (context) => {
     const { mock } = context.mock.method(replies.times, "record");
     const took = () =>
       mock.calls.map(({ arguments: [link, ...others] }) => [link.vendor, ...others]);
@@ -156,7 +156,7 @@ describe("a reply of whichever model says it", () => {
     await assert.rejects(completion, { fault: "aborted" });
     assert.deepEqual(replies.told, [
       ["failed", "first", "refused", "first: refused", { ms: 0, tokens: 0 }],
-      ["failed", "second", "timeout", "second: gave nothing", { ms: 2_500, tokens: 0 }],
+      ["failed", "second", "timeout", "second: returned nothing", { ms: 2_500, tokens: 0 }],
     ]);
   });
 });

@@ -14,7 +14,7 @@ function replayOf(keptMs: number, durationMs: number) {
   return { clock, replay, told, write };
 }
 
-test("a backlog is told at twice real time, and with its last step it is over", () => {
+test("a backlog is replayed at twice real time, and ends with its last step", () => {
   const { clock, replay, told, write } = replayOf(1_000, 110);
   replay.start(0, write);
   clock.advance(40);
@@ -26,7 +26,7 @@ test("a backlog is told at twice real time, and with its last step it is over", 
   assert.equal(told.length, 3);
 });
 
-test("what is left at the end of a call is told at once", () => {
+test("the rest at the end of a call is sent immediately", () => {
   const { clock, replay, told, write } = replayOf(1_000, 200);
   replay.start(0, write);
   clock.advance(20);
@@ -35,7 +35,7 @@ test("what is left at the end of a call is told at once", () => {
   assert.deepEqual([told, replay.isUnderway], [[40, 160], false]);
 });
 
-test("what is older than what is kept is left out, and nothing is told where all is known", () => {
+test("audio older than the buffer is skipped, and nothing is replayed if all is known", () => {
   const { clock, replay, told, write } = replayOf(100, 300);
   replay.start(replay.endByte, write);
   assert.equal(replay.isUnderway, false);
@@ -47,7 +47,7 @@ test("what is older than what is kept is left out, and nothing is told where all
   );
 });
 
-test("who is told anew is told from another place on, and nothing of what was begun before", () => {
+test("a new replay starts from another position, and continues nothing of an earlier one", () => {
   const { clock, replay, told, write } = replayOf(1_000, 100);
   const before: number[] = [];
   replay.start(0, (audio) => before.push(audio.length));
@@ -57,7 +57,7 @@ test("who is told anew is told from another place on, and nothing of what was be
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("a late step tells as much more, and one that has no time to tell of says nothing", () => {
+test("a late step sends correspondingly more, and one without elapsed time sends nothing", () => {
   const { clock, replay, told, write } = replayOf(1_000, 500);
   replay.start(0, write);
   clock.stall(100);

@@ -52,7 +52,7 @@ function asking(said: string): CompletionRequest {
 const BILLED: readonly ChatFault[] = ["disconnectBeforeFirstByte", "garbageJson", "emptyReply"];
 const UNBILLED: readonly ChatFault[] = ["unauthorized", "rateLimited", "serverError"];
 
-describe("language models, one behind the other", () => {
+describe("a chain of language models", () => {
   let clock: VirtualClock;
   let vendors: SandboxedVendors;
   let answers: AnswerLog;
@@ -94,7 +94,7 @@ describe("language models, one behind the other", () => {
     return vendors.sandbox.journal.filter((entry) => entry.vendor === vendor).length;
   }
 
-  it("asks nobody but the first while all is well, and keeps no timer", async () => {
+  it("uses only the first while all is well, and keeps no timer", async () => {
     const before = requestsTo("groq");
     const timers = clock.pendingTimerCount;
     assert.equal(await said(), WORDS);
@@ -128,7 +128,7 @@ describe("language models, one behind the other", () => {
   }
 
   for (const [fault, limitMs] of SILENT) {
-    it(`${fault}: who gives nothing for too long is left`, async () => {
+    it(`${fault}: a model that is silent for too long is left`, async () => {
       vendors.sandbox.faults.openai = { fault };
       const before = requestsTo("openai");
       let hasBegun = false;
@@ -145,7 +145,7 @@ describe("language models, one behind the other", () => {
     });
   }
 
-  it("asks who has just failed last, so that the next turn does not wait for it", async () => {
+  it("tries a model that has just failed last, so that the next turn does not wait for it", async () => {
     vendors.sandbox.faults.openai = { fault: "serverError" };
     await said();
     answers.take();
@@ -165,7 +165,7 @@ describe("language models, one behind the other", () => {
     assert.equal(answers.take().llm?.vendor, "openai");
   });
 
-  it("tells a fault that may pass, when nobody is left", async () => {
+  it("reports a retryable fault when no model is left", async () => {
     vendors.sandbox.faults.openai = { fault: "unauthorized" };
     vendors.sandbox.faults.groq = { fault: "serverError" };
     const error: unknown = await said().catch((cause) => cause);
@@ -181,7 +181,7 @@ describe("language models, one behind the other", () => {
     assert.ok((answers.take().llm?.wastedTokens ?? 0) > 0);
   });
 
-  it("stops at once when nobody waits any more, and asks nobody else", async () => {
+  it("stops immediately when the request was aborted, and tries no other model", async () => {
     vendors.sandbox.faults.openai = { fault: "stallBeforeFirstByte" };
     const [asked, others] = [requestsTo("openai"), requestsTo("groq")];
     const abort = new AbortController();

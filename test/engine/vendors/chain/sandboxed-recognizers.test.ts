@@ -55,7 +55,7 @@ function write(stream: SpeechStream, ...audios: readonly Uint8Array[]): void {
   }
 }
 
-describe("recognizers, one behind the other", () => {
+describe("a chain of STTs", () => {
   let vendors: SandboxedVendors;
   let answers: AnswerLog;
   let listener: RecordingListener;
@@ -149,7 +149,7 @@ describe("recognizers, one behind the other", () => {
       assert.equal(listener.failed.length, 0);
     });
 
-    it(`${fault} of every connection: who comes back only to be lost again is left`, async () => {
+    it(`${fault} of every connection: an STT that reconnects only to be lost again is left`, async () => {
       const stream = await open();
       vendors.sandbox.faults.deepgram = { fault };
       write(stream, spoken("book a table for two"), quiet(1_500));
@@ -197,7 +197,7 @@ describe("recognizers, one behind the other", () => {
     stream.close();
   });
 
-  it("noise makes the next listen once in a call, and nobody is blamed for it", async () => {
+  it("noise opens the next STT once in a call, and none is blamed for it", async () => {
     const stream = await open();
     vendors.sandbox.faults.deepgram = { fault: "silent" };
     for (const word of ["hello", "please"]) {
@@ -213,7 +213,7 @@ describe("recognizers, one behind the other", () => {
     assert.equal(answers.take().stt?.firstFault, undefined);
   });
 
-  it("keeps the one that is doubted when nobody else can be asked", async () => {
+  it("keeps a suspected STT if there is no other", async () => {
     const stream = await open();
     vendors.sandbox.faults.deepgram = { fault: "silent" };
     vendors.sandbox.faults.assemblyai = { fault: "unauthorized" };
@@ -227,7 +227,7 @@ describe("recognizers, one behind the other", () => {
     assert.deepEqual(listener.failed, []);
   });
 
-  it("has failed when nobody is left, and tells it once", async () => {
+  it("has failed when none is left, and reports it once", async () => {
     vendors.sandbox.faults.deepgram = { fault: "unauthorized" };
     vendors.sandbox.faults.assemblyai = { fault: "unauthorized" };
     await assert.rejects(open(), VendorError);

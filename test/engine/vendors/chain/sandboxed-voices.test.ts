@@ -34,7 +34,7 @@ const BEFORE_AUDIO: readonly SpeechFault[] = [
   "garbage",
 ];
 
-describe("voices, one behind the other", () => {
+describe("a chain of voices", () => {
   let clock: VirtualClock;
   let vendors: SandboxedVendors;
   let answers: AnswerLog;
@@ -54,7 +54,7 @@ describe("voices, one behind the other", () => {
         named("elevenlabs", "eleven_flash_v2_5"),
         named("deepgram", "aura-2-thalia-en"),
       ]),
-      { maxEndpointingDelayMs: PATIENCE_MS, times },
+      { audioTimeoutMs: PATIENCE_MS, times },
     );
   });
   after(() => vendors.close());
@@ -85,7 +85,7 @@ describe("voices, one behind the other", () => {
       .map(({ vendor }) => vendor);
   }
 
-  it("asks nobody but the first while all is well, and keeps neither a timer nor the sentence", async () => {
+  it("uses only the first while all is well, and keeps neither a timer nor the sentence", async () => {
     const timers = clock.pendingTimerCount;
     const before = asked().length;
     const { signal } = new AbortController();
@@ -107,7 +107,7 @@ describe("voices, one behind the other", () => {
     });
   }
 
-  it("leaves who gives nothing for too long", async () => {
+  it("leaves a voice that is silent for too long", async () => {
     vendors.sandbox.faults.elevenlabs = { fault: "stallBeforeFirstByte" };
     const before = asked().length;
     const chunks: Uint8Array[] = [];
@@ -119,7 +119,7 @@ describe("voices, one behind the other", () => {
     assert.equal(answers.take().tts?.firstFault, "timeout");
   });
 
-  it("tells the words of who speaks, with its audio", async () => {
+  it("reports the word times of the active voice, with its audio", async () => {
     const told: string[] = [];
     const timed = {
       formats: [MULAW_8K],
@@ -133,19 +133,19 @@ describe("voices, one behind the other", () => {
     };
     const link = { vendor: "timed", modelId: "m", client: timed };
     const chain = chainOf("tts", clock, answers, [link, link]);
-    voice = new ChainedVoice(chain, { maxEndpointingDelayMs: PATIENCE_MS, times });
+    voice = new ChainedVoice(chain, { audioTimeoutMs: PATIENCE_MS, times });
     const request = { text: TEXT, modelId: "m", speed: 1, language: "en-US", format: MULAW_8K };
     const onWords = (words: readonly SpokenWord[]) => told.push(...words.map(({ text }) => text));
     await voice.synthesize({ ...request, onWords }, () => undefined, never());
     assert.deepEqual(told, ["table"]);
   });
 
-  it("leaves who usually begins sooner after 800 ms, and the last one not at all", async () => {
+  it("leaves a voice that usually starts sooner after 800 ms, and the last one not at all", async () => {
     const chain = chainOf("tts", clock, answers, [
       named("elevenlabs", "eleven_flash_v2_5"),
       named("deepgram", "aura-2-thalia-en"),
     ]);
-    voice = new ChainedVoice(chain, { maxEndpointingDelayMs: PATIENCE_MS, times });
+    voice = new ChainedVoice(chain, { audioTimeoutMs: PATIENCE_MS, times });
     for (let n = 0; n < 20; n++) await speak([]);
     vendors.sandbox.faults.elevenlabs = { fault: "stallBeforeFirstByte" };
     vendors.sandbox.faults.deepgramSpeech = { ...AT_ONCE, firstByteMs: 100 };
@@ -168,7 +168,7 @@ describe("voices, one behind the other", () => {
     ["disconnectMidStream", MP3],
     ["disconnectMidStream", MULAW_8K],
   ] as const) {
-    it(`${fault} in ${format.encoding}: what was heard stands, and the rest is asked of the next`, async () => {
+    it(`${fault} in ${format.encoding}: played audio stands, and the next voice says the rest`, async () => {
       vendors.sandbox.faults.elevenlabs = { fault };
       const chunks: Uint8Array[] = [];
       const error: unknown = await speak(chunks, format).catch((cause) => cause);
@@ -181,7 +181,7 @@ describe("voices, one behind the other", () => {
     });
   }
 
-  it("tells of a stall in the middle of a sentence as a stall, for which the call asks again", async () => {
+  it("reports a stall in the middle of a sentence as one, after which the call retries", async () => {
     vendors.sandbox.faults.elevenlabs = { fault: "stallMidStream" };
     const chunks: Uint8Array[] = [];
     const spoken = speak(chunks, MP3, vendors.changes.tell);
@@ -190,7 +190,7 @@ describe("voices, one behind the other", () => {
     await assert.rejects(spoken, { fault: "timeout", vendor: "elevenlabs", retryable: true });
   });
 
-  it("does not ask again first who has stalled in the middle of a sentence that was given up", async () => {
+  it("does not first retry a voice that stalled in the middle of an aborted sentence", async () => {
     vendors.sandbox.faults.elevenlabs = { fault: "stallMidStream" };
     const abort = new AbortController();
     let hasBegun = false;
@@ -217,9 +217,9 @@ describe("voices, one behind the other", () => {
     ["stallMidStream", 600],
     ["stallBeforeFirstByte", PATIENCE_MS],
   ] as const) {
-    it(`${fault}: a voice that hangs until it is given up opens its breaker`, async () => {
+    it(`${fault}: a voice that hangs until it times out opens its breaker`, async () => {
       const chain = chainOf("tts", clock, answers, [named("elevenlabs", "eleven_flash_v2_5")]);
-      voice = new ChainedVoice(chain, { maxEndpointingDelayMs: PATIENCE_MS, times });
+      voice = new ChainedVoice(chain, { audioTimeoutMs: PATIENCE_MS, times });
       vendors.sandbox.faults.elevenlabs = { fault };
       const { breaker } = chain.first;
       for (const phase of ["closed", "closed", "open"]) {

@@ -36,7 +36,7 @@ interface Named {
 
 function voiceOf(links: readonly [Named, ...Named[]]): ChainedVoice {
   const chain = chainOf("tts", new VirtualClock(), answers, links);
-  return new ChainedVoice(chain, { maxEndpointingDelayMs: 1_500, times: new AnswerTimes() });
+  return new ChainedVoice(chain, { audioTimeoutMs: 1_500, times: new AnswerTimes() });
 }
 
 async function heard(links: readonly [Named, ...Named[]]): Promise<Buffer> {
@@ -46,14 +46,14 @@ async function heard(links: readonly [Named, ...Named[]]): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-test("the tag that may stand before MP3 is taken for its beginning", async () => {
+test("the tag that may precede MP3 counts as its beginning", async () => {
   const tagged = Buffer.from("ID3\u0004 and frames");
   const first = { vendor: "tagged", modelId: "m", client: sayingOnce(tagged) };
   assert.deepEqual(await heard([first, first]), tagged);
   assert.equal(answers.take().tts?.firstFault, undefined);
 });
 
-test("a lasting fault in mid-sentence is told as it is where nobody can go on, and else as one that passes", async () => {
+test("a lasting fault in mid-sentence is reported unchanged without a fallback, and otherwise as retryable", async () => {
   const refusing = sayingOnce(MP3_HEADER, new VendorError("refusing", "unauthorized", "no"));
   const link = { vendor: "refusing", modelId: "m", client: refusing };
   for (const [links, fault] of [
@@ -64,7 +64,7 @@ test("a lasting fault in mid-sentence is told as it is where nobody can go on, a
   }
 });
 
-test("who would be asked first is warmed", () => {
+test("the first candidate is warmed", () => {
   const warmed: string[] = [];
   const link = (vendor: string) => {
     const client = { ...sayingOnce(MP3_HEADER), warm: () => void warmed.push(vendor) };
@@ -74,7 +74,7 @@ test("who would be asked first is warmed", () => {
   assert.deepEqual(warmed, ["first"]);
 });
 
-test("nothing is taken for MP3 whose first four bytes are none", async () => {
+test("audio whose first four bytes are not MP3's is refused", async () => {
   const saying = (vendor: string, bytes: Uint8Array) => ({
     vendor,
     modelId: "m",

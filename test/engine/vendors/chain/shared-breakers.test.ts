@@ -69,7 +69,7 @@ test("what opens in one process is skipped in all, one call of all tries, and it
   assert.deepEqual([other.breakers.failing(), other.breakers.events()], [[], []]);
 });
 
-test("a try that fails doubles the pause for all, and one that is given up leaves it to any of them", () => {
+test("a failed probe doubles the pause for all, and an aborted one leaves the probe to any of them", () => {
   const { one, other, deliver, advance, skips } = newProcesses(2);
   one.fail("unauthorized");
   deliver();
@@ -88,7 +88,7 @@ test("a try that fails doubles the pause for all, and one that is given up leave
   assert.deepEqual(skips(), [false, false]);
 });
 
-test("two that try before they hear of each other come to the same, in whatever order it is told", () => {
+test("two concurrent probes end in the same state, in whatever order they are reported", () => {
   for (const isTurned of [false, true]) {
     const { letters, one, other, deliver, advance, phases } = newProcesses(3);
     one.fail("unauthorized");
@@ -105,7 +105,7 @@ test("two that try before they hear of each other come to the same, in whatever 
   }
 });
 
-test("who has missed that it closed finds out by a call of its own, and who has missed that it opened by a failure", () => {
+test("a process that missed the closing finds out by its own call, and one that missed the opening by a failure", () => {
   const { letters, one, other, third, deliver, advance, phases } = newProcesses(3);
   one.fail("unauthorized");
   const [opened] = letters.splice(0);
@@ -128,7 +128,7 @@ test("who has missed that it closed finds out by a call of its own, and who has 
   assert.deepEqual(phases(), ["closed", "closed", "closed"]);
 });
 
-test("a letter that comes late, of a process that stood still, keeps nobody away for longer than it says", () => {
+test("a late message of a frozen process blocks the vendor no longer than it says", () => {
   const { letters, one, other, deliver, advance, skips } = newProcesses(2);
   one.fail("unauthorized");
   const late = letters.splice(0);
@@ -144,7 +144,7 @@ test("a letter that comes late, of a process that stood still, keeps nobody away
   assert.deepEqual(skips(), [false, false]);
 });
 
-test("a try that is told late does not take back that the breaker is closed", () => {
+test("a late report of a probe does not undo the closing", () => {
   const { letters, one, other, deliver, advance, phases } = newProcesses(2);
   one.fail("unauthorized");
   deliver();
@@ -158,7 +158,7 @@ test("a try that is told late does not take back that the breaker is closed", ()
   assert.deepEqual(phases(), ["closed", "closed"]);
 });
 
-test("who has begun meanwhile is told of what is open, and counts from nothing where it was not", () => {
+test("a process that started meanwhile learns what is open, and otherwise counts from zero", () => {
   const { one, other, third, letters, deliver, advance, phases } = newProcesses(3);
   for (let round = 0; round < 3; round += 1) {
     one.fail("unauthorized");
@@ -186,7 +186,7 @@ test("a flood of failures is one letter, and answers while all is well are none"
   assert.equal(letters.length, 1);
 });
 
-test("of a credential that was changed, what calls from before find out is not told, and not believed", () => {
+test("results of calls from before a credential's change are neither published nor accepted", () => {
   const { letters, one, other, deliver } = newProcesses(2);
   const before = one.breaker();
   const changed = { ...CREDENTIAL, version: 2 };
@@ -201,7 +201,7 @@ test("of a credential that was changed, what calls from before find out is not t
   assert.equal(other.breakers.of(changed).isSkipped, true);
 });
 
-test("what others tell is kept of so many credentials and no more, and of a closed one that nobody uses not at all", () => {
+test("others' reports are kept for a limited number of credentials, and for an unused closed one not at all", () => {
   const { one, other } = newProcesses(2);
   one.fail("unauthorized");
   const { lastEvent: news } = one.breaker();
@@ -212,7 +212,7 @@ test("what others tell is kept of so many credentials and no more, and of a clos
   assert.equal(other.breakers.healthOf({ id: "1", version: 1 }).phase, "open");
 });
 
-test("whatever happens, is told, told twice or lost: a minute after the last failure the vendor is asked, and is soon closed for all", () => {
+test("whatever happens, is reported, repeated or lost: a minute after the last failure the vendor is tried, and is soon closed for all", () => {
   const act = fc.constantFrom("fail", "ask", "answer", "abandon", "deliver", "deliverLate", "lose");
   const step = fc.record({ act, name: fc.nat(2), ms: fc.nat(20_000) });
   fc.assert(

@@ -136,7 +136,7 @@ function lifelikeMs(text: string, speed: number, random: () => number): number {
 /** The language is known of a voice; here the script stands for it. */
 const scriptOf = (text: string): string => (/[\u0900-\uffff]/.test(text) ? "other" : "latin");
 
-test("of all texts of the tests none that is said whole is refused, at any speed, in any order", () => {
+test("of all texts of the tests no complete one is refused, at any speed, in any order", () => {
   const all = texts();
   assert.ok(all.length > 150, String(all.length));
   const refused: string[] = [];

@@ -4,7 +4,7 @@ import { MP3, MULAW_8K, PCM_24K } from "../../../../engine/audio/audio-format.js
 import { UnavailableVendor } from "../../../../engine/vendors/chain/unavailable-vendor.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 
-test("a vendor that cannot be asked fails with the reason, whatever it is asked, and takes every format", async () => {
+test("an unavailable vendor fails with the reason, for every request, and accepts every format", async () => {
   const reason = new VendorError("acme", "unauthorized", "acme: no API key is configured");
   const lost = new UnavailableVendor(reason);
   lost.warm();

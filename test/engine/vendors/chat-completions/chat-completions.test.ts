@@ -65,7 +65,7 @@ const ended = (finish_reason: string | null) => event({ choices: [{ delta: {}, f
 const DONE = "data: [DONE]\n\n";
 const WHOLE = { finishReason: "other", toolCalls: [], promptTokens: 2, completionTokens: 1 };
 
-test("a model is asked below its address, with its key, for a stream", async () => {
+test("a model is requested below its address, with its key, as a stream", async () => {
   await heard(DONE);
   const asked = server.requests.at(-1);
   assert.deepEqual([asked?.method, asked?.url], ["POST", "/v1/chat/completions"]);
@@ -92,7 +92,7 @@ test("a model that thinks before it speaks has room for 1,024 tokens of thoughts
   assert.equal(max_completion_tokens, 9 + 1_024);
 });
 
-test("a server that needs no key is asked without one, and any other is not asked", async () => {
+test("a server without a key is requested without one, and any other is not requested", async () => {
   server.answer = (response) => response.end(DONE);
   const open = modelOf({ ...DIALECT, isKeyOptional: true }, "");
   await open.complete(REQUEST, () => undefined, never());
@@ -134,7 +134,7 @@ test("why a reply ended is what was said of it last", async () => {
   }
 });
 
-test("tokens are those that the vendor counts last, wherever it tells them, and estimated where it does not", async () => {
+test("tokens are the vendor's last count, wherever it is, and estimated without one", async () => {
   for (const [usages, promptTokens, completionTokens] of [
     [[{ usage: { prompt_tokens: 70, completion_tokens: 30 } }], 70, 30],
     [[{ x_groq: { usage: { prompt_tokens: 71, completion_tokens: 31 } } }], 71, 31],
@@ -150,7 +150,7 @@ test("tokens are those that the vendor counts last, wherever it tells them, and 
   }
 });
 
-test("whoever waits is told of each piece of a call", async () => {
+test("a listener is notified of each piece of a call", async () => {
   const call = (fragment: object) => said(null, { tool_calls: [fragment] });
   const first = { index: 1, id: "a", function: { name: "find", arguments: '{"x":' } };
   const second = { index: 0, id: "b", function: { name: "hold", arguments: "{}" } };
@@ -170,7 +170,7 @@ test("whoever waits is told of each piece of a call", async () => {
   });
 });
 
-test("what is wrong with an answer is told with the vendor's name, behind the words that came", async () => {
+test("an error in a response is reported with the vendor's name, after the received words", async () => {
   for (const [body, tokens, fault, message] of [
     ["", [], "disconnected", "acme: the answer broke off"],
     [said("a"), ["a"], "disconnected", "acme: the answer broke off"],
@@ -187,7 +187,7 @@ test("what is wrong with an answer is told with the vendor's name, behind the wo
   }
 });
 
-test("a reply is whole though nothing comes behind its end mark", async () => {
+test("a reply is complete though nothing follows its end mark", async () => {
   assert.deepEqual((await heard(said("a") + DONE.trim())).outcome, WHOLE);
 });
 
@@ -202,7 +202,7 @@ describeAnswerLimits({
   lineMaxChars: 256 * 1024,
 });
 
-test("an error of whoever hears the words is not taken for the vendor's", async () => {
+test("an error of the listener does not count as the vendor's", async () => {
   const broken = new RangeError("a bug of ours");
   const fail = () => {
     throw broken;

@@ -27,7 +27,7 @@ test("what is said goes out as it is", () => {
   assert.deepEqual(ollamaMessages(said, TERMS), said);
 });
 
-test("OpenAI: arguments are text, and what was said beside the call is null where it was nothing", () => {
+test("OpenAI: arguments are text, and the text with a call is null if there is none", () => {
   const wire = (content: string | null) => ({
     role: "assistant",
     content,

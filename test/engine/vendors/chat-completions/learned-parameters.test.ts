@@ -213,7 +213,7 @@ describe("a refusal that names a parameter", () => {
     assert.deepEqual(learned, []);
   });
 
-  it("is asked about anew when the provider was changed, and counts for its own model alone", async () => {
+  it("is tried again after the provider was changed, and applies to its own model only", async () => {
     const refusal = openAiError("no temperature", "temperature");
     const answer = (body: Record<string, unknown>) => ("temperature" in body ? refusal : undefined);
     await ask("openai-compatible", answer);
@@ -229,7 +229,7 @@ describe("a refusal that names a parameter", () => {
     );
   });
 
-  it("of an effort beside tools leads to none beside tools, and leaves it as it is without", async () => {
+  it("of an effort with tools leads to none with tools, and is unchanged without", async () => {
     const words =
       "Function tools with reasoning_effort are not supported in /v1/chat/completions. Use /v1/responses or set reasoning_effort to 'none'.";
     const answer = (body: Record<string, unknown>) =>
@@ -248,7 +248,7 @@ describe("a refusal that names a parameter", () => {
     }
   });
 
-  it("is told inside of a reply that had begun without a word, as a gateway tells it", async () => {
+  it("is reported within a reply that had begun without a word, as by a gateway", async () => {
     const error = { code: 400, message: "temperature is not supported with this model" };
     server.answer = (response, asked) => {
       const isRefused = "temperature" in JSON.parse(asked.body);
@@ -282,7 +282,7 @@ describe("a refusal that names a parameter", () => {
 });
 
 describe("a temperature of null", () => {
-  it("is left out, whoever is asked", async () => {
+  it("is omitted for every vendor", async () => {
     const clock = new VirtualClock();
     const connections = new Connections({ clock, allowPrivateAddresses: true });
     const server = new ScriptedWebServer();

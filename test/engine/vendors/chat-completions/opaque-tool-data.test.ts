@@ -138,7 +138,7 @@ describe("fields that only a vendor knows", () => {
     assert.deepEqual(Object.keys(ollama), ["role", "content", "tool_calls"]);
   });
 
-  it("of Ollama's models go back, too", async () => {
+  it("of Ollama's models are returned, too", async () => {
     const line = {
       message: {
         content: "",

@@ -45,7 +45,7 @@ test("a refusal in other words than the protocol's is known by its status", () =
   assert.deepEqual(refused(400, '{"error":{"code":17}}'), ["refused", "acme answered 400"]);
 });
 
-test("words without an `error` around them are read too, and nothing else that stands there", () => {
+test("a text without an `error` object is read too, and nothing else in the body", () => {
   const bare = { object: "error", message: "the-key has no such id", type: "invalid_call" };
   assert.deepEqual(refused(400, JSON.stringify({ ...bare, code: "3280" })), [
     "refused",

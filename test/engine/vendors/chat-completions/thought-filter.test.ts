@@ -33,11 +33,11 @@ test("blanks without end are said", () => {
   assert.deepEqual(said(" ".repeat(64), " "), ["", " ".repeat(65), ""]);
 });
 
-test("thoughts without an end are a reply without words, as are thoughts with nothing behind them", () => {
+test("reasoning without an end is a reply without words, and so is reasoning with nothing after it", () => {
   assert.deepEqual(said("<think>", "one", "two </thi"), ["", "", "", ""]);
   assert.deepEqual(said("<think>one</think>", "\n\n"), ["", "", ""]);
 });
 
-test("thoughts behind thoughts are words", () => {
+test("reasoning after reasoning is text", () => {
   assert.deepEqual(said("<think></think>", "<think>x"), ["", "<think>x", ""]);
 });

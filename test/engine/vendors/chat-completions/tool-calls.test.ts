@@ -155,7 +155,7 @@ describe("tools in a vendor's own form", () => {
     ]);
   });
 
-  it("calls are told apart by their ids where a server numbers them alike, or not at all", async () => {
+  it("calls are distinguished by their ids if a server numbers them alike, or not at all", async () => {
     const one = { id: "a", function: { name: "one", arguments: '{"x":1}' } };
     const two = { id: "b", function: { name: "two", arguments: "" } };
     const expected = [
@@ -223,7 +223,7 @@ describe("tools in a vendor's own form", () => {
     ]);
   });
 
-  it("an id is taken up to 4,096 characters, some of which may be a signature", async () => {
+  it("an id is accepted up to 4,096 characters, some of which may be a signature", async () => {
     const begun = (length: number) => {
       return { index: 0, id: "x".repeat(length), function: { name: "hold" } };
     };
@@ -246,7 +246,7 @@ describe("tools in a vendor's own form", () => {
     });
   });
 
-  it("a name as long as vendors take is taken", async () => {
+  it("a name of the vendors' maximum length is accepted", async () => {
     const name = "x".repeat(64);
     const [call] = await callsIn({ index: 0, id: "a", function: { name, arguments: "{}" } });
     assert.equal(call?.name, name);

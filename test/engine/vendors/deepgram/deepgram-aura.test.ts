@@ -21,7 +21,7 @@ describe("a sentence of Deepgram Aura", () => {
     peer.socket.send(JSON.stringify(message));
   }
 
-  it("is asked for by voice and format, and flushed", async () => {
+  it("is requested by voice and format, and flushed", async () => {
     const { peer } = await scripted.ask(REQUEST, 2, WAYS);
     const query = "encoding=linear16&sample_rate=24000&container=none";
     assert.equal(peer.request.url, `/v1/speak?model=${MODEL}&${query}`);
@@ -37,7 +37,7 @@ describe("a sentence of Deepgram Aura", () => {
     );
   });
 
-  it("is over when it is flushed, whatever else is told", async () => {
+  it("ends when it is flushed, whatever other messages arrive", async () => {
     const sentence = await scripted.ask(REQUEST, 2, WAYS);
     sentence.peer.socket.send("[{");
     say(sentence, { type: "Metadata" });
@@ -48,7 +48,7 @@ describe("a sentence of Deepgram Aura", () => {
     assert.deepEqual(Buffer.concat(sentence.chunks), Buffer.of(1, 2));
   });
 
-  it("is over one second after its sound has ended in silence, where the flush is not told", async () => {
+  it("is over one second after its audio has ended in silence, if the flush is not reported", async () => {
     const text = "Your table for four is booked for seven.";
     const sentence = await scripted.ask({ ...REQUEST, text }, 2, WAYS);
     const audio = Buffer.alloc(2_400 * 48);

@@ -6,7 +6,7 @@ import type { ScriptedPeer } from "../scripted-socket-server.js";
 
 const BYTES_PER_MS = 32;
 
-describe("what Deepgram Flux tells", () => {
+describe("the messages of Deepgram Flux", () => {
   let scripted: ScriptedRecognition;
   let stream: SpeechStream;
   let peer: ScriptedPeer;
@@ -73,7 +73,7 @@ describe("what Deepgram Flux tells", () => {
     ]);
   });
 
-  it("is an end that seems near, and is taken back", async () => {
+  it("is an end that seems near, and is revoked", async () => {
     say("EagerEndOfTurn", "book", 0, 1, [{}]);
     say("TurnResumed", "book");
     assert.deepEqual(await heard(), ["interim", "eagerEndOfTurn", "turnResumed"]);

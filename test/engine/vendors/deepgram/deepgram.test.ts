@@ -70,7 +70,7 @@ describe("Deepgram's stream", () => {
     [403, "INVALID_AUTH", "unauthorized"],
     [403, "INSUFFICIENT_PERMISSIONS", "refused"],
   ] as const) {
-    it(`is told of a key apart from a model that it may not use: ${status} ${code}`, async () => {
+    it(`reports a wrong key separately from a model that it may not use: ${status} ${code}`, async () => {
       server.onUpgrade = (socket) => {
         const body = JSON.stringify({ err_code: code, err_msg: "no" });
         const length = `Content-Length: ${body.length}\r\n`;
@@ -157,7 +157,7 @@ describe("Deepgram's stream", () => {
     stream.close();
   });
 
-  it("ignores silence that goes on and the end of an utterance without words", async () => {
+  it("ignores continuing silence and the end of an utterance without words", async () => {
     const stream = await scripted.open();
     const { socket } = await server.peer(0);
     const empty = { type: "Results", start: 0, duration: 1, channel: { alternatives: [] } };

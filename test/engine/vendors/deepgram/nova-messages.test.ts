@@ -52,7 +52,7 @@ test("without words a guess begins and ends with its piece of audio", () => {
   });
 });
 
-test("words with a silence behind them do not change any more, whether that is said or not", () => {
+test("words followed by a silence are final, whether that is reported or not", () => {
   const final = { ...NOTHING_HEARD, isFinal: true };
   assert.deepEqual(results([], { is_final: true }), final);
   assert.deepEqual(results([], { speech_final: true }), { ...final, speechFinal: true });
@@ -63,7 +63,7 @@ test("words with a silence behind them do not change any more, whether that is s
   assert.deepEqual(results([], { is_final: false, speech_final: false }), NOTHING_HEARD);
 });
 
-test("voices that start, ends of utterances and errors are told, in words where there are some", () => {
+test("voices that start, ends of utterances and errors are reported, with their text if any", () => {
   assert.deepEqual(read({ type: "SpeechStarted", timestamp: 1 }), { kind: "speechStarted" });
   assert.deepEqual(read({ type: "UtteranceEnd", last_word_end: 1.5 }), {
     kind: "utteranceEnd",

@@ -5,7 +5,7 @@ import { audioOf, configFrame, ssmlFrame } from "../../../../engine/vendors/edge
 const NOON_MS = Date.UTC(2026, 0, 1, 12);
 const NOON = "Thu Jan 01 2026 12:00:00 GMT+0000 (Coordinated Universal Time)";
 
-test("a connection is told the format of its sound, and that nobody asks where sentences and words stand", () => {
+test("a connection gets the audio format, and the setting without sentence and word boundaries", () => {
   const audio = {
     metadataoptions: { sentenceBoundaryEnabled: "false", wordBoundaryEnabled: "false" },
     outputFormat: "mp3",
@@ -20,7 +20,7 @@ test("a connection is told the format of its sound, and that nobody asks where s
   assert.equal(configFrame(NOON_MS, "mp3"), lines.join("\r\n"));
 });
 
-test("a sentence is asked for in its language, voice, pitch, speed and volume", () => {
+test("a sentence is requested in its language, voice, pitch, speed and volume", () => {
   const turn = {
     requestId: "7",
     epochMs: NOON_MS,
@@ -58,7 +58,7 @@ function frame(header: string, sound: readonly number[], headerBytes = header.le
   );
 }
 
-test("sound is what lies behind a header that says so, however long the header is", () => {
+test("audio follows a header that declares it, however long the header is", () => {
   const header = "X-RequestId:1\r\nPath:audio\r\n";
   const long = `X-Filler:${"x".repeat(300)}\r\n${header}`;
   for (const each of [header, long]) {

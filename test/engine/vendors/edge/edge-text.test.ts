@@ -52,7 +52,7 @@ describe("text for Edge", () => {
     assert.deepEqual(ssmlPieces("one two three four", 7), ["one ", "two ", "three ", "four"]);
   });
 
-  it("is cut inside of a word only where that alone is too long, and goes on behind it", () => {
+  it("is cut inside of a word only if that alone is too long, and continues after it", () => {
     assert.deepEqual(ssmlPieces("ab abcdefg hi", 3), ["ab ", "abc", "def", "g ", "hi"]);
     assert.deepEqual(ssmlPieces("a&&b", 6), ["a&amp;", "&amp;b"]);
   });
@@ -76,7 +76,7 @@ describe("text for Edge", () => {
     );
   });
 
-  it("of ten thousand words goes out in pieces that the service takes", () => {
+  it("of ten thousand words is sent in pieces that the service accepts", () => {
     const pieces = ssmlPieces("word & ".repeat(10_000));
     assert.ok(pieces.length > 20);
     for (const piece of pieces) assert.ok(Buffer.byteLength(piece) <= SSML_TEXT_MAX_BYTES);
@@ -126,7 +126,7 @@ describe("Edge's frames", () => {
     assert.equal(pathOf("X-RequestId:1\r\nPath:turn.end"), "turn.end");
   });
 
-  it("hold audio behind their header, if their length is true", () => {
+  it("contain audio after their header, if their length is correct", () => {
     const header = Buffer.from("X-RequestId:1\r\nPath:audio\r\n");
     const frame = Buffer.concat([Buffer.of(0, header.length), header, Buffer.of(1, 2)]);
     assert.deepEqual([...(audioOf(frame) ?? [])], [1, 2]);

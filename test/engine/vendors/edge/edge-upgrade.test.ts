@@ -58,7 +58,7 @@ describe("a connection to Edge", () => {
     );
   });
 
-  it("is asked for again by the service's own time, where that is told with the refusal", async () => {
+  it("is requested again by the service's own time, if the refusal contains it", async () => {
     const theirsMs = scripted.clock.epochMs() + HOUR_MS;
     refuse(`403 Forbidden\r\nDate: ${new Date(theirsMs).toUTCString()}`);
     const { peer } = await scripted.ask(REQUEST, 2, { protocol: "ws:" });
@@ -68,7 +68,7 @@ describe("a connection to Edge", () => {
     assert.match(peer.texts[1] ?? "", new RegExp(`X-Timestamp:${hourOf(theirsMs)}`));
   });
 
-  it("is asked for once where no time is told", async () => {
+  it("is requested once if there is no time", async () => {
     for (const date of ["", "\r\nDate: noon"]) {
       const { upgradeCount } = scripted.server;
       refuse(`403 Forbidden${date}`);
@@ -103,7 +103,7 @@ describe("a connection to Edge", () => {
     assert.deepEqual(Buffer.concat(chunks), Buffer.of(1, 2));
   });
 
-  it("is given up when it takes more than ten seconds", async () => {
+  it("times out after ten seconds", async () => {
     const { server, clock } = scripted;
     server.onUpgrade = () => server.changes.tell();
     const { spoken } = await asked();

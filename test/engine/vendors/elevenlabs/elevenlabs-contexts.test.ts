@@ -9,7 +9,7 @@ function readerOf(id = "one") {
   return contextDialect("voice", {}).newReader(id, REQUEST);
 }
 
-test("a socket that waited too long is gone, and nothing of any other error is told but its code", () => {
+test("a socket that waited too long is gone, and any other error is reported only by its code", () => {
   const said = (error: string) => readerOf().text(JSON.stringify({ error, message: "a secret" }));
   const timeout = "input_timeout_exceeded";
   assert.deepEqual(said(timeout), [
@@ -37,7 +37,7 @@ test("what another sentence says on the same socket is not this one's", () => {
   ]);
 });
 
-test("times of words count from the piece that they come with where nobody can tell how long the others are", () => {
+test("word times count from their own piece if the length of the others is unknown", () => {
   const reader = readerOf();
   const audio = Buffer.alloc(4_800).toString("base64");
   reader.text(JSON.stringify({ contextId: "one", audio }));

@@ -28,7 +28,7 @@ test("a language goes, without its region, to models that take one", () => {
   assert.deepEqual(languageOf("eleven_multilingual_v2", "de-AT"), {});
 });
 
-test("a refusal is told by the vendor's word and sentence, in whichever of its forms", () => {
+test("a refusal is reported by the vendor's code and text, in any of its forms", () => {
   const told = (body: unknown) => {
     const { code, message } = readDetail(typeof body === "string" ? body : JSON.stringify(body));
     return [code, message];
@@ -62,7 +62,7 @@ test("the vendor's own word counts for more than the status, and any other word 
   assert.equal(faultOfAnswer("model_access_denied", 403), "refused");
 });
 
-test("sound is asked for by the vendor's names of the formats", () => {
+test("audio is requested by the vendor's names of the formats", () => {
   assert.deepEqual(OUTPUT_FORMATS, {
     mp3: "mp3_24000_48",
     mulaw: "ulaw_8000",

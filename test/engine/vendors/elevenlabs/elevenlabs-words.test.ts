@@ -16,7 +16,7 @@ function wordsOf(format: SpeechFormat, ...messages: readonly object[]): readonly
 /** 100 ms of silence. */
 const AUDIO = Buffer.alloc(4_800).toString("base64");
 
-test("words are joined of their characters, over pieces of audio, and told when they have ended", () => {
+test("words are joined from their characters, over pieces of audio, and reported when they have ended", () => {
   const first = {
     chars: ["a", "b", " ", "c"],
     charStartTimesMs: [0, 20, 40, 50.4],
@@ -39,7 +39,7 @@ test("words are joined of their characters, over pieces of audio, and told when 
   ]);
 });
 
-test("a character without a time stands where its piece of audio begins", () => {
+test("a character without a time is at the beginning of its piece of audio", () => {
   const messages = [
     { audio: AUDIO, alignment: { chars: ["a", " "] } },
     { alignment: { chars: ["b"] } },

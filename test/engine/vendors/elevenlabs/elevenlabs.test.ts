@@ -44,19 +44,19 @@ describe("ElevenLabs where sockets are wanted", () => {
     };
   }
 
-  it("is asked by HTTP where the refusal may be of the socket alone", async () => {
+  it("falls back to HTTP if the refusal may concern only the socket", async () => {
     for (const status of [400, 403, 404, 405, 426, 501]) {
       assert.equal(await voice(status)(), "GET POST", String(status));
     }
   });
 
-  it("is asked for nothing else where more than the socket is refused", async () => {
+  it("does not fall back if the refusal concerns more than the socket", async () => {
     for (const status of [401, 402, 429, 500, 503, undefined]) {
       assert.equal(await voice(status)(), "GET", String(status));
     }
   });
 
-  it("is asked for no other socket for a minute after one was refused", async () => {
+  it("requests no other socket for a minute after a refusal", async () => {
     const speak = voice(404);
     assert.equal(await speak(), "GET POST");
     clock.advance(59_999);
@@ -66,7 +66,7 @@ describe("ElevenLabs where sockets are wanted", () => {
     assert.equal(await speak(), "POST");
   });
 
-  it("is asked by HTTP for MP3, which sockets do not have, and where no sockets are wanted", async () => {
+  it("uses HTTP for MP3, which sockets do not have, and if sockets are not configured", async () => {
     assert.equal(await voice(404)(MP3), "POST");
     assert.equal(await voice(404, {})(), "POST");
     assert.equal(await voice(404, { transport: "http" })(), "POST");

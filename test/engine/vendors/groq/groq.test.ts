@@ -23,7 +23,7 @@ test("Groq offers models to reply, and wants a key", () => {
   });
 });
 
-test("Groq's models that think get room for it, and are told to keep their thoughts to themselves or short", async () => {
+test("Groq's reasoning models get room for it, and an instruction to hide their reasoning or keep it short", async () => {
   assert.ok(GROQ.llm);
   const client = GROQ.llm.client(asked.given(), asked.context);
   const thinking = { max_completion_tokens: 1_224 };

@@ -61,7 +61,7 @@ test("Ollama offers models to reply, without a key, and is looked for on the sam
   });
 });
 
-test("a model is asked for lines, to stay in memory, and for the context that is set", async () => {
+test("a model is requested as lines, to stay in memory, and with the configured context", async () => {
   for (const [settings, keep_alive, num_ctx] of [
     [{}, "10m", undefined],
     [{ keepAlive: "1h30m", contextTokens: 4_096 }, "1h30m", 4_096],
@@ -152,7 +152,7 @@ test("calls are whole in their line, and count for the estimate", async () => {
   });
 });
 
-test("what is wrong with an answer is told behind the words that came", async () => {
+test("an error in a response is reported after the received words", async () => {
   const whole = line({ message: { content: "b" }, done: true }).trim();
   for (const [body, tokens, fault, message] of [
     ["", [], "disconnected", "ollama: the answer broke off"],
@@ -170,7 +170,7 @@ test("what is wrong with an answer is told behind the words that came", async ()
   assert.deepEqual(await heard(words("a") + whole), { tokens: ["a", "b"], outcome: WHOLE });
 });
 
-test("a refusal is told by what Ollama's text is about, if it can be read", async () => {
+test("a refusal is reported by the topic of Ollama's text, if it is readable", async () => {
   for (const [status, body, fault, message] of [
     [404, '{"error":"no such model"}', "notFound", "ollama answered 404: about the model"],
     [500, "<html>", "unavailable", "ollama answered 500"],
@@ -182,7 +182,7 @@ test("a refusal is told by what Ollama's text is about, if it can be read", asyn
   }
 });
 
-test("an error of whoever hears the words is not taken for Ollama's", async () => {
+test("an error of the listener does not count as Ollama's", async () => {
   server.answer = (response) => response.end(words("a") + DONE);
   const broken = new RangeError("a bug of ours");
   const fail = () => {

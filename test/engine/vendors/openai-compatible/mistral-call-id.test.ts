@@ -28,7 +28,7 @@ async function reply(vendor: "openai" | "mistral", messages: readonly ChatMessag
 }
 
 for (const first of ["openai", "mistral"] as const) {
-  test(`Mistral goes on with tools that ${first} has used, and so does OpenAI`, async () => {
+  test(`Mistral continues with tool calls of ${first}, and so does OpenAI`, async () => {
     const { toolCalls } = await reply(first, [ASKED]);
     assert.equal(toolCalls.length, 2);
     const results = toolCalls.map(

@@ -43,7 +43,7 @@ test("a server wants a key for all that it does where the operator has a place f
   assert.deepEqual(compatibleVendor(keyed).apiKey, { isRequired: true, variable: "ACME_API_KEY" });
 });
 
-test("whoever sets up a server says where it is, by an example, unless that is known", () => {
+test("a server's address is required in its settings, with an example, unless it is known", () => {
   const address = (server: CompatibleServer) => compatibleVendor(server).stt?.settings.at(-1);
   const label = (server: CompatibleServer) => address(server)?.label;
   assert.equal(label(ALL), "Base URL, such as https://models.example.com/v1");
@@ -57,7 +57,7 @@ test("whoever sets up a server says where it is, by an example, unless that is k
   assert.equal(compatibleVendor(ALL).address.publicUrl, undefined);
 });
 
-test("a server is asked at its public address where no other is set, and where there is none it cannot be asked", () => {
+test("a server is requested at its public address by default, and without one there is no request", () => {
   const given = { baseUrl: undefined, apiKey: "", settings: {}, clientOwned: false };
   for (const category of CATEGORIES) {
     const clientOf = (server: CompatibleServer) =>

@@ -78,7 +78,7 @@ test("servers of voices speak by their usual one unless another is set", async (
   assert.deepEqual(voices, ["af_heart", "alloy"]);
 });
 
-test("usage is asked for where the server allows the question, and every other field is one that its models take", async () => {
+test("usage is requested if the server supports that, and every other field is one that its models accept", async () => {
   server.answer = (response) => {
     response.setHeader("content-type", "text/event-stream");
     const choice = { delta: { content: "Hi" }, finish_reason: "stop" };
@@ -131,7 +131,7 @@ const GEMINIS = [
   ["gemini-9-pro", { max_tokens: 1_224, reasoning_effort: "low" }],
 ] as const;
 
-test("Geminis that think are told not to, or where they cannot help it briefly, with room for it", async (t) => {
+test("reasoning Geminis get the setting without reasoning, or if there is none the shortest, with room for it", async (t) => {
   const sandbox = await startSandbox();
   t.after(() => sandbox.close());
   const gemini = HOSTED_COMPATIBLE.find(({ key }) => key === "gemini")?.llm;

@@ -51,7 +51,7 @@ test("a speed that the server would refuse becomes the nearest that it takes", a
   }
 });
 
-test("raw samples are asked for by the server's word for them", async () => {
+test("raw samples are requested by the server's name for them", async () => {
   assert.deepEqual(await asked({ format: PCM_24K }), { ...PLAIN, response_format: "pcm" });
 });
 

@@ -75,7 +75,7 @@ describe("the transcription of an utterance", () => {
     assert.deepEqual([error.fault, error.message], ["timeout", message]);
   }
 
-  it("is asked for after a silence of 200 ms at least and of 3 s at most, and else after half a second", async () => {
+  it("is requested after a configured silence of 200 ms to 3 s, and by default after half a second", async () => {
     for (const silenceMs of [199, 3_001]) {
       assert.throws(() => recognizer({ silenceMs }), {
         fault: "refused",

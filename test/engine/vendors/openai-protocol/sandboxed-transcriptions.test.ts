@@ -76,7 +76,7 @@ describe("speech to text by a server of recordings", () => {
     stream.close();
   });
 
-  it("gives the last words before it ends when it is told that no more audio comes", async () => {
+  it("returns the last words before it ends when the audio ends", async () => {
     const stream = await open();
     stream.write(spoken("good bye"));
     await stream.finish();

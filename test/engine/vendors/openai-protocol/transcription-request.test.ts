@@ -23,7 +23,7 @@ function waveOf(format: InputFormat) {
   };
 }
 
-test("the model and the language are told by the names that the protocol has for them", () => {
+test("the model and the language have the protocol's field names", () => {
   for (const [language, code] of [
     ["en-US", "en"],
     ["de", "de"],

@@ -49,7 +49,7 @@ describe("a call's recognition by recordings", () => {
     stream.write(sound(500, 0));
   }
 
-  it("asks for one utterance after the other, and tells each with its end", async () => {
+  it("requests one utterance after the other, and reports each with its end", async () => {
     say();
     say();
     assert.equal(asked.length, 1);
@@ -90,7 +90,7 @@ describe("a call's recognition by recordings", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
-  it("tells how long it was deaf, and begins anew to count its tries", async () => {
+  it("reports the length of an outage, and resets its attempts", async () => {
     for (let utterance = 0; utterance < 2; utterance += 1) {
       say();
       for (const delayMs of [0, 250]) {
@@ -165,7 +165,7 @@ describe("a call's recognition by recordings", () => {
     assert.equal(clock.pendingTimerCount, 0, "to finish what has ended starts none");
   });
 
-  it("is asked no more by whoever ends it when it is lost", async () => {
+  it("sends no more requests when the listener closes it during a loss", async () => {
     say();
     listener.onLost = () => stream.close();
     asked[0]?.fail(DOWN);
@@ -193,7 +193,7 @@ describe("a call's recognition by recordings", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
-  it("shows the newest second of a stream in which nobody spoke, and nothing of an empty one", async () => {
+  it("sends the newest second of a silent stream, and nothing of an empty one", async () => {
     stream.write(sound(1_500, 0));
     const finished = stream.finish();
     assert.equal(stream.finish(), finished);
@@ -223,7 +223,7 @@ describe("a call's recognition by recordings", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
-  it("gives up what was asked when the call ends, and then tells nothing", async () => {
+  it("aborts its requests when the call ends, and then reports nothing", async () => {
     say();
     call.abort();
     assert.equal(asked[0]?.signal.aborted, true);

@@ -53,7 +53,7 @@ function added(one: Int16Array, other: Int16Array): Int16Array {
   return one.map((sample, n) => sample + (other[n] ?? 0));
 }
 
-test("what is said between two silences is one utterance, told with where it ended", () => {
+test("speech between two silences is one utterance, reported with its end", () => {
   const cutting = new Cutting();
   const first = encodeSpeech("book a table", RATE_HZ);
   cutting.write(quiet(1_000));
@@ -142,7 +142,7 @@ test("a click is not a voice", () => {
   assert.deepEqual([cutting.startedCount, cutting.cuts.length], [0, 0]);
 });
 
-test("a caller who never pauses is cut after half a minute, and goes on", () => {
+test("an utterance without a pause is cut after half a minute, and continues", () => {
   const cutting = new Cutting();
   const text = `${"one two three four five six seven eight nine ten ".repeat(17)}end`;
   const speech = encodeSpeech(text, RATE_HZ);

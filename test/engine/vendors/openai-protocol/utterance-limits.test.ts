@@ -67,7 +67,7 @@ test("from the telephone a voice is as loud as from anywhere else", () => {
   }
 });
 
-test("behind a silence without any noise a noise is a voice until it is known to be the room", () => {
+test("after a silence without any noise a noise counts as a voice until it is known to be the room", () => {
   const room = quietRoom().hear(11_580, 250);
   assert.deepEqual([room.startedCount, room.utterances.length], [1, 0]);
   assert.equal(room.hear(20, 250).utterances.length, 1);
@@ -82,7 +82,7 @@ test("however loud the room, a voice of 3,000 is heard", () => {
   assert.equal(loudRoom().hear(60, 3_000).startedCount, 2);
 });
 
-test("300 ms before the sound go along, and 200 ms behind it", () => {
+test("300 ms before the sound are included, and 200 ms after it", () => {
   const { utterances } = quietRoom().hear(400, 5_000).hear(500, 0);
   assert.deepEqual(utterances, [{ durationMs: 900, endMs: 1_400, isWhole: true }]);
   const atOnce = new Room().hear(400, 5_000).hear(500, 0);
@@ -95,7 +95,7 @@ test("an utterance is over after the silence that is set, and no sooner", () => 
   assert.equal(room.hear(20, 0).utterances.length, 1);
 });
 
-test("who never pauses is cut after 30 s, with all that was said, and is no new voice behind it", () => {
+test("speech without a pause is cut after 30 s, with all its audio, and starts no new voice after it", () => {
   const room = quietRoom().hear(29_680, 30_000);
   assert.equal(room.utterances.length, 0);
   room.hear(20, 30_000);
@@ -105,7 +105,7 @@ test("who never pauses is cut after 30 s, with all that was said, and is no new 
   assert.equal(room.startedCount, 1);
 });
 
-test("the newest audio is told as far as there is some", () => {
+test("the newest audio is returned as far as there is some", () => {
   const room = new Room().hear(200, 0);
   assert.equal(room.cutter.newest(100).length, 100 * 32);
   assert.equal(room.cutter.newest(500).length, 200 * 32);

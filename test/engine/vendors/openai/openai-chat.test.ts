@@ -20,7 +20,7 @@ const Asked = v.object({ reasoning_effort: v.string() });
 
 const COMMON = { messages: SAID, stream: true, stream_options: { include_usage: true } };
 
-test("without a key OpenAI is not asked", () => {
+test("without a key there is no request to OpenAI", () => {
   assert.throws(() => openAi(asked.given({}, ""), asked.context), {
     vendor: "openai",
     fault: "unauthorized",
@@ -67,7 +67,7 @@ test("a model that thinks first gets room for that, an effort, and no temperatur
   }
 });
 
-test("a model that may not think is told so, and gets the temperature then", async () => {
+test("a model without reasoning gets that setting, and then the temperature", async () => {
   for (const [model, settings] of [
     ["gpt-6-luna", {}],
     ["gpt-6-luna", { reasoningEffort: "none" }],
@@ -85,7 +85,7 @@ test("a model that may not think is told so, and gets the temperature then", asy
   }
 });
 
-test("a model that nobody knows is taken for one of the newest, without a temperature", async () => {
+test("an unknown model counts as one of the newest, without a temperature", async () => {
   for (const model of ["gpt-7-nova", "omni", "my-o3"]) {
     assert.deepEqual(await bodyFor(model), {
       ...COMMON,
@@ -123,7 +123,7 @@ test("a model that uses no functions while it thinks does not think where tools 
   }
 });
 
-test("an effort that is set counts wherever it is taken", async () => {
+test("a configured effort applies wherever it is supported", async () => {
   const effortFor = async (modelId: string, tools: typeof TOOLS) => {
     const model = openAi(asked.given({ reasoningEffort: "high" }), asked.context);
     return v.parse(Asked, await asked.completionBody(model, modelId, tools)).reasoning_effort;

@@ -78,7 +78,7 @@ describe("what a recognizer is sent, by its last message", () => {
     assert.deepEqual(await sentMs(), [PIECE_MS]);
   });
 
-  it("is silence behind the last sound, where that is shorter than a piece", async () => {
+  it("is silence after the last sound, if that is shorter than a piece", async () => {
     write(LOUD, PIECE_FRAMES + 1);
     await sentMs();
     const [, rest] = peer.binaries;
@@ -91,7 +91,7 @@ describe("what a recognizer is sent, by its last message", () => {
     [999, [500]],
     [1_000, [500, 500]],
   ] as const) {
-    it(`is silence for each half second behind the last sound: after ${quietMs} ms`, async () => {
+    it(`is silence for each half second after the last sound: after ${quietMs} ms`, async () => {
       scripted.clock.advance(300);
       write(LOUD, PIECE_FRAMES);
       scripted.clock.advance(quietMs);
@@ -99,7 +99,7 @@ describe("what a recognizer is sent, by its last message", () => {
     });
   }
 
-  it("is silence, too, to who stands still a second time while what was said is looked for", async () => {
+  it("is silence, too, for a process that is blocked a second time while unread audio is awaited", async () => {
     scripted.clock.stall(551);
     scripted.clock.stall(151);
     assert.deepEqual(await sentMs(), [500]);

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { AudioRing } from "../../../../engine/vendors/stt-stream/audio-feed.js";
 
 describe("the ring of the newest audio", () => {
-  it("gives back what was written, as far as it reaches", () => {
+  it("returns what was written, as far as it reaches", () => {
     const capacity = 16;
     // Otherwise few pieces would be longer than the ring.
     const piece = fc.uint8Array({ maxLength: 40, size: "max" });

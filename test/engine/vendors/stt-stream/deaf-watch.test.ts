@@ -9,7 +9,7 @@ import { FRAME_MS, LOUD, QUIET } from "../../../doubles/voiced-frames.js";
 
 const VOICE_DOUBTED_MS = 1_200;
 
-describe("a recognizer that tells nothing", () => {
+describe("an STT that returns nothing", () => {
   let watch: SttStallDetector;
 
   beforeEach(() => {
@@ -36,7 +36,7 @@ describe("a recognizer that tells nothing", () => {
     assert.deepEqual(hear(QUIET, 200), ["doubtful", "unanswered"]);
   });
 
-  it("has left an utterance unanswered when that is over, and is told so once", () => {
+  it("has left an utterance without a result when that is over, and reports it once", () => {
     assert.deepEqual(hear(LOUD, VOICE_DOUBTED_MS + 200), ["doubtful"]);
     assert.deepEqual(hear(QUIET, 1_600), ["unanswered"]);
     assert.deepEqual(hear(LOUD, 1_100), []);
@@ -46,7 +46,7 @@ describe("a recognizer that tells nothing", () => {
     assert.deepEqual(hear(QUIET, 1_600), ["unanswered"]);
   });
 
-  it("is lost to who says short sentences and waits, after three of them", () => {
+  it("fails for a caller who says short sentences and waits, after three of them", () => {
     const heard = Array.from({ length: 3 }, () => [...hear(LOUD, 1_300), ...hear(QUIET, 7_000)]);
     assert.deepEqual(
       heard.map((sentence) => sentence.filter((hearing) => hearing !== "doubtful")),
@@ -63,7 +63,7 @@ describe("a recognizer that tells nothing", () => {
     assert.deepEqual([...hear(LOUD, 700), ...hear(QUIET, 4_000)], []);
   });
 
-  it("is lost to who says one word and waits, within 20 s, and no sooner than 10 s", () => {
+  it("fails for a caller who says one word and waits, within 20 s, and no sooner than 10 s", () => {
     for (const [waitMs, words] of [
       [2_000, 5],
       [3_000, 3],
@@ -78,7 +78,7 @@ describe("a recognizer that tells nothing", () => {
     }
   });
 
-  it("is not lost to four noises as long as words where it has told something in the call, and to five it is", () => {
+  it("does not fail for four noises as long as words if it has returned something in the call, and does for five", () => {
     watch.understood();
     for (let n = 1; n <= 5; n += 1) {
       const isLost = [...hear(LOUD, 500), ...hear(QUIET, 4_000)].includes("lost");
@@ -86,7 +86,7 @@ describe("a recognizer that tells nothing", () => {
     }
   });
 
-  it("is not lost to noises that are too far apart for a caller who tries again", () => {
+  it("does not fail for noises that are too far apart for a caller who tries again", () => {
     for (let n = 0; n < 6; n += 1) {
       assert.deepEqual([...hear(LOUD, 500), ...hear(QUIET, 15_100)], []);
     }
@@ -99,7 +99,7 @@ describe("a recognizer that tells nothing", () => {
     }
   });
 
-  it("is neither doubted nor lost for coughs and typing, however long they go on", () => {
+  it("is neither suspected nor failed for coughs and typing, however long they continue", () => {
     for (let n = 0; n < 60; n += 1) {
       assert.deepEqual(hear(LOUD, 380), [], `cough ${n}`);
       assert.deepEqual(hear(QUIET, 2_000), []);
@@ -188,7 +188,7 @@ describe("a recognizer that tells nothing", () => {
     return [...heard, ...(rest === "fine" ? [] : [rest])];
   }
 
-  it("is not doubted, nor deaf, a millisecond too soon, whatever was told before", () => {
+  it("is not suspected, nor dead, a millisecond too soon, whatever was reported before", () => {
     hear(LOUD, 40);
     assert.deepEqual(goOn(1_199), []);
     assert.deepEqual(goOn(1), ["doubtful"]);
@@ -202,7 +202,7 @@ describe("a recognizer that tells nothing", () => {
     assert.deepEqual(goOn(1), ["deaf"]);
   });
 
-  it("has left an utterance unanswered no millisecond too soon, and counts anew from there", () => {
+  it("has left an utterance without a result no millisecond too soon, and counts from zero from there", () => {
     hear(LOUD, 1_040);
     watch.hear(QUIET.subarray(0, 19 * 32));
     assert.deepEqual(hear(QUIET, 1_480), []);

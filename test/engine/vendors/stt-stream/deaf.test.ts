@@ -64,7 +64,7 @@ describe("a Deepgram that does not hear", () => {
     for (let n = 0; n < ms / FRAME_MS; n += 1) stream.write(new Uint8Array(FRAME_BYTES).fill(1));
   };
 
-  it("has a second connection beside it that is given the newest audio again, and is given up when that hears nothing either", async () => {
+  it("gets a parallel second connection with the newest audio, and has failed when that returns nothing either", async () => {
     const { listener, clock, changes, server } = scripted;
     speak(DEAF_AFTER_MS);
     const second = await server.peer(1);
@@ -85,7 +85,7 @@ describe("a Deepgram that does not hear", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
-  it("is replaced by the second connection as soon as that tells words, and not before", async () => {
+  it("is replaced by the second connection as soon as that returns words, and not before", async () => {
     const { listener, changes, server } = scripted;
     speak(DEAF_AFTER_MS);
     const second = await server.peer(1);
@@ -101,7 +101,7 @@ describe("a Deepgram that does not hear", () => {
     await changes.until("more", () => listener.finalText === "hello again");
   });
 
-  it("is only slow where its own words come first, and goes on alone", async () => {
+  it("is only slow if its own words come first, and continues alone", async () => {
     const { listener, changes, server } = scripted;
     speak(DEAF_AFTER_MS);
     const second = await server.peer(1);
@@ -127,7 +127,7 @@ describe("a Deepgram that does not hear", () => {
   });
 
   for (const breaks of ["closes", "sends rubbish", "tells an error"]) {
-    it(`goes on where the second connection ${breaks}, and gets another one for more speech`, async () => {
+    it(`continues if the second connection ${breaks}, and gets another one for more speech`, async () => {
       const { listener, changes, server } = scripted;
       speak(DEAF_AFTER_MS);
       const second = await server.peer(1);
@@ -142,7 +142,7 @@ describe("a Deepgram that does not hear", () => {
     });
   }
 
-  it("is given up, too, when it greets on each connection", async () => {
+  it("also fails if it sends a greeting on each connection", async () => {
     const { listener, server, changes } = scripted;
     const peer = await server.peer(0);
     for (const time of [1, 2, 3]) {
@@ -167,7 +167,7 @@ describe("a Deepgram that does not hear", () => {
   });
 
   for (const waitMs of [3_000, 6_000]) {
-    it(`is given up within 20 s by who says "Hello?" and waits ${waitMs} ms, again and again`, async () => {
+    it(`fails within 20 s for a caller who says "Hello?" and waits ${waitMs} ms, again and again`, async () => {
       const { listener, server } = scripted;
       const helloMs = 560;
       isQuiet(400);
@@ -190,7 +190,7 @@ describe("a Deepgram that does not hear", () => {
     assert.deepEqual(scripted.listener.events, []);
   });
 
-  it("is left alone while it tells results, even without words", async () => {
+  it("is left alone while it returns results, even without words", async () => {
     const { listener, changes, server } = scripted;
     const peer = await server.peer(0);
     for (const step of [1, 2, 3, 4]) {
@@ -241,7 +241,7 @@ describe("a Deepgram that does not hear", () => {
     assert.deepEqual(listener.lost, []);
   });
 
-  it("is not suspected while nobody speaks", () => {
+  it("is not suspected in silence", () => {
     for (let n = 0; n < 1_000; n += 1) stream.write(new Uint8Array(FRAME_BYTES).fill(1));
     assert.deepEqual(scripted.listener.lost, []);
   });

@@ -64,7 +64,7 @@ describe("words that come late", () => {
 
   for (const kind of RECOGNIZERS) {
     for (const lateMs of LATE_MS) {
-      it(`of ${kind}, by ${lateMs} ms, are all told once`, async () => {
+      it(`of ${kind}, by ${lateMs} ms, are all reported once`, async () => {
         for (const script of SCRIPTS) {
           listener = new RecordingListener();
           clock = new VirtualClock();
@@ -72,7 +72,7 @@ describe("words that come late", () => {
         }
       });
 
-      it(`of ${kind} and of its fallback, by ${lateMs} ms, are all told once`, async () => {
+      it(`of ${kind} and of its fallback, by ${lateMs} ms, are all reported once`, async () => {
         for (const script of SCRIPTS) {
           listener = new RecordingListener();
           clock = new VirtualClock();

@@ -77,7 +77,7 @@ describe("Deepgram's stream after a connection that was away for seconds", () =>
     stream.close();
   });
 
-  it("goes on where the audio does when more comes during a replay than is kept", async () => {
+  it("continues with the audio when more arrives during a replay than is kept", async () => {
     const stream = await scripted.open();
     for (const frame of numberedFrames(100)) stream.write(frame);
     (await server.peer(0)).socket.terminate();

@@ -61,7 +61,7 @@ describe("one call's stream to a recognizer", () => {
     assert.deepEqual(scripted.listener.events, []);
   });
 
-  it("ends once, however often it is told to", async () => {
+  it("ends once, however often it is closed", async () => {
     const finished = stream.finish();
     assert.equal(stream.finish(), finished);
     await scripted.changes.until("the end mark", () => peer.texts.length === 1);
@@ -71,7 +71,7 @@ describe("one call's stream to a recognizer", () => {
     assert.equal(peer.texts.length, 1);
   });
 
-  it("tells nothing more of a message once it was closed by who is told", async () => {
+  it("reports nothing more of a message after its listener has closed it", async () => {
     const { listener, changes } = scripted;
     listener.onSpeechStarted = () => {
       listener.events.push("speechStarted");
@@ -84,7 +84,7 @@ describe("one call's stream to a recognizer", () => {
     assert.deepEqual(listener.events, ["speechStarted"]);
   });
 
-  it("is not lost to who closes it at the last words of a connection that breaks", async () => {
+  it("does not report a loss after its listener closed it at the last words of a breaking connection", async () => {
     const { listener, changes, clock } = scripted;
     write(LOUD, 200);
     say("Update", "book it");
@@ -101,7 +101,7 @@ describe("one call's stream to a recognizer", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
-  it("does not come back for who closes it when it is lost", async () => {
+  it("does not reconnect after its listener closed it at the loss", async () => {
     const { listener, changes, clock, server } = scripted;
     listener.onLost = (error) => {
       listener.lost.push(error);
@@ -114,7 +114,7 @@ describe("one call's stream to a recognizer", () => {
     assert.equal(server.upgradeCount, 1);
   });
 
-  it("says nothing more when it is closed while it connects anew", async () => {
+  it("reports nothing more when it is closed during a reconnect", async () => {
     const { listener, changes, clock, server } = scripted;
     await breaks();
     server.onUpgrade = () => changes.tell();
@@ -164,7 +164,7 @@ describe("one call's stream to a recognizer", () => {
     assert.deepEqual(listener.events, ["interim", "lost", "recovered", "lost"]);
   });
 
-  it("tells words without a limit of their silence where none is set", async () => {
+  it("reports words without a limit of their silence if none is set", async () => {
     say("Update", "book it");
     await scripted.changes.until("a guess", () => scripted.listener.transcripts.length === 1);
     assert.deepEqual(scripted.listener.transcripts[0], {
@@ -192,7 +192,7 @@ describe("one call's stream to a recognizer", () => {
     assert.deepEqual(durationsMs, [80, 80, 80, 200]);
   });
 
-  it("has a second connection beside it when an utterance is left unanswered that nobody can be asked about", async () => {
+  it("opens a second connection for an utterance without a result if there is no fallback", async () => {
     write(QUIET, 20);
     write(LOUD, 70);
     write(QUIET, 80);
@@ -205,11 +205,11 @@ describe("one call's stream to a recognizer", () => {
     const [error] = scripted.listener.lost;
     assert.deepEqual(
       [error?.fault, error?.message],
-      ["timeout", "deepgram: hears nothing of a voice"],
+      ["timeout", "deepgram: returned no words for speech"],
     );
   });
 
-  it("leaves it to who can be asked, and tells them when it seems deaf", () => {
+  it("leaves that to the chain if there is one, and reports when it seems dead", () => {
     const doubts: string[] = [];
     Object.assign(scripted.listener, { onSttStall: (how: string) => void doubts.push(how) });
     write(QUIET, 20);
@@ -222,7 +222,7 @@ describe("one call's stream to a recognizer", () => {
     assert.equal(scripted.server.upgradeCount, 1);
   });
 
-  it("seems deaf where all that comes of a voice is that turns start", async () => {
+  it("seems dead if a voice gets only starts of turns", async () => {
     const { listener, changes } = scripted;
     const doubts: string[] = [];
     Object.assign(listener, { onSttStall: (how: string) => void doubts.push(how) });

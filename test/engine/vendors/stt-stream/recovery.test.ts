@@ -39,7 +39,7 @@ describe("Deepgram's stream after its connection broke", () => {
     await scripted.changes.until(`recovery ${count}`, () => listener.sttOutageMs.length === count);
   }
 
-  it("keeps live audio in order behind what is being replayed", async () => {
+  it("keeps live audio in order after a replay", async () => {
     const stream = await scripted.open();
     for (const frame of numberedFrames(10)) stream.write(frame);
     (await server.peer(0)).socket.terminate();
@@ -83,7 +83,7 @@ describe("Deepgram's stream after its connection broke", () => {
     stream.close();
   });
 
-  it("tells what was guessed of words that it cannot send again, and sends the newest one again", async () => {
+  it("reports interim words that it cannot replay, and replays the newest one", async () => {
     const stream = await scripted.open();
     for (const frame of numberedFrames(150)) stream.write(frame);
     const first = await server.peer(0);
@@ -103,7 +103,7 @@ describe("Deepgram's stream after its connection broke", () => {
     stream.close();
   });
 
-  it("tells nothing of words that it can send again from the first one on", async () => {
+  it("reports none of the words that it can replay from the first one on", async () => {
     const stream = await scripted.open();
     for (const frame of numberedFrames(100)) stream.write(frame);
     const first = await server.peer(0);
@@ -115,7 +115,7 @@ describe("Deepgram's stream after its connection broke", () => {
     stream.close();
   });
 
-  it("tells all of a guess whose words have no writing of their own, or whose newest cannot be sent again", async () => {
+  it("reports a whole interim result if its words have no text of their own, or the newest cannot be replayed", async () => {
     for (const [index, guess] of [
       interimResults("one", "two", "three", "four", "five").replaceAll('"word"', '"w"'),
       interimResults("one", "two"),
@@ -211,7 +211,7 @@ describe("Deepgram's stream after its connection broke", () => {
     stream.close();
   });
 
-  it("waits longer from try to try, and begins anew once a connection has held five seconds", async () => {
+  it("waits longer with each attempt, and resets once a connection has lasted five seconds", async () => {
     const stream = await scripted.open();
     await breakConnection(1, 0);
     clock.advance(4_999);
@@ -236,7 +236,7 @@ describe("Deepgram's stream after its connection broke", () => {
     assert.deepEqual(listener.events, ["lost"]);
   });
 
-  it("sends the end mark behind the audio that is still to be replayed", async () => {
+  it("sends the end mark after the audio that is still to be replayed", async () => {
     const stream = await scripted.open();
     for (const frame of numberedFrames(10)) stream.write(frame);
     (await server.peer(0)).socket.terminate();

@@ -67,7 +67,7 @@ describe("a silent caller at Deepgram", () => {
     assert.deepEqual(await messages(FRAMES_AFTER_SPEECH + 2), all);
   });
 
-  it("is sent in pieces as soon as the vendor has told of the end of speech, and no sooner", async () => {
+  it("is sent in pieces as soon as the vendor has reported the end of speech, and no sooner", async () => {
     const told = async (text: string) => {
       const count = scripted.listener.transcripts.length + 1;
       peer.socket.send(
@@ -114,7 +114,7 @@ describe("a silent caller at Deepgram", () => {
     assert.equal(scripted.listener.transcripts[0]?.lastWordEndMs, expectedMs);
   });
 
-  it("is told from speech in µ-law too", async () => {
+  it("is distinguished from speech in µ-law too", async () => {
     const mulaw = await scripted.open({ ...LISTENING, format: MULAW_8K });
     const other = await scripted.server.peer(1);
     // 0xff and 0x7f are zero; the next steps of both signs are noise, 0x80 and 0x00 are as loud as it gets.

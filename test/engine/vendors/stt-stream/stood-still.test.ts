@@ -14,7 +14,7 @@ const BYTES_PER_MS = 32;
 const CUT_BYTES = 180 * BYTES_PER_MS;
 const STOOD_STILL_MS = 900;
 
-describe("a process that stood still, at a vendor that is sent silence for want of audio", () => {
+describe("a process that was blocked, at a vendor that gets silence without audio", () => {
   let clock: VirtualClock;
   let vendors: SandboxedVendors;
   let listener: RecordingListener;
@@ -53,7 +53,7 @@ describe("a process that stood still, at a vendor that is sent silence for want 
     await vendors.changes.until("the end of the turn", isOver);
   });
 
-  it("cuts what it tells at once into messages that the vendor takes", async () => {
+  it("cuts a burst into messages that the vendor accepts", async () => {
     stream.write(bytesOf(encodeSpeech("stay as long as you want, and come again.", 16_000)));
     await stream.finish();
     assert.equal(listener.finalText, "stay as long as you want, and come again.");

@@ -35,7 +35,7 @@ describe("the audio that is to be heard again", () => {
     assert.equal(beginsAtMs(), 1_200);
   });
 
-  it("is none when all of a voice is understood, although it dies away behind its last word", () => {
+  it("is none when a voice is fully transcribed, although it fades after its last word", () => {
     hear(LOUD, 2_000);
     audio.settle(1_800);
     hear(QUIET, 4_000);
@@ -83,7 +83,7 @@ describe("the audio that is to be heard again", () => {
     assert.equal(beginsAtMs(), 3_000 + 2 * FRAME_MS);
   });
 
-  it("holds what is said later than 300 ms behind the last word, and no voice that ends by then", () => {
+  it("keeps speech later than 300 ms after the last word, and no voice that ends by then", () => {
     for (const [lastWordEndMs, expectedMs] of [
       [1_700, 2_500],
       [1_680, 1_680],

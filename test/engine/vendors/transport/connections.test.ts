@@ -147,7 +147,7 @@ describe("the connections of a process", () => {
       return Array.from({ length: count }, (_, n) => `http://n${n}.example.com:${port}`);
     };
 
-    it("lead to so many at once and to no more, which another organization does not notice", async () => {
+    it("are limited per origin, which does not affect another organization", async () => {
       const responses: ServerResponse[] = [];
       stand.server.answer = (response) => void responses.push(response);
       const origins = originsOf(ORIGINS_PER_ORGANIZATION_MAX + 1);
@@ -176,7 +176,7 @@ describe("the connections of a process", () => {
       assert.equal(stand.server.requests.length, origins.length + 1);
     });
 
-    it("carry so many requests at once, of all places together, and the platform's another such share", async () => {
+    it("carry a limited number of requests over all origins, and the platform's another such share", async () => {
       const responses: ServerResponse[] = [];
       stand.server.answer = (response) => void responses.push(response);
       const asked: Promise<unknown>[] = [];

@@ -37,7 +37,7 @@ test("a tool begins at once; of many a few in each turn of the event loop, organ
   await Promise.all(all);
 });
 
-test("an organization has so many in progress, and the next begins when one has ended", async () => {
+test("an organization has a limited number in progress, and the next begins when one has ended", async () => {
   const { begun, ends, begin } = trial();
   const all = Array.from({ length: TOOLS_RUNNING_PER_ORGANIZATION_MAX }, () => begin("greedy"));
   await Promise.all(all);
@@ -51,7 +51,7 @@ test("an organization has so many in progress, and the next begins when one has 
   assert.equal(begun.length, TOOLS_RUNNING_PER_ORGANIZATION_MAX + 2);
 });
 
-test("so many wait, and the rest fails; another organization is not told of it", async () => {
+test("a limited number waits, and the rest fails; another organization is not affected", async () => {
   const { turns, begin, ends } = trial();
   const all = Array.from({ length: TOOLS_RUNNING_PER_ORGANIZATION_MAX }, () => begin("greedy"));
   await Promise.all(all);

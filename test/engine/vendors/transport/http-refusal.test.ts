@@ -71,7 +71,7 @@ describe("a request that is refused, broken off or given up", () => {
     await clock.changes.until("a byte", () => clock.startedTimerCount > 1);
   }
 
-  it("is refused at once when so much of the reason has come, though the vendor goes on", async () => {
+  it("is refused as soon as enough of the reason has arrived, though the vendor continues", async () => {
     server.answer = (response) => {
       response.writeHead(503).write("x".repeat(ERROR_BODY_MAX_BYTES));
     };
@@ -94,7 +94,7 @@ describe("a request that is refused, broken off or given up", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
-  it("is taken up to a status of 299, and behind an early hint", async () => {
+  it("is accepted up to a status of 299, and after an early hint", async () => {
     for (const [status, isTaken] of [
       [200, true],
       [299, true],
@@ -112,7 +112,7 @@ describe("a request that is refused, broken off or given up", () => {
     assert.deepEqual(acceptedStatuses, [200, 299]);
   });
 
-  it("reaches nobody when it was given up before there was a connection", async () => {
+  it("is not sent when it was aborted before there was a connection", async () => {
     const ending = new AbortController();
     const posted = post(undefined, ending.signal);
     ending.abort();
@@ -121,7 +121,7 @@ describe("a request that is refused, broken off or given up", () => {
     assert.equal(server.requests.length, 1);
   });
 
-  it("is given up in the middle of its answer, though that would have been all", async () => {
+  it("is aborted in the middle of its response, though that would have been all", async () => {
     server.answer = (response) => {
       response.write("all");
     };
@@ -134,7 +134,7 @@ describe("a request that is refused, broken off or given up", () => {
     assert.equal(clock.pendingTimerCount, 0);
   });
 
-  it("tells what whoever looks at the answer throws, as it is if it is an error", async () => {
+  it("rejects with an exception of the response's handler, unchanged if it is an error", async () => {
     server.answer = (response) => response.end("all");
     const broken = new RangeError("broken");
     for (const [thrown, told] of [
@@ -152,7 +152,7 @@ describe("a request that is refused, broken off or given up", () => {
     }
   });
 
-  it("is given up in time though what comes next might take longer than the first byte", async () => {
+  it("times out though the next byte might have a longer limit than the first", async () => {
     server.answer = () => undefined;
     const posted = post(undefined, never(), { ...LIMITS, firstByteMs: 400 });
     clock.advance(399);
@@ -179,7 +179,7 @@ describe("a request that is refused, broken off or given up", () => {
     ["ends", false],
     ["breaks off", true],
   ] as const) {
-    it(`keeps no timer for a body that ${what} behind its message`, async () => {
+    it(`keeps no timer for a body that ${what} after its message`, async () => {
       let end: () => void = () => undefined;
       server.answer = (response) => {
         response.write("all");

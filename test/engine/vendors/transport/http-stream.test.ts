@@ -60,7 +60,7 @@ describe("a streamed request", () => {
     );
   }
 
-  it("resolves at the message's end, before the body's, hears nothing behind it and keeps the connection", async () => {
+  it("resolves at the message's end, before the body's, ignores later data and keeps the connection", async () => {
     stand.server.answer = (response) => {
       response.write("done");
       response.write("more");
@@ -75,7 +75,7 @@ describe("a streamed request", () => {
     assert.equal(stand.clock.pendingTimerCount, 0);
   });
 
-  it("breaks the connection when the body does not end behind the message", async () => {
+  it("breaks the connection when the body does not end after the message", async () => {
     const closed = new Promise<void>((resolve) => {
       stand.server.answer = (response) => {
         response.write("done");
@@ -108,7 +108,7 @@ describe("a streamed request", () => {
     await assert.rejects(posted, { fault: "timeout", message: "test: the answer stalled" });
   });
 
-  it("leaves nothing at the signal of the call that goes on", async () => {
+  it("leaves no listener on the signal of the continuing call", async () => {
     const { signal } = new AbortController();
     stand.server.answer = (response) => response.end("done");
     for (const isWhole of [true, false]) {
@@ -156,7 +156,7 @@ describe("a streamed request", () => {
     assert.deepEqual(new Set(refusedBodies.map(({ length }) => length)), new Set([16 * 1024]));
   });
 
-  it("tells a refusal whose body stalls or breaks by its status", async () => {
+  it("reports a refusal whose body stalls or breaks by its status", async () => {
     stand.server.answer = (response) => {
       response.writeHead(401);
       response.write("no");
@@ -188,7 +188,7 @@ describe("a streamed request", () => {
     await assert.rejects(post(), { fault: "refused", status: 302 });
   });
 
-  it("tells a vendor that is not there from one that hangs up", async () => {
+  it("distinguishes a vendor that is down from one that disconnects", async () => {
     const closed = new ScriptedWebServer();
     await closed.start();
     const { url } = closed;

@@ -13,7 +13,7 @@ const REQUEST = {
   refuse: () => new VendorError("acme", "refused", "acme: no"),
 };
 
-describe("a vendor that is asked over HTTP", () => {
+describe("a vendor with an HTTP API", () => {
   const stand = webServerStand(false);
 
   function vendorAt(baseUrl: string | undefined, publicUrl: string, clientOwned = false) {
@@ -32,7 +32,7 @@ describe("a vendor that is asked over HTTP", () => {
     return text;
   }
 
-  it("is asked below the address that is set, or else below its public one", async () => {
+  it("is requested below the configured address, or otherwise below its public one", async () => {
     for (const vendor of [
       vendorAt(`${stand.server.url}/v1/`, "http://nowhere.invalid"),
       vendorAt(undefined, `${stand.server.url}/v1`),
@@ -47,7 +47,7 @@ describe("a vendor that is asked over HTTP", () => {
     }
   });
 
-  it("of an organization is asked and warmed at no private address", async () => {
+  it("of an organization is neither requested nor warmed at a private address", async () => {
     const vendor = vendorAt(stand.server.url, "", true);
     await assert.rejects(answerOf(vendor), { fault: "refused", message: /private_address$/ });
     vendor.warm();

@@ -20,7 +20,7 @@ function trial() {
   return { share, asked, open };
 }
 
-test("an organization has so many sockets, those that connect included, and room again when one has closed", async () => {
+test("an organization has a limited number of sockets, including connecting ones, and room again when one has closed", async () => {
   const { share, asked, open } = trial();
   for (let n = 0; n < SOCKETS_PER_ORGANIZATION_MAX; n += 1) open();
   const [refused] = open();

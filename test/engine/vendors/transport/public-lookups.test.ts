@@ -50,7 +50,7 @@ test("names of which nothing is known fail with the name servers' own word", asy
   assert.deepEqual(await find(lookups, "a.example.com"), [fault, []]);
 });
 
-test("the system is asked where the operator allows private addresses, and public names of name servers", async () => {
+test("the system resolves names if the operator allows private addresses, and name servers resolve public ones", async () => {
   const [, addresses] = await find(new OrganizationLookups({ isPublicOnly: false }), "localhost");
   assert.ok(Array.isArray(addresses) && addresses.length > 0);
   const [error] = await find(

@@ -90,7 +90,7 @@ describe("lines", () => {
     );
   });
 
-  it("begin behind a byte order mark, in one piece or in several", () => {
+  it("begin after a byte order mark, in one piece or in several", () => {
     const cutMark = [Buffer.of(0xef), Buffer.of(0xbb), Buffer.from([0xbf, 0x7b, 0x7d, 0x0a])];
     assert.deepEqual(linesOf(cutMark), ["{}"]);
     assert.deepEqual(linesOf([Buffer.from("a\n\uFEFFb\n")]), ["a", "\uFEFFb"]);

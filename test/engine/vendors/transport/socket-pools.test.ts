@@ -62,7 +62,7 @@ describe("sockets that wait for their next sentence", () => {
     assert.ok(second.isOpen);
   });
 
-  it("are so many and no more", async () => {
+  it("are limited in number", async () => {
     const pool = pools.pool("a");
     const sockets = await Promise.all(Array.from({ length: IDLE_SOCKETS_MAX + 1 }, open));
     for (const socket of sockets) pool.release(socket);
@@ -81,7 +81,7 @@ describe("sockets that wait for their next sentence", () => {
     assert.deepEqual([pool.idleCount, clock.pendingTimerCount], [0, 0]);
   });
 
-  it("are let go of when they say something, or are closed, while they wait", async () => {
+  it("are closed when they send data, or are closed, while idle", async () => {
     const pool = pools.pool("a");
     for (const [index, act] of [
       (peer: ScriptedPeer) => peer.socket.send("words"),
@@ -122,7 +122,7 @@ describe("sockets that wait for their next sentence", () => {
     assert.equal(asked, IDLE_SOCKETS_MAX);
   });
 
-  it("are let go of with their pool, which then takes and opens none", async () => {
+  it("are closed with their pool, which then accepts and opens none", async () => {
     const pool = pools.pool("first");
     const waiting = await open();
     pool.release(waiting);
@@ -139,7 +139,7 @@ describe("sockets that wait for their next sentence", () => {
     assert.equal(server.upgradeCount, 2);
   });
 
-  it("stay when their pool was asked for again, while the one that nobody asked for goes", async () => {
+  it("stay when their pool was used again, while an unused one is dropped", async () => {
     const [first, second] = [pools.pool("first"), pools.pool("second")];
     const sockets = [await open(), await open()] as const;
     first.release(sockets[0]);
@@ -152,7 +152,7 @@ describe("sockets that wait for their next sentence", () => {
     assert.ok(sockets[0].isOpen);
   });
 
-  it("are let go of when all connections are closed, and whoever opens one is told", async () => {
+  it("are closed with all connections, and opening another one fails", async () => {
     const [pool, other] = [pools.pool("a"), pools.pool("b")];
     const sockets = [await open(), await open()] as const;
     pool.release(sockets[0]);
@@ -165,7 +165,7 @@ describe("sockets that wait for their next sentence", () => {
     await untilClosed(...sockets);
   });
 
-  it("are kept no more once all connections are closed, though their pool is asked for again", async () => {
+  it("are no longer kept after all connections are closed, though their pool is used again", async () => {
     pools.pool("a");
     const late = await open();
     pools.close();

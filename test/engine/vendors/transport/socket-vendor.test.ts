@@ -41,7 +41,7 @@ describe("a socket at a vendor's address", () => {
     return openVendorSocket(dialect, access, "/listen?a=1", never());
   }
 
-  it("is asked for below its path, with the key, and without compression", async () => {
+  it("is requested below its path, with the key, and without compression", async () => {
     const socket = await open();
     const { request } = await server.peer(0);
     assert.equal(request.url, "/base/listen?a=1");

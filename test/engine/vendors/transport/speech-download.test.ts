@@ -41,8 +41,8 @@ describe("speech that is downloaded", () => {
       ["application/octet-stream", "a", undefined],
       ["x-text/plain", "a", undefined],
       ["audio/mpeg", "", "acme: sent no audio"],
-      ["text/html", "a", "acme: sent text where audio was due"],
-      ["Application/JSON; charset=utf-8", "a", "acme: sent text where audio was due"],
+      ["text/html", "a", "acme: sent text instead of audio"],
+      ["Application/JSON; charset=utf-8", "a", "acme: sent text instead of audio"],
     ] as const) {
       stand.server.answer = (response) => {
         if (type !== undefined) response.setHeader("content-type", type);

@@ -49,7 +49,7 @@ function wav(tag: number, bits: number, channels: number, rateHz: number, sample
   return Buffer.concat([header, samples, Buffer.from("LIST\u0004\u0000\u0000\u0000abcd")]);
 }
 
-test("what was asked for passes as it is, wherever it is cut", async () => {
+test("the requested format passes unchanged, wherever it is cut", async () => {
   const mp3 = await speak("hello there", { codec: "mp3", sampleRateHz: 24_000 });
   for (const pieceBytes of [1, 3, 1_000, 100_000]) {
     assert.deepEqual(taken(MULAW_8K, MULAW, { pieceBytes }), { audio: MULAW, format: undefined });
@@ -67,7 +67,7 @@ test("µ-law that is nearly silent looks like frames of MP3, and is none", () =>
   }
 });
 
-test("a WAV of another rate is told with its rate, without its header and what follows its samples", () => {
+test("a WAV of another rate is reported with its rate, without its header and what follows its samples", () => {
   for (const pieceBytes of [1, 13, 100_000]) {
     const answer = wav(1, 16, 1, 16_000, PCM);
     const format = { encoding: "pcm16", sampleRateHz: 16_000 };
@@ -104,7 +104,7 @@ test("a WAV of any common codec is decoded, and its channels are mixed", () => {
   assert.deepEqual(asAsked, { audio: MULAW, format: undefined });
 });
 
-test("MP3 in place of samples is told as MP3, with and without a tag before it", async () => {
+test("MP3 instead of samples is reported as MP3, with and without a tag before it", async () => {
   const mp3 = Buffer.from(await speak("hello there", { codec: "mp3", sampleRateHz: 24_000 }));
   const tagged = Buffer.concat([Buffer.from("ID3\u0004\u0000\u0000\u0000\u0000\u0000\u0000"), mp3]);
   for (const answer of [mp3, tagged]) {
@@ -142,7 +142,7 @@ test("what cannot be played fails with its reason, and nothing of it is passed o
     [latin("fLaC"), PCM_24K, "", /sent FLAC/],
     [latin("\u001aE\u00df\u00a3"), MP3, "", /sent WebM/],
     [latin("\u0000\u0000\u0000 ftypM4A "), MP3, "", /sent MP4/],
-    [latin('{"error":"no credits"}'), MULAW_8K, "", /sent text where audio was due/],
+    [latin('{"error":"no credits"}'), MULAW_8K, "", /sent text instead of audio/],
     [latin("<!DOCTYPE html>"), PCM_24K, "application/octet-stream", /sent text/],
     [PCM, PCM_24K, "audio/ogg; codecs=opus", /sent audio\/ogg/],
     [wav(85, 16, 1, 24_000, PCM), PCM_24K, "", /WAV that has the codec 85/],
@@ -176,7 +176,7 @@ test("silence in place of a text fails, and nothing of it is passed on", () => {
   ] as const) {
     for (const pieceBytes of [1_001, 200_000]) {
       const take = () => taken(format, silence, { text: LONG, pieceBytes });
-      assert.throws(take, { fault: "badAnswer", message: /gave 300[01] ms of silence/ });
+      assert.throws(take, { fault: "badAnswer", message: /returned 300[01] ms of silence/ });
     }
   }
 });
@@ -210,7 +210,7 @@ test("far too little sound for its text fails at its end, in every format", asyn
   }
 });
 
-test("silence behind half of a text is no sound for the rest of it, in pieces of any size", async () => {
+test("silence after half of a text does not count as audio for the rest, in pieces of any size", async () => {
   for (const [format, codec, silence] of [
     [PCM_24K, "pcm", 0],
     [MULAW_8K, "mulaw", 0xff],

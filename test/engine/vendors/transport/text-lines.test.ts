@@ -35,7 +35,7 @@ test("a byte order mark is none of the text at its beginning, and is anywhere el
   assert.deepEqual(linesOf("a\n", "\uFEFFb\n").lines, ["a", "\uFEFFb"]);
 });
 
-test("reading stops behind the line that was looked for", () => {
+test("reading stops after the wanted line", () => {
   assert.deepEqual(linesOf("a\nstop\nb\n"), {
     lines: ["a", "stop"],
     rest: undefined,
@@ -53,7 +53,7 @@ test("a line is as long as is allowed and no longer, whether it has ended, and i
   assert.throws(() => linesOf("123456"), /longer than 5 characters/);
 });
 
-test("the rest is given once, and none where the last line has ended", () => {
+test("the rest is returned once, and none if the last line has ended", () => {
   const splitter = new LineSplitter(MAX_CHARS);
   splitter.write(Buffer.from("ab"), () => false);
   assert.equal(splitter.end(), "ab");

@@ -26,7 +26,7 @@ async function distrust(authorities: readonly string[]): Promise<unknown> {
   }
 }
 
-test("a server is trusted whose authority is given, and no other", async () => {
+test("a server with a configured authority is trusted, and no other", async () => {
   assert.equal(await distrust([]), "UNABLE_TO_VERIFY_LEAF_SIGNATURE");
   assert.equal(await distrust([authority.certificate]), undefined);
 });

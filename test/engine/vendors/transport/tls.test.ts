@@ -107,7 +107,7 @@ describe("a certificate", () => {
       });
     });
 
-    test(`of another authority than the trusted one is refused by ${way}`, async () => {
+    test(`of an untrusted authority is refused by ${way}`, async () => {
       await assert.rejects(reach(other), {
         fault: "refused",
         message: /can be trusted: UNABLE_TO/,
@@ -193,7 +193,7 @@ for (const [what, spoil] of [
     await broken;
   });
 
-  test(`a WebSocket that is broken off ${what} is told as closed, once`, async () => {
+  test(`a WebSocket that is destroyed ${what} is reported as closed, once`, async () => {
     const socket = await open();
     const closed = new Promise((resolve) => {
       const ignore = () => undefined;

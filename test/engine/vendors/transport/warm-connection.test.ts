@@ -47,7 +47,7 @@ describe("a connection that is opened ahead", () => {
     );
   });
 
-  it("is used again behind a page of 64 KiB, and is broken by a larger one", async () => {
+  it("is used again after a page of 64 KiB, and is destroyed by a larger one", async () => {
     stand.server.answer = (response) => response.end(Buffer.alloc(FRONT_PAGE_MAX_BYTES));
     warm();
     await untilIdle();
@@ -64,7 +64,7 @@ describe("a connection that is opened ahead", () => {
     await eventually(() => stand.clock.pendingTimerCount === 0, "its timer to be gone");
   });
 
-  it("is given up after five seconds", async () => {
+  it("times out after five seconds", async () => {
     let response: ServerResponse | undefined;
     const closed = new Promise<void>((resolve) => {
       stand.server.answer = (given) => {
@@ -81,7 +81,7 @@ describe("a connection that is opened ahead", () => {
     await closed;
   });
 
-  it("leaves no timer where there is nobody, or no connection is made any more", async () => {
+  it("leaves no timer if the vendor is down, or no connection is opened any more", async () => {
     warmConnection(stand, { origin: "http://127.0.0.1:9", path: "" }, false);
     await eventually(() => stand.clock.pendingTimerCount === 0, "the refusal");
     await stand.connections.close();

@@ -114,7 +114,7 @@ describe("a WebSocket to a vendor", () => {
     await assert.rejects(open(), VendorError);
   });
 
-  it("is refused as soon as enough of the reason is known, when the vendor goes on with it for ever", async () => {
+  it("is refused as soon as enough of the reason is known, if the vendor continues it forever", async () => {
     server.onUpgrade = (socket) => {
       socket.write(`HTTP/1.1 403 Forbidden\r\nx-why: no\r\n\r\n${"x".repeat(REFUSAL_MAX_BYTES)}`);
     };
@@ -124,7 +124,7 @@ describe("a WebSocket to a vendor", () => {
     assert.equal(refused.body, "x".repeat(REFUSAL_MAX_BYTES));
   });
 
-  it("is refused with all of a reason that comes in pieces, behind an early hint", async () => {
+  it("is refused with all of a reason that arrives in pieces, after an early hint", async () => {
     server.onUpgrade = (socket) => {
       socket.write("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n");
       socket.write("HTTP/1.1 402 Payment Required\r\nContent-Length: 8\r\n\r\nno m");
@@ -134,13 +134,13 @@ describe("a WebSocket to a vendor", () => {
     assert.deepEqual([refused?.status, refused?.body], [402, "no money"]);
   });
 
-  it("has lost its connection when that breaks behind an early hint", async () => {
+  it("has lost its connection when that breaks after an early hint", async () => {
     server.onUpgrade = (socket) => socket.end("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n");
     await assert.rejects(open(), { fault: "disconnected" });
     assert.equal(refused, undefined);
   });
 
-  it("is given up when nothing is answered in time, and then waits for nothing more", async () => {
+  it("times out without a response, and then waits for nothing more", async () => {
     const clock = new VirtualClock();
     let asked: Duplex | undefined;
     server.onUpgrade = (socket) => {
@@ -168,7 +168,7 @@ describe("a WebSocket to a vendor", () => {
     socket.destroy();
   });
 
-  it("is not asked for in a call that has ended, and is given up when the call ends meanwhile", async () => {
+  it("is not requested in a call that has ended, and is aborted when the call ends meanwhile", async () => {
     await assert.rejects(open(AbortSignal.abort()), { fault: "aborted", message: "acme: aborted" });
     assert.equal(server.upgradeCount, 0);
     const ending = new AbortController();
@@ -205,7 +205,7 @@ describe("a WebSocket to a vendor", () => {
     assert.deepEqual(offered, [undefined, "permessage-deflate; client_max_window_bits"]);
   });
 
-  it("tells and sends texts as such and bytes as bytes", async () => {
+  it("receives and sends texts as such and bytes as bytes", async () => {
     const socket = await open();
     const told: unknown[] = [];
     const tell = (message: unknown) => void told.push(message);
@@ -264,7 +264,7 @@ describe("a WebSocket to a vendor", () => {
     socket.destroy();
   });
 
-  it("is told as closed with the vendor's code and words", async () => {
+  it("is reported as closed with the vendor's code and reason", async () => {
     const socket = await open();
     const closed = new Promise((resolve) => {
       const ignore = () => undefined;
@@ -275,7 +275,7 @@ describe("a WebSocket to a vendor", () => {
     assert.deepEqual(await closed, [4_001, "no more"]);
   });
 
-  it("is not asked for with a header that cannot be sent", async () => {
+  it("is not requested with a header that cannot be sent", async () => {
     const means = { clock: new SystemClock(), openTimeoutMs: 5_000, offersCompression: false };
     const refuse = () => new VendorError("acme", "refused", "acme: no");
     const connect = connections.forSocket(false);

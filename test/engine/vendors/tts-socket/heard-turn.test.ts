@@ -105,7 +105,7 @@ describe("a sentence on an open socket", () => {
     [["failure"], { fault: "rateLimited", message: "acme: slow down" }, []],
     [["sound", "failure"], { fault: "rateLimited" }, [[1, 2], WORD, [3]]],
   ] as const) {
-    it(`fails at ${messages.join(", ")}, and its socket is broken, whoever would take it`, async () => {
+    it(`fails at ${messages.join(", ")}, and its socket is destroyed, though another could take it`, async () => {
       const spoken = speak(never(), () => heard.push("left"));
       for (const message of messages) peer.socket.send(message);
       await assert.rejects(spoken, error);
@@ -130,14 +130,14 @@ describe("a sentence on an open socket", () => {
     }
   });
 
-  it("is not asked for by a call that has ended, which leaves the socket to who takes it", async () => {
+  it("is not requested by a call that has ended, which leaves the socket to its taker", async () => {
     const spoken = speak(AbortSignal.abort(), () => heard.push("left"));
     await assert.rejects(spoken, { fault: "aborted", message: "acme: aborted" });
     assert.deepEqual([heard, socket.isOpen, clock.pendingTimerCount], [["left"], true, 0]);
     assert.deepEqual(peer.texts, []);
   });
 
-  it("breaks the socket of a call that ends where nobody takes it", async () => {
+  it("destroys the socket of a call that ends if there is no taker", async () => {
     const ending = new AbortController();
     const spoken = speak(ending.signal);
     ending.abort();
@@ -145,7 +145,7 @@ describe("a sentence on an open socket", () => {
     await server.changes.until("the end", () => peer.isClosed);
   });
 
-  it("fails at once on a socket that is closed, which nobody is left", async () => {
+  it("fails immediately on a closed socket, which is passed to no taker", async () => {
     peer.socket.close(1_000);
     await eventually(() => !socket.isOpen, "the close");
     const spoken = speak(never(), () => heard.push("left"));

@@ -67,7 +67,7 @@ describe("the socket of a sentence that is interrupted, where the vendor ends it
     await assertBroken();
   });
 
-  it("is let go of where the vendor closes it", async () => {
+  it("is dropped when the vendor closes it", async () => {
     sentence.peer.socket.close(1_000);
     await assertBroken();
   });
@@ -110,7 +110,7 @@ describe("the sockets of a voice", () => {
     await speak(1, 1);
   });
 
-  it("are shared by who speaks with the same key and model, and by nobody else", async () => {
+  it("are shared between calls with the same key and model, and no others", async () => {
     await speak(0, 1);
     await speak(0, 2);
     await speak(1, 1, "other");

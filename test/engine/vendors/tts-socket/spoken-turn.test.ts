@@ -30,7 +30,7 @@ describe("a sentence over a kept socket", () => {
     await changes.until("the audio", () => chunks.length > before);
   }
 
-  it("is given up when nothing comes for ten seconds", async () => {
+  it("times out without data for ten seconds", async () => {
     const sentence = await ask();
     scripted.clock.advance(9_999);
     await hear(sentence, 2);
@@ -45,7 +45,7 @@ describe("a sentence over a kept socket", () => {
     await scripted.server.changes.until("the end", () => sentence.peer.isClosed);
   });
 
-  it("is given up after a minute, though something always comes", async () => {
+  it("times out after a minute, though data keeps arriving", async () => {
     const sentence = await ask();
     for (let second = 0; second < 54; second += 9) {
       scripted.clock.advance(9_000);
@@ -76,7 +76,7 @@ describe("a sentence over a kept socket", () => {
     assert.deepEqual(getEventListeners(signal, "abort"), []);
   });
 
-  it("leaves a waiting socket to others where the call has ended before it is asked for", async () => {
+  it("leaves an idle socket to others if the call has ended before the request", async () => {
     const sentence = await ask();
     await hear(sentence, 2);
     sentence.peer.socket.send('{"type":"Flushed"}');

@@ -98,7 +98,7 @@ test("a file that comes by the copy's name meanwhile is not overwritten", async 
 });
 
 for (const code of ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]) {
-  test(`where a file system says ${code} to a hard link, the copy is renamed, over nobody's file`, async (t) => {
+  test(`if a file system returns ${code} for a hard link, the copy is renamed, over no existing file`, async (t) => {
     withoutLinks(t, code);
     const { sourcePath, targetPath } = await source();
     await backupDatabase(sourcePath, targetPath);
@@ -140,7 +140,7 @@ test("a copy is on the disk before it has its name, and then its name is", async
   assert.deepEqual(done, ["/copy.db", "link", folder]);
 });
 
-test("what is not whole is not copied, and a name that is taken is told before the source is looked at", async () => {
+test("a damaged database is not copied, and an existing name is reported before the source is read", async () => {
   const { sourcePath, folder, targetPath } = await source();
   writeFileSync(sourcePath, "");
   await assert.rejects(backupDatabase(sourcePath, targetPath), {

@@ -106,7 +106,7 @@ test("a copy that is being made by another process is left alone, and so is what
   heldToo?.close();
 });
 
-test("an empty database is not copied: nobody could tell the copy from a whole one", async () => {
+test("an empty database is not copied: the copy would look intact", async () => {
   const sourcePath = temporaryFile();
   await createDatabaseFile(sourcePath);
   await writeFile(sourcePath, "");

@@ -40,7 +40,7 @@ test("a database that is being written to is copied as it was at one moment", as
   assert.ok(typeof kept === "number" && kept >= before && kept <= written, `${String(kept)} kept`);
 });
 
-test("the copy is a database to start from, for its owner only, with nothing left beside it", async (context) => {
+test("the copy is a database to start from, for its owner only, without leftovers next to it", async (context) => {
   const filePath = temporaryFile();
   const database = await temporaryDatabase(context, filePath);
   await database.plans.insertIfAbsent(planRecord());
