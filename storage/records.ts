@@ -1,4 +1,5 @@
 import type { AgentTool } from "./tenancy/agent-tool.js";
+import type { McpServer } from "./tenancy/mcp-server.js";
 
 /** The records that the stores take and give. Times are epoch milliseconds; ids are opaque. */
 
@@ -299,6 +300,9 @@ export interface AgentRecord {
   /** Sealed like credentials: headers and signing secret of `preCall`. null when it has neither. */
   readonly sealedPreCall: string | null;
   readonly knowledge: AgentKnowledge;
+  readonly mcpServers: readonly McpServer[];
+  /** Sealed like credentials: by the name of the server, its headers and its token or client secret. null when no server has any. */
+  readonly sealedMcpSecrets: string | null;
   readonly active: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

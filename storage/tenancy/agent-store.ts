@@ -83,6 +83,25 @@ const preCall = v.object({
   isSigned: v.boolean(),
 });
 const knowledge = v.object({ documentIds: stringList });
+const mcpServers = v.array(
+  v.object({
+    name: v.string(),
+    url: v.string(),
+    auth: v.variant("type", [
+      v.object({ type: v.literal("none") }),
+      v.object({ type: v.literal("bearer") }),
+      v.object({
+        type: v.literal("clientCredentials"),
+        tokenUrl: v.string(),
+        clientId: v.string(),
+        scope: v.exactOptional(v.string()),
+      }),
+    ]),
+    headerNames: stringList,
+    allowedTools: v.nullable(stringList),
+    timeoutMs: v.number(),
+  }),
+);
 const tools = v.array(
   v.variant("type", [
     v.object({ type: v.literal("hangup") }),
@@ -116,8 +135,9 @@ const tools = v.array(
 );
 
 /** Sealed text that is left out stays as it is, so that no update undoes a change of the key that seals it. */
-export type AgentReplacement = Omit<AgentRecord, "sealedToolHeaders" | "sealedPreCall"> &
-  Partial<Pick<AgentRecord, "sealedToolHeaders" | "sealedPreCall">>;
+export type AgentReplacement = Omit<AgentRecord, SealedField> &
+  Partial<Pick<AgentRecord, SealedField>>;
+type SealedField = "sealedToolHeaders" | "sealedPreCall" | "sealedMcpSecrets";
 
 export interface ModelUse {
   readonly providerId: string;
@@ -321,6 +341,8 @@ function rowOf(agent: AgentReplacement): Insertable<Tables["agents"]> {
     preCall: agent.preCall && writeJson(agent.preCall),
     ...(agent.sealedPreCall === undefined ? {} : { sealedPreCall: agent.sealedPreCall }),
     knowledge: writeJson(agent.knowledge),
+    mcpServers: writeJson(agent.mcpServers),
+    ...(agent.sealedMcpSecrets === undefined ? {} : { sealedMcpSecrets: agent.sealedMcpSecrets }),
     active: Number(agent.active),
     createdAtMs: agent.createdAtMs,
     updatedAtMs: agent.updatedAtMs,
@@ -351,6 +373,8 @@ function recordOf(row: Selectable<Tables["agents"]>): AgentRecord {
     preCall: row.preCall === null ? null : readJson("agents.preCall", preCall, row.preCall),
     sealedPreCall: row.sealedPreCall,
     knowledge: readJson("agents.knowledge", knowledge, row.knowledge),
+    mcpServers: readJson("agents.mcpServers", mcpServers, row.mcpServers),
+    sealedMcpSecrets: row.sealedMcpSecrets,
     active: row.active === 1,
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,

@@ -4,8 +4,8 @@ import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 
-/** Which records have sealed text: providers their credentials, agents the headers of their tools and the secrets of their requests before calls, webhooks their secrets. */
-export const CREDENTIAL_OWNERS = ["provider", "agent", "preCall", "webhook"] as const;
+/** Which records have sealed text: providers their credentials, agents the headers of their tools and the secrets of their requests before calls and of their MCP servers, webhooks their secrets. */
+export const CREDENTIAL_OWNERS = ["provider", "agent", "preCall", "mcp", "webhook"] as const;
 export type CredentialOwner = (typeof CREDENTIAL_OWNERS)[number];
 
 export interface SealedCredential {
@@ -23,6 +23,7 @@ const PLACES = {
   provider: { table: "providers", column: "sealedCredentials" },
   agent: { table: "agents", column: "sealedToolHeaders" },
   preCall: { table: "agents", column: "sealedPreCall" },
+  mcp: { table: "agents", column: "sealedMcpSecrets" },
   webhook: { table: "webhookEndpoints", column: "sealedSecrets" },
 } as const;
 

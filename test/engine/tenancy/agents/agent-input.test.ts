@@ -49,6 +49,8 @@ test("an agent that is given its name and vendors only has the contract's defaul
     analysis: null,
     preCall: null,
     sealedPreCall: null,
+    mcpServers: [],
+    sealedMcpSecrets: null,
     knowledge: { documentIds: [] },
     active: true,
   });
