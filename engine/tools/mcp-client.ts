@@ -14,8 +14,8 @@ import { VERSION } from "../version.js";
 
 /** How errors name an MCP server. */
 const VENDOR = "mcp";
-/** All pages of a list of tools together. The largest public servers have 100 to 200 KiB; reading 1 MiB takes some 5 ms of the event loop. */
-export const MCP_LIST_MAX_BYTES = 1024 * 1024;
+/** All pages of a list of tools together. The largest public servers have 100 to 200 KiB; to read 512 KiB takes some 5 ms of the event loop. */
+export const MCP_LIST_MAX_BYTES = 512 * 1024;
 /** A tool's result, pictures and what a stream says around it included. */
 export const MCP_RESULT_MAX_BYTES = 256 * 1024;
 /** Pages of one list. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type { McpServer } from "../../storage/tenancy/mcp-server.js";
 import { type ToolOutcome, toolArguments } from "../conversation/toolbox.js";
 import { FairCache } from "../fair-cache.js";
@@ -13,6 +14,7 @@ import {
   listMcpTools,
   type McpEndpoint,
   type McpEra,
+  type McpListedTool,
   McpProtocolError,
   type McpToolPages,
   requestMcpToken,
@@ -39,6 +41,7 @@ const TOKEN_TIMEOUT_MS = 5_000;
 /** Tokens are renewed this long before they end. */
 const TOKEN_MARGIN_MS = 30_000;
 const TOKEN_DEFAULT_SEC = 300;
+const TOOLS_PER_LOOP_TURN = 25;
 const ERROR_MAX_CHARACTERS = 1_000;
 
 export type McpOperation = "list" | "call" | "token";
@@ -283,7 +286,7 @@ export class McpToolLists {
         sizeBytes,
         fetchedAtMs: this.#clock.epochMs(),
       };
-      entry.list = { ...shown, tools: tools.map(knownMcpTool), atMs };
+      entry.list = { ...shown, tools: await knownTools(tools), atMs };
       entry.failure = undefined;
       this.#note("list", "ok", startedMs);
       // Its size is another one now.
@@ -368,6 +371,16 @@ function isUnstarted(entry: Entry, error: unknown): boolean {
   if (error.status !== 404 || entry.era?.value.kind !== "legacy") return false;
   entry.era = undefined;
   return true;
+}
+
+/** A few at a time between two rounds of the event loop: a schema takes some 30 µs, and a list may have a thousand. */
+async function knownTools(listed: readonly McpListedTool[]): Promise<readonly McpKnownTool[]> {
+  const known: McpKnownTool[] = [];
+  for (const tool of listed) {
+    known.push(knownMcpTool(tool));
+    if (known.length % TOOLS_PER_LOOP_TURN === 0) await setImmediate();
+  }
+  return known;
 }
 
 function ttlOf({ ttlMs }: Pick<McpToolPages, "ttlMs">): number {

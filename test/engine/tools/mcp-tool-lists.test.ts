@@ -328,7 +328,7 @@ test("10,000 tools in one answer are a named error; in pages, the first 1,000 ar
   const { lists } = listsOf(context);
   const open = opened(mcpServer(server.url));
   const whole = await lists.read(open, false);
-  assert.match(whole.error ?? "", /larger than 1048576 bytes/);
+  assert.match(whole.error ?? "", /larger than 524288 bytes/);
   isPaged = true;
   const { tools = [], isCut, error } = await lists.read(open, true);
   assert.deepEqual([tools.length, isCut, error], [1_000, true, undefined]);
