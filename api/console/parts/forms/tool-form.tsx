@@ -217,7 +217,14 @@ function HttpToolForm({ tool, onChange, wrongAt }: ToolFormProps<HttpTool>) {
         onChange={(parameters) => onChange({ ...tool, parameters })}
         wrong={wrongAt("parameters")}
       />
-      <HeadersField tool={tool} onChange={onChange} wrongAt={wrongAt} />
+      <SecretHeadersField
+        headers={tool.headers}
+        onChange={(headers) => {
+          const { headers: _before, ...rest } = tool;
+          onChange(headers === undefined ? rest : { ...rest, headers });
+        }}
+        wrong={wrongAt("headers")}
+      />
       <FixedParametersField tool={tool} onChange={onChange} wrongAt={wrongAt} />
       <CheckField
         label="Say its answer as it is"
@@ -295,21 +302,27 @@ function TimeoutField<Tool extends HttpTool | ClientTool>({
   );
 }
 
+interface SecretHeadersFieldProps {
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Undefined: those that were saved stay. */
+  readonly onChange: (headers: Readonly<Record<string, string>> | undefined) => void;
+  readonly wrong: string | undefined;
+}
+
 /** Names and values, a line each; a value that was saved is never shown again. */
-function HeadersField({ tool, onChange, wrongAt }: ToolFormProps<HttpTool>) {
-  const [text, setText] = useState(() => linesOf(tool.headers ?? {}));
+export function SecretHeadersField({ headers, onChange, wrong }: SecretHeadersFieldProps) {
+  const [text, setText] = useState(() => linesOf(headers ?? {}));
   return (
     <TextField
       label="Secret headers"
       hint="One a line, such as “authorization: Bearer …”. Empty: those that were saved stay as they are."
       isLong
-      value={tool.headers === undefined ? "" : text}
+      value={headers === undefined ? "" : text}
       onChange={(changed) => {
         setText(changed);
-        const { headers: _before, ...rest } = tool;
-        onChange(changed.trim() === "" ? rest : { ...rest, headers: headersOf(changed) });
+        onChange(changed.trim() === "" ? undefined : headersOf(changed));
       }}
-      wrong={wrongAt("headers")}
+      wrong={wrong}
     />
   );
 }
