@@ -96,6 +96,24 @@ const httpToolFields = {
     ),
   ),
 };
+const ON_START_CHARACTERS_MAX = 300;
+
+/** How the agent speaks while a tool runs. */
+export const besideSpeechFields = {
+  onStart: v.exactOptional(
+    textField(
+      "a sentence that the agent says while it runs, where the model has said nothing",
+      ON_START_CHARACTERS_MAX,
+      1,
+    ),
+  ),
+  background: v.exactOptional(
+    choiceField(
+      "the agent speaks on while it runs, and reads its result with the next reply, or in a turn that the result starts",
+      ["quiet", "reply"],
+    ),
+  ),
+};
 const timeoutField = v.optional(
   wholeNumberField("milliseconds until it is given up", TIMEOUT_MIN_MS, TIMEOUT_MAX_MS),
   TIMEOUT_DEFAULT_MS,
@@ -228,8 +246,14 @@ const toolFields = worded(
               "whether its requests have the headers x-parley-direction, x-parley-from, x-parley-to and x-parley-caller-name",
             ),
           ),
+          ...besideSpeechFields,
         }),
-        requestObject({ type: typeField("client"), ...httpToolFields, timeoutMs: timeoutField }),
+        requestObject({
+          type: typeField("client"),
+          ...httpToolFields,
+          timeoutMs: timeoutField,
+          ...besideSpeechFields,
+        }),
       ],
       ({ path }) => `expected ${path === undefined ? TOOL_WORDS : TYPE_WORDS}`,
     ),
@@ -248,6 +272,11 @@ export const toolsField = worded(
     v.description(`what the agent may do, a list of at most ${TOOLS_MAX} tools`),
   ),
 );
+
+export const shownBesideSpeech = {
+  onStart: v.exactOptional(v.string()),
+  background: v.exactOptional(v.picklist(["quiet", "reply"])),
+};
 
 export const AgentTool = v.variant("type", [
   v.object({ type: v.literal("hangup") }),
@@ -269,6 +298,7 @@ export const AgentTool = v.variant("type", [
     timeoutMs: v.number(),
     speak: v.boolean(),
     sendCallInfo: v.exactOptional(v.boolean()),
+    ...shownBesideSpeech,
   }),
   v.object({
     type: v.literal("client"),
@@ -276,6 +306,7 @@ export const AgentTool = v.variant("type", [
     description: v.string(),
     parameters: v.record(v.string(), v.unknown()),
     timeoutMs: v.number(),
+    ...shownBesideSpeech,
   }),
 ]);
 

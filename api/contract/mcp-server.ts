@@ -1,5 +1,10 @@
 import * as v from "valibot";
-import { secretHeadersField, webAddressField } from "./agent-tool.js";
+import {
+  besideSpeechFields,
+  secretHeadersField,
+  shownBesideSpeech,
+  webAddressField,
+} from "./agent-tool.js";
 import {
   choiceField,
   requestObject,
@@ -101,6 +106,7 @@ const serverField = requestObject({
     wholeNumberField("milliseconds until a tool call is given up", TIMEOUT_MIN_MS, TIMEOUT_MAX_MS),
     TIMEOUT_DEFAULT_MS,
   ),
+  ...besideSpeechFields,
 });
 
 export const mcpServersField = worded(
@@ -130,6 +136,7 @@ export const AgentMcpServer = v.object({
   headerNames: v.pipe(v.array(v.string()), v.description("their values are never answered")),
   allowedTools: v.nullable(v.array(v.string())),
   timeoutMs: v.number(),
+  ...shownBesideSpeech,
 });
 
 export const McpToolsQuery = requestObject({

@@ -361,7 +361,16 @@ export interface ConversationSettings {
 
 /** What the agent's model may ask for; `http` and `client` tools are performed outside and answer. */
 export type ConversationTool =
-  | { readonly kind: "hangup" | "sendDigits" | "http" | "client"; readonly name: string }
+  | { readonly kind: "hangup" | "sendDigits"; readonly name: string }
+  | {
+      /** `mcp`: all tools of a server, whose names begin with its name and `_`. */
+      readonly kind: "http" | "client" | "mcp";
+      readonly name: string;
+      /** A sentence that the agent says while it runs, where the LLM has said nothing. */
+      readonly onStart?: string;
+      /** The agent does not wait for it. `reply`: its result starts a turn. */
+      readonly background?: "quiet" | "reply";
+    }
   | { readonly kind: "transfer"; readonly name: string; readonly to: string };
 
 export interface ReadyPhrase {
@@ -442,6 +451,23 @@ export interface ToolsDone {
   /** In the order of their places in `messages`. */
   readonly pending: readonly PendingTool[];
 }
+
+/** A tool that runs beside the conversation. */
+export interface BackgroundCall {
+  readonly turnId: number;
+  readonly call: ToolCall;
+  /** Its result starts a turn of the agent as soon as neither side speaks. */
+  readonly startsTurn: boolean;
+}
+
+export interface BackgroundTools {
+  readonly calls: readonly BackgroundCall[];
+  /** The calls with their results, which the next reply reads. */
+  readonly results: readonly (readonly ChatMessage[])[];
+  readonly isTurnDue: boolean;
+}
+
+export const NO_BACKGROUND_TOOLS: BackgroundTools = { calls: [], results: [], isTurnDue: false };
 
 /** What the vendor was asked, and what is known of its answer. */
 export interface Transfer {
@@ -594,6 +620,7 @@ export interface ConversationState {
   wastedTokens: number;
   /** What was done for a reply that the caller did not hear to its end. */
   toolsDone: ToolsDone | undefined;
+  background: BackgroundTools;
   /** The wait for an answer in restarted turns since the caller last heard one. */
   carriedOverWait: CarriedOverWait | undefined;
   /** The vendor was asked to take the call on, and has not refused: one that takes it late has taken it. */
@@ -653,6 +680,7 @@ export function newConversation(
     preemptiveTries: 0,
     wastedTokens: 0,
     toolsDone: undefined,
+    background: NO_BACKGROUND_TOOLS,
     carriedOverWait: undefined,
     transfer: undefined,
     failedTurns: 0,

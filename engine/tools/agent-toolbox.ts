@@ -1,5 +1,10 @@
 import type { AgentRecord, JsonObject } from "../../storage/records.js";
-import type { AgentTool, ClientTool, HttpTool } from "../../storage/tenancy/agent-tool.js";
+import type {
+  AgentTool,
+  BesideSpeech,
+  ClientTool,
+  HttpTool,
+} from "../../storage/tenancy/agent-tool.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import type { ConversationTool } from "../conversation/state.js";
 import {
@@ -122,12 +127,21 @@ function purpose(description: string | undefined): string {
 }
 
 /** What the session itself has to know of an agent's tools: which of them end the call. */
-export function sessionTools({ tools }: AgentRecord): readonly ConversationTool[] {
-  return tools.map((tool) => {
+export function sessionTools({ tools, mcpServers }: AgentRecord): readonly ConversationTool[] {
+  const own = tools.map((tool): ConversationTool => {
     const name = nameOf(tool);
     if (tool.type === "transfer") return { kind: tool.type, name, to: tool.to };
-    return { kind: tool.type, name };
+    if (tool.type !== "http" && tool.type !== "client") return { kind: tool.type, name };
+    return { kind: tool.type, name, ...besideSpeech(tool) };
   });
+  const ofServers = mcpServers.map(
+    (server): ConversationTool => ({ kind: "mcp", name: server.name, ...besideSpeech(server) }),
+  );
+  return [...own, ...ofServers];
+}
+
+function besideSpeech({ onStart, background }: BesideSpeech): BesideSpeech {
+  return { ...(onStart && { onStart }), ...(background && { background }) };
 }
 
 /**

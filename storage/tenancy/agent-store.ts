@@ -83,6 +83,10 @@ const preCall = v.object({
   isSigned: v.boolean(),
 });
 const knowledge = v.object({ documentIds: stringList });
+const besideSpeech = {
+  onStart: v.exactOptional(v.string()),
+  background: v.exactOptional(v.picklist(["quiet", "reply"])),
+};
 const mcpServers = v.array(
   v.object({
     name: v.string(),
@@ -100,6 +104,7 @@ const mcpServers = v.array(
     headerNames: stringList,
     allowedTools: v.nullable(stringList),
     timeoutMs: v.number(),
+    ...besideSpeech,
   }),
 );
 const tools = v.array(
@@ -123,6 +128,7 @@ const tools = v.array(
       timeoutMs: v.number(),
       speak: v.boolean(),
       sendCallInfo: v.exactOptional(v.boolean()),
+      ...besideSpeech,
     }),
     v.object({
       type: v.literal("client"),
@@ -130,6 +136,7 @@ const tools = v.array(
       description: v.string(),
       parameters: jsonObject,
       timeoutMs: v.number(),
+      ...besideSpeech,
     }),
   ]),
 );

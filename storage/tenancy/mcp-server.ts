@@ -1,3 +1,5 @@
+import type { BesideSpeech } from "./agent-tool.js";
+
 /** How an MCP server lets the agent in. Secrets are in the agent's `sealedMcpSecrets`. */
 export type McpAuth =
   | { readonly type: "none" }
@@ -10,8 +12,8 @@ export type McpAuth =
       readonly scope?: string;
     };
 
-/** A server whose tools the agent can use, by the Model Context Protocol over HTTP. */
-export interface McpServer {
+/** A server whose tools the agent can use, by the Model Context Protocol over HTTP. `BesideSpeech`: while any of its tools runs. */
+export interface McpServer extends BesideSpeech {
   /** Stands before the names of its tools. */
   readonly name: string;
   readonly url: string;

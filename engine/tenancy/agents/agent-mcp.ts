@@ -61,7 +61,12 @@ export function sealedMcpServers(
     if (headerNames.length > 0 || secret !== undefined) {
       secrets[name] = secret === undefined ? { headers } : { headers, secret };
     }
-    return { name, url, auth: shownAuth(input.auth), headerNames, allowedTools, timeoutMs };
+    const auth = shownAuth(input.auth);
+    return {
+      ...{ name, url, auth, headerNames, allowedTools, timeoutMs },
+      ...(input.onStart !== undefined && { onStart: input.onStart }),
+      ...(input.background !== undefined && { background: input.background }),
+    };
   });
   if (Object.keys(secrets).length === 0) return { mcpServers, sealedMcpSecrets: null };
   // Sealing the same again would look like a change.

@@ -199,7 +199,8 @@ test("variables of a tool stand behind the host and have defaults, and its schem
   }
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   const preCall = { url: "https://a.example/before", headers: { "X-Key": "k" }, secret };
-  const tool = { ...find, fixedParameters: { key: "of {{customer|x}}" } };
+  const beside = { onStart: "One moment.", background: "quiet" };
+  const tool = { ...find, ...beside, fixedParameters: { key: "of {{customer|x}}" } };
   const made = await platform.client.post(
     AGENTS,
     { ...draft, tools: [tool], preCall },
@@ -210,6 +211,8 @@ test("variables of a tool stand behind the host and have defaults, and its schem
   assert.deepEqual(agent.variables, ["id"]);
   assert.deepEqual(agent.tools[0].parameters.properties, { of: { type: "string" } });
   assert.deepEqual(agent.tools[0].fixedParameterNames, ["key"]);
+  const { onStart, background } = agent.tools[0];
+  assert.deepEqual({ onStart, background }, beside);
   const shown = { url: preCall.url, timeoutMs: 2_000, headerNames: ["x-key"], isSigned: true };
   assert.deepEqual(agent.preCall, shown);
   assert.ok(!made.text.includes(secret) && !made.text.includes("customer|x"), made.text);
@@ -276,6 +279,8 @@ test("an agent's MCP servers are stored without their secrets, and their tools a
     auth: { type: "bearer", token: "the-token" },
     headers: { "X-Tenant": "t1" },
     allowedTools: ["find"],
+    onStart: "One moment.",
+    background: "reply",
   };
   const made = await client.post(AGENTS, { ...draft, mcpServers: [server] }, headers);
   assert.equal(made.status, 201, made.text);
@@ -288,6 +293,8 @@ test("an agent's MCP servers are stored without their secrets, and their tools a
     headerNames: ["x-tenant"],
     allowedTools: ["find"],
     timeoutMs: 5_000,
+    onStart: "One moment.",
+    background: "reply",
   });
   const path = `${AGENTS}/${Object(made.body)._id}`;
   const listed = await client.get(`${path}/mcp-tools`, headers);
@@ -307,7 +314,8 @@ test("an agent's MCP servers are stored without their secrets, and their tools a
   assert.deepEqual(stand.takeSeen(), ["tools/list"]);
   const unknown = await client.get(`${AGENTS}/none/mcp-tools`, headers);
   assert.equal(unknown.status, 404);
-  const changed = { ...shown, allowedTools: null };
+  const { onStart: _onStart, ...others } = shown;
+  const changed = { ...others, allowedTools: null };
   const { headerNames: _names, ...kept } = changed;
   const patched = await client.send("PATCH", path, { headers, body: { mcpServers: [kept] } });
   assert.deepEqual(Object(patched.body).mcpServers, [changed]);

@@ -13,7 +13,7 @@ import { McpStand, mcpServer } from "./mcp-stand.js";
 
 const clock = new VirtualClock();
 const connections = new Connections({ clock, allowPrivateAddresses: true });
-const guarded = new Connections({ clock });
+const guarded = new Connections({ clock, allowPrivateAddresses: false });
 after(() => Promise.all([connections.close(), guarded.close()]));
 
 const FIND = {

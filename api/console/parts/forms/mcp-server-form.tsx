@@ -1,7 +1,7 @@
 import { type McpServerDraft, newMcpAuth } from "../../model/mcp-servers.js";
 import { SelectField, TextField } from "./field.js";
 import { NumberField } from "./number-field.js";
-import { SecretHeadersField } from "./tool-form.js";
+import { BesideSpeechFields, SecretHeadersField } from "./tool-form.js";
 
 const AUTHS = [
   { value: "none", label: "None, or headers" },
@@ -70,6 +70,14 @@ export function McpServerForm({ server, onChange, wrongAt }: McpServerFormProps)
           onChange({ ...server, allowedTools: text === "" ? null : text.split("\n") })
         }
         wrong={wrongAt("allowedTools")}
+      />
+      <BesideSpeechFields
+        beside={server}
+        onChange={(beside) => {
+          const { onStart: _onStart, background: _background, ...rest } = server;
+          onChange({ ...rest, ...beside });
+        }}
+        wrongAt={wrongAt}
       />
     </>
   );
