@@ -102,7 +102,7 @@ export function useAgent(id: string) {
   });
 }
 
-/** Of the agent as it was saved at `updatedAt`. */
+/** The tools of the MCP servers that the agent had when it was saved at `updatedAt`. */
 export function useMcpTools(id: string, updatedAt: string | undefined, isTold: boolean) {
   const path = { id };
   return useQuery({

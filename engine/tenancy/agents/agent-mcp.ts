@@ -63,7 +63,12 @@ export function sealedMcpServers(
     }
     const auth = shownAuth(input.auth);
     return {
-      ...{ name, url, auth, headerNames, allowedTools, timeoutMs },
+      name,
+      url,
+      auth,
+      headerNames,
+      allowedTools,
+      timeoutMs,
       ...(input.onStart !== undefined && { onStart: input.onStart }),
       ...(input.background !== undefined && { background: input.background }),
     };

@@ -27,29 +27,31 @@ export class McpStand {
   readonly #http: HttpServer;
 
   constructor() {
-    this.#http = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(Buffer.from(chunk));
-      const body = Buffer.concat(chunks).toString();
-      const rpcMethod = methodOf(body);
-      this.seen.push({ rpcMethod, headers: request.headers });
-      if (this.bearer !== undefined && request.headers.authorization !== `Bearer ${this.bearer}`) {
-        response.writeHead(401).end();
-        return;
-      }
-      if (this.isLegacy && rpcMethod === "server/discover") {
-        response.writeHead(400).end("Bad Request");
-        return;
-      }
-      const headers = Object.entries(request.headers).flatMap(([name, value]) =>
-        typeof value === "string" ? [[name, value] as [string, string]] : [],
-      );
-      const answer = await this.#handler.fetch(
-        new Request(`${this.url}${request.url}`, { method: "POST", headers, body }),
-      );
-      response.writeHead(answer.status, Object.fromEntries(answer.headers));
-      response.end(Buffer.from(await answer.arrayBuffer()));
-    });
+    this.#http = createServer((request, response) => void this.#answer(request, response));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    const body = Buffer.concat(chunks).toString();
+    const rpcMethod = methodOf(body);
+    this.seen.push({ rpcMethod, headers: request.headers });
+    if (this.bearer !== undefined && request.headers.authorization !== `Bearer ${this.bearer}`) {
+      response.writeHead(401).end();
+      return;
+    }
+    if (this.isLegacy && rpcMethod === "server/discover") {
+      response.writeHead(400).end("Bad Request");
+      return;
+    }
+    const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value] as [string, string]] : [],
+    );
+    const answer = await this.#handler.fetch(
+      new Request(`${this.url}${request.url}`, { method: "POST", headers, body }),
+    );
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.end(Buffer.from(await answer.arrayBuffer()));
   }
 
   async start(): Promise<void> {
