@@ -1,4 +1,9 @@
-import { createServer, type Server as HttpServer, type IncomingMessage } from "node:http";
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../../storage/records.js";
 import type { McpServer as AgentMcpServer } from "../../../storage/tenancy/mcp-server.js";
