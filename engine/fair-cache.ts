@@ -46,7 +46,7 @@ export class FairCache<Value extends {}> {
   /** Keeps nothing that is larger than the cache. */
   set(owner: string, key: string, value: Value): void {
     const { sizeMax, sizeOf } = this.#options;
-    this.#remove(owner, key);
+    this.delete(owner, key);
     const size = sizeOf(value);
     if (size > sizeMax) return;
     const entries = this.#byOwner.get(owner) ?? { byKey: new Map<string, Entry<Value>>(), size: 0 };
@@ -64,10 +64,10 @@ export class FairCache<Value extends {}> {
     }
     const [owner, entries] = largest ?? [];
     const [oldest] = entries?.byKey.keys() ?? [];
-    if (owner !== undefined && oldest !== undefined) this.#remove(owner, oldest);
+    if (owner !== undefined && oldest !== undefined) this.delete(owner, oldest);
   }
 
-  #remove(owner: string, key: string): void {
+  delete(owner: string, key: string): void {
     const entries = this.#byOwner.get(owner);
     const entry = entries?.byKey.get(key);
     if (entries === undefined || entry === undefined) return;

@@ -1,4 +1,5 @@
 import type { AgentTool } from "./tenancy/agent-tool.js";
+import type { McpServer } from "./tenancy/mcp-server.js";
 
 /** The records of the stores. Times are epoch milliseconds; ids are opaque. */
 
@@ -302,6 +303,9 @@ export interface AgentRecord {
   /** Encrypted like credentials: headers and signing secret of `preCall`. null if it has neither. */
   readonly sealedPreCall: string | null;
   readonly knowledge: AgentKnowledge;
+  readonly mcpServers: readonly McpServer[];
+  /** Sealed like credentials: by the name of the server, its headers and its token or client secret. null when no server has any. */
+  readonly sealedMcpSecrets: string | null;
   readonly active: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;

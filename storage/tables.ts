@@ -151,6 +151,8 @@ export const tables = {
       preCall: text().nullable(),
       sealedPreCall: text().nullable(),
       knowledge: json().defaultTo('{"documentIds":[]}'),
+      mcpServers: json().defaultTo("[]"),
+      sealedMcpSecrets: text().nullable(),
       active: flag(),
       createdAtMs: number(),
       updatedAtMs: number(),

@@ -29,6 +29,8 @@ import { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.j
 import type { Tenancy } from "../../engine/tenancy/tenancy.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
+import { AgentMcpTools } from "../../engine/tools/agent-mcp-tools.js";
+import { McpToolLists } from "../../engine/tools/mcp-tool-lists.js";
 import { Connections } from "../../engine/vendors/transport/connections.js";
 import type { VendorUrls } from "../../engine/vendors/vendor-environment.js";
 import { Webhooks } from "../../engine/webhooks/webhooks.js";
@@ -115,7 +117,7 @@ export async function startWorkerServer(parts: WorkerServerParts): Promise<Worke
   const { clock } = parts;
   let port = 0;
   const carrier = newCarrier(parts, () => localUrl(parts.settings.host, port));
-  const { calls, callControl, connections, uploads } = carrier;
+  const { calls, callControl, connections, uploads, mcpLists } = carrier;
   await (parts.isFirst ? calls.recover() : calls.join());
   const { server: http, port: given, closeRoutes } = await serve(parts, carrier);
   port = given;
@@ -129,6 +131,7 @@ export async function startWorkerServer(parts: WorkerServerParts): Promise<Worke
       });
     }
     await within(clock, LAST_REQUESTS_MAX_MS, http.drain());
+    mcpLists.close();
     await calls.close();
     await within(clock, LAST_REQUESTS_MAX_MS, callControl.settled());
     await Promise.all([connections.close(), uploads?.bucket.close()]);
@@ -149,7 +152,12 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
   const { learned, context, clients, chains } = access;
   const hasLocalVendor = settings.isTwilioSimulated;
   const reachable = { ...settings, localBaseUrl: hasLocalVendor ? localBaseUrl : undefined };
-  const vendors = { chains, cipher, context };
+  const mcpLists = new McpToolLists({
+    context,
+    log,
+    onRequest: (operation, outcome) => calls.metrics.mcpRequested(operation, outcome),
+  });
+  const vendors = { chains, cipher, context, mcpLists };
   const { agents } = tenancy;
   const { recordingsBucket, recordingsWaitingBytesMax: waitingBytesMax } = settings;
   const bucket = recordingsBucket && new Bucket(recordingsBucket, { clock, authorities });
@@ -184,6 +192,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     clients,
     breakers: chains.breakers,
     chains,
+    mcpLists,
   };
   return { ...made, calls, callControl, outboundCalls, placedCalls, outboundTokens: tokens };
 }
@@ -191,7 +200,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
 async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const { settings, database, cipher, tenancy, cluster, clock, newId, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses } = settings;
-  const { context, learned, reachable, clients, breakers, chains } = carrier;
+  const { context, learned, reachable, clients, breakers, chains, mcpLists } = carrier;
   const { calls, callControl, outboundCalls, placedCalls, outboundTokens } = carrier;
   const { agents } = tenancy;
   const llmOf = (forCall: AgentForCall, documents: string) =>
@@ -227,6 +236,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       outboundCalls,
       agentChats: new AgentChats({ agents, knowledge: database.knowledge, llmOf, clock, log }),
       toolTests: new ToolTests({ agents, cipher, context }),
+      agentMcpTools: new AgentMcpTools({ agents, cipher, lists: mcpLists }),
       analysisRuns: new AnalysisRuns({ database, clock, newId }),
       knowledge: new Knowledge({ database, reader, allowPrivateAddresses, clock, newId }),
       providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),

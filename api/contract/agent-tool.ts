@@ -4,6 +4,8 @@ import {
   missingDefault,
   nameWithoutDefault,
 } from "../../engine/calls/call-variables.js";
+import { withoutReferences } from "../../engine/tools/schema-references.js";
+import { isToolSchema, TOOL_SCHEMA_RULES } from "../../engine/tools/tool-schema.js";
 import { hasFixedOrigin } from "../../engine/tools/tool-texts.js";
 import type { JsonObject } from "../../storage/records.js";
 import {
@@ -14,128 +16,6 @@ import {
   wholeNumberField,
   worded,
 } from "./fields.js";
-import { withoutReferences } from "./schema-references.js";
-
-/** A tool's schema goes to the vendor with every question, and its tokens are paid for. */
-const SCHEMA_MAX_BYTES = 8 * 1024;
-/** Schemas within schemas. Models get lost much earlier. */
-const SCHEMA_DEPTH_MAX = 8;
-/** Together. What may be one of several things is checked against each of them. */
-const ALTERNATIVES_MAX = 8;
-
-const SCHEMA_TYPES: ReadonlySet<unknown> = new Set([
-  "object",
-  "array",
-  "string",
-  "number",
-  "integer",
-  "boolean",
-  "null",
-]);
-/** Formats whose pattern takes no longer for a text that was made to be slow. */
-const FORMATS: ReadonlySet<unknown> = new Set([
-  "date",
-  "time",
-  "date-time",
-  "email",
-  "uuid",
-  "ipv4",
-]);
-
-interface Place {
-  readonly depth: number;
-  /** Counted over the whole schema. */
-  readonly alternatives: { count: number };
-}
-
-type Check = (value: unknown, place: Place) => boolean;
-
-const isText: Check = (value) => typeof value === "string";
-const isNumber: Check = (value) => typeof value === "number";
-const isLength: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
-const isScalar: Check = (value) => value === null || typeof value !== "object";
-const isAnything: Check = () => true;
-const isListOf =
-  (check: Check): Check =>
-  (value, place) =>
-    Array.isArray(value) && value.length > 0 && value.every((each) => check(each, place));
-
-/**
- * References and patterns are left out: with them a schema of a page can take hours to check, and it is checked in the
- * middle of everybody's calls.
- */
-const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
-  [
-    "type",
-    (value, place) =>
-      SCHEMA_TYPES.has(value) || isListOf((each) => SCHEMA_TYPES.has(each))(value, place),
-  ],
-  ["title", isText],
-  ["description", isText],
-  ["default", isAnything],
-  ["examples", isListOf(isAnything)],
-  ["enum", isListOf(isScalar)],
-  ["const", isScalar],
-  ["format", (value) => FORMATS.has(value)],
-  ["minLength", isLength],
-  ["maxLength", isLength],
-  ["minimum", isNumber],
-  ["maximum", isNumber],
-  ["exclusiveMinimum", isNumber],
-  ["exclusiveMaximum", isNumber],
-  ["multipleOf", (value) => Number.isFinite(value) && Number(value) > 0],
-  ["items", (value, place) => isSchema(value, deeper(place))],
-  ["minItems", isLength],
-  ["maxItems", isLength],
-  ["properties", isMapOfSchemas],
-  ["required", (value) => Array.isArray(value) && value.every((name) => typeof name === "string")],
-  [
-    "additionalProperties",
-    (value, place) => typeof value === "boolean" || isSchema(value, deeper(place)),
-  ],
-  ["anyOf", isListOfAlternatives],
-]);
-
-/** In words, for who has to write one. */
-export const TOOL_SCHEMA_RULES = `a JSON schema of an object, at most ${SCHEMA_MAX_BYTES} bytes and ${SCHEMA_DEPTH_MAX} levels, of the keywords ${[...KEYWORDS.keys()].join(", ")}, with at most ${ALTERNATIVES_MAX} alternatives and the formats ${[...FORMATS].join(", ")}`;
-
-/** Whether the arguments of a tool may be described by it. */
-export function isToolSchema(schema: JsonObject): boolean {
-  return (
-    schema["type"] === "object" &&
-    Buffer.byteLength(JSON.stringify(schema)) <= SCHEMA_MAX_BYTES &&
-    isSchema(schema, { depth: 1, alternatives: { count: 0 } })
-  );
-}
-
-function isSchema(schema: unknown, place: Place): boolean {
-  if (place.depth > SCHEMA_DEPTH_MAX || !isObject(schema)) return false;
-  return Object.entries(schema).every(([keyword, value]) => {
-    const check = KEYWORDS.get(keyword);
-    return check?.(value, place) === true;
-  });
-}
-
-function isMapOfSchemas(value: unknown, place: Place): boolean {
-  return isObject(value) && Object.values(value).every((each) => isSchema(each, deeper(place)));
-}
-
-function isListOfAlternatives(value: unknown, place: Place): boolean {
-  if (!Array.isArray(value) || value.length === 0) return false;
-  place.alternatives.count += value.length;
-  return (
-    place.alternatives.count <= ALTERNATIVES_MAX &&
-    value.every((each) => isSchema(each, deeper(place)))
-  );
-}
-
-function deeper({ depth, alternatives }: Place): Place {
-  return { depth: depth + 1, alternatives };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** All are told to the model with every question. */
 const TOOLS_MAX = 16;
@@ -213,6 +93,24 @@ const httpToolFields = {
       v.description(
         `what its arguments are, ${TOOL_SCHEMA_RULES}; a $ref to the schema's own $defs is replaced by what it names`,
       ),
+    ),
+  ),
+};
+const ON_START_CHARACTERS_MAX = 300;
+
+/** How the agent speaks while a tool runs. */
+export const besideSpeechFields = {
+  onStart: v.exactOptional(
+    textField(
+      "a sentence that the agent says while it runs, where the model has said nothing",
+      ON_START_CHARACTERS_MAX,
+      1,
+    ),
+  ),
+  background: v.exactOptional(
+    choiceField(
+      "the agent speaks on while it runs, and reads its result with the next reply, or in a turn that the result starts",
+      ["quiet", "reply"],
     ),
   ),
 };
@@ -348,8 +246,14 @@ const toolFields = worded(
               "whether its requests have the headers x-parley-direction, x-parley-from, x-parley-to and x-parley-caller-name",
             ),
           ),
+          ...besideSpeechFields,
         }),
-        requestObject({ type: typeField("client"), ...httpToolFields, timeoutMs: timeoutField }),
+        requestObject({
+          type: typeField("client"),
+          ...httpToolFields,
+          timeoutMs: timeoutField,
+          ...besideSpeechFields,
+        }),
       ],
       ({ path }) => `expected ${path === undefined ? TOOL_WORDS : TYPE_WORDS}`,
     ),
@@ -368,6 +272,11 @@ export const toolsField = worded(
     v.description(`what the agent may do, a list of at most ${TOOLS_MAX} tools`),
   ),
 );
+
+export const shownBesideSpeech = {
+  onStart: v.exactOptional(v.string()),
+  background: v.exactOptional(v.picklist(["quiet", "reply"])),
+};
 
 export const AgentTool = v.variant("type", [
   v.object({ type: v.literal("hangup") }),
@@ -389,6 +298,7 @@ export const AgentTool = v.variant("type", [
     timeoutMs: v.number(),
     speak: v.boolean(),
     sendCallInfo: v.exactOptional(v.boolean()),
+    ...shownBesideSpeech,
   }),
   v.object({
     type: v.literal("client"),
@@ -396,6 +306,7 @@ export const AgentTool = v.variant("type", [
     description: v.string(),
     parameters: v.record(v.string(), v.unknown()),
     timeoutMs: v.number(),
+    ...shownBesideSpeech,
   }),
 ]);
 

@@ -5,14 +5,8 @@ import {
   nameWithoutDefault,
 } from "../../engine/calls/call-variables.js";
 import { isTimeZone } from "../../engine/calls/prompt.js";
-import {
-  AgentTool,
-  isToolSchema,
-  secretHeadersField,
-  TOOL_SCHEMA_RULES,
-  toolsField,
-  webAddressField,
-} from "./agent-tool.js";
+import { isToolSchema, TOOL_SCHEMA_RULES } from "../../engine/tools/tool-schema.js";
+import { AgentTool, secretHeadersField, toolsField, webAddressField } from "./agent-tool.js";
 import { originField } from "./client-token.js";
 import {
   Category,
@@ -33,6 +27,7 @@ import {
   worded,
 } from "./fields.js";
 import { documentIdsField } from "./knowledge.js";
+import { AgentMcpServer, mcpServersField } from "./mcp-server.js";
 import { modelNoticeFields } from "./provider.js";
 
 /** About 8,000 tokens: more would be sent to the vendor at every turn, and the caller would wait for it. */
@@ -388,6 +383,7 @@ const nested = {
   allowedOrigins: v.optional(allowedOriginsField),
   analysis: v.optional(analysisField),
   preCall: v.optional(preCallField),
+  mcpServers: v.optional(mcpServersField),
   knowledge: v.optional(
     objectField("what the agent can look up, replaced as a whole", {
       documentIds: documentIdsField,
@@ -548,6 +544,7 @@ export const Agent = v.object({
     ),
     v.description(PRE_CALL),
   ),
+  mcpServers: v.array(AgentMcpServer),
   analysis: v.pipe(
     v.nullable(
       v.object({

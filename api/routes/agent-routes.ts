@@ -5,8 +5,10 @@ import type { ToolTests } from "../../engine/calls/tool-tests.js";
 import type { Agents, AgentView } from "../../engine/tenancy/agents/agents.js";
 import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import type { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
+import type { AgentMcpTools } from "../../engine/tools/agent-mcp-tools.js";
 import type { AnalysisRun } from "../../storage/calls/call-analyses.js";
 import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
+import type { McpServer } from "../../storage/tenancy/mcp-server.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
@@ -15,6 +17,7 @@ export interface TrialParts {
   readonly providerChecks: ProviderChecks;
   readonly providerVoices: ProviderVoices;
   readonly toolTests: Pick<ToolTests, "run">;
+  readonly agentMcpTools: Pick<AgentMcpTools, "list">;
 }
 
 /** Lets users try their settings before the first call. */
@@ -23,8 +26,10 @@ export function trialRoutes({
   providerChecks,
   providerVoices,
   toolTests,
+  agentMcpTools,
 }: TrialParts): Handlers<
   | "testAgentTool"
+  | "listAgentMcpTools"
   | "chatWithAgent"
   | "testNewProvider"
   | "testProvider"
@@ -32,6 +37,15 @@ export function trialRoutes({
   | "previewVoice"
 > {
   return {
+    listAgentMcpTools: async ({ tenant, id, query }) => {
+      const servers = await agentMcpTools.list(tenant, id, query.refresh === "true");
+      return servers.map(({ fetchedAtMs, tools, omitted, ...server }) => ({
+        ...server,
+        fetchedAt: fetchedAtMs === null ? null : timestamp(fetchedAtMs),
+        tools: [...tools],
+        omitted: [...omitted],
+      }));
+    },
     testAgentTool: ({ tenant, id, body, signal }) => toolTests.run(tenant, id, body, signal),
     listProviderVoices: async ({ tenant, id }) => {
       const { voices, ...list } = await providerVoices.list(tenant, id);
@@ -125,10 +139,23 @@ function httpToolJson({ headerNames, fixedParameterNames, ...tool }: HttpTool) {
   };
 }
 
+function mcpServerJson({ headerNames, allowedTools, ...server }: McpServer) {
+  return {
+    ...server,
+    headerNames: [...headerNames],
+    allowedTools: allowedTools && [...allowedTools],
+  };
+}
+
 /** All but what is sealed, which is secret. */
 function agentJson(view: AgentView) {
   const { id, createdAtMs, updatedAtMs, ...all } = view;
-  const { sealedToolHeaders: _sealed, sealedPreCall: _sealedPreCall, ...shown } = all;
+  const {
+    sealedToolHeaders: _tools,
+    sealedPreCall: _preCall,
+    sealedMcpSecrets: _mcp,
+    ...shown
+  } = all;
   const { tools, preCall, fallbacks, modelNotices, persona, thresholds, ...agent } = shown;
   const { waiting, ...stockPhrases } = persona.stockPhrases;
   return {
@@ -153,6 +180,7 @@ function agentJson(view: AgentView) {
     allowedOrigins: [...agent.allowedOrigins],
     variables: [...agentVariables(view)],
     preCall: preCall && { ...preCall, headerNames: [...preCall.headerNames] },
+    mcpServers: agent.mcpServers.map(mcpServerJson),
     knowledge: { documentIds: [...agent.knowledge.documentIds] },
     tools: tools.map((tool) => (tool.type === "http" ? httpToolJson(tool) : tool)),
     createdAt: timestamp(createdAtMs),

@@ -22,6 +22,7 @@ import type { ModelSearch } from "../../engine/tenancy/providers/model-search.js
 import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import type { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
 import type { Providers } from "../../engine/tenancy/providers/providers.js";
+import type { AgentMcpTools } from "../../engine/tools/agent-mcp-tools.js";
 import type { Breakers } from "../../engine/vendors/chain/breakers.js";
 import type { LearnedParameters } from "../../engine/vendors/learned-parameters.js";
 import type { Webhooks } from "../../engine/webhooks/webhooks.js";
@@ -47,6 +48,7 @@ import { webhookRoutes } from "./webhook-routes.js";
 export interface ApiServices {
   readonly accounts: Accounts;
   readonly agentChats: AgentChats;
+  readonly agentMcpTools: AgentMcpTools;
   readonly toolTests: ToolTests;
   readonly agents: Agents;
   readonly analysisRuns: AnalysisRuns;

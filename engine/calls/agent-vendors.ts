@@ -13,6 +13,7 @@ import type { AgentForCall } from "../tenancy/agents/agent-for-call.js";
 import type { VendorClients } from "../tenancy/providers/vendor-clients.js";
 import type { Clock } from "../time/clock.js";
 import { agentToolbox, type ToolsCall } from "../tools/agent-toolbox.js";
+import type { McpToolLists } from "../tools/mcp-tool-lists.js";
 import { AnswerLog } from "../vendors/chain/answer-log.js";
 import type { AnswerTimes } from "../vendors/chain/answer-times.js";
 import type { Breaker, Breakers } from "../vendors/chain/breakers.js";
@@ -252,6 +253,8 @@ export interface AgentVendorsOptions {
   /** Decrypts the headers of the agent's tools. */
   readonly cipher: CredentialCipher;
   readonly context: VendorContext;
+  /** Left out: agents have no tools of MCP servers. */
+  readonly mcpLists?: McpToolLists | undefined;
 }
 
 /** What the call adds to its agent: texts of its tools, and the whole documents in its prompt. */
@@ -266,7 +269,7 @@ export interface AgentVendorsCall extends Omit<ToolsCall, "callHeaders"> {
 export function agentVendors(
   forCall: AgentForCall,
   audio: LegAudio,
-  { chains: deps, cipher, context }: AgentVendorsOptions,
+  { chains: deps, cipher, context, mcpLists }: AgentVendorsOptions,
   callInfo?: CallInfo,
   { documents = "", ...call }: AgentVendorsCall = {},
 ): AgentVendors {
@@ -311,10 +314,13 @@ export function agentVendors(
       () => chains.stt(forCall),
       (by) => by,
     ),
-    toolbox: agentToolbox(forCall.agent, cipher, context, {
-      ...call,
-      callHeaders: callInfoHeaders(callInfo),
-    }),
+    toolbox: agentToolbox(
+      forCall.agent,
+      cipher,
+      context,
+      { ...call, callHeaders: callInfoHeaders(callInfo) },
+      mcpLists,
+    ),
     answers,
     unavailable,
   };

@@ -257,7 +257,8 @@ function measure(state: ConversationState, turn: Turn, outcome: TurnOutcome): vo
   metrics.totalTokens += estimatedTokens(state, turn);
   if (turn.kind === "reply") {
     if (outcome !== "superseded") metrics.turnCount += 1;
-    if (turn.firstAudioAtMs !== undefined) {
+    // A turn that a tool's result started has no caller who waited for it.
+    if (turn.firstAudioAtMs !== undefined && turn.userText !== "") {
       const latencyMs = turn.firstAudioAtMs - turn.callerEndedAtMs;
       if (state.record.latencyCount === 0) metrics.ttfbMs = Math.round(latencyMs);
       state.record.latencySumMs += latencyMs;

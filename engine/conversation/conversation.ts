@@ -1,3 +1,4 @@
+import { takeBackgroundResult } from "./background-tools.js";
 import {
   onNextWordDeadline,
   onOutputPauseDeadline,
@@ -30,6 +31,7 @@ import {
   onTurnEnding,
 } from "./preemptive-generation.js";
 import {
+  onBackgroundResultDeadline,
   onLateToolDone,
   onReplyDone,
   onReplyFailed,
@@ -140,6 +142,7 @@ function onTurnEvent(
   received: TurnEvent,
   out: ConversationEffect[],
 ): void {
+  if (received.type === "toolDone" && takeBackgroundResult(state, received)) return;
   const { agent } = state;
   if (agent.state === "speculating" && agent.reply.turnId === received.turnId) {
     onPreemptiveEvent(state, agent.reply, received);
@@ -233,6 +236,8 @@ function onDeadline(
       return onIdleDeadline(state, event, out);
     case "unrecognizedVoice":
       return onUnrecognizedVoiceDeadline(state, event, out);
+    case "backgroundResult":
+      return onBackgroundResultDeadline(state, event, out);
     case "transfer":
       return onTransferDeadline(state, event.atMs, out);
     case "timeUp":

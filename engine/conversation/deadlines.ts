@@ -32,6 +32,8 @@ export const DEADLINE_NAMES = [
   "idle",
   /** The STT has returned no words for a voice. */
   "unrecognizedVoice",
+  /** A tool in the background has a result that starts a turn. */
+  "backgroundResult",
   /** The telephony vendor has not answered a request to transfer the call. */
   "transfer",
   /** The limit of the call's duration is near. */
@@ -69,6 +71,7 @@ export function noDeadlines(): Deadlines {
     turnStall: undefined,
     idle: undefined,
     unrecognizedVoice: undefined,
+    backgroundResult: undefined,
     transfer: undefined,
     timeUp: undefined,
     maxDuration: undefined,

@@ -144,7 +144,7 @@ function startPreemptiveReply(
 function mayBegin(state: ConversationState, atMs: number, isDecided = false): boolean {
   const { settings, agent, preemptiveTries } = state;
   if (!settings.preemptiveGeneration || agent.state !== "silent") return false;
-  if (state.toolsDone !== undefined) return false;
+  if (state.toolsDone !== undefined || state.background.results.length > 0) return false;
   if (
     preemptiveTries >= TRIES_MAX ||
     state.echo.suspected !== undefined ||

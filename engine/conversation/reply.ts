@@ -1,8 +1,15 @@
+import { useBackgroundResults } from "./background-tools.js";
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
 import { commitTurn, replyTimeoutAtMs, waitedBeforeMs } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
-import type { ReplyDoneEvent, ReplyFailedEvent, ReplyTokenEvent, ToolDoneEvent } from "./events.js";
+import type {
+  DeadlineReachedEvent,
+  ReplyDoneEvent,
+  ReplyFailedEvent,
+  ReplyTokenEvent,
+  ToolDoneEvent,
+} from "./events.js";
 import { answerEndsAtMs, lengthMsOf } from "./playback-ledger.js";
 import {
   abandonRest,
@@ -40,11 +47,13 @@ import { countStoppedReply } from "./token-estimate.js";
 import {
   conversationOf,
   pendingToolsMs,
+  startSentences,
   takeLateResult,
   takeToolResult,
   toolsDueMs,
   useTools,
 } from "./tools.js";
+import { pendingText } from "./transcript-buffer.js";
 import { providerFailureEnd } from "./transfer.js";
 import { cutSentence } from "./underrun.js";
 
@@ -124,8 +133,32 @@ export function requestReply(
   turn: Turn,
   out: ConversationEffect[],
 ): void {
+  useBackgroundResults(state);
   out.push({ type: "requestReply", turnId: turn.id, ...conversationOf(state, turn) });
   setDeadline(state, "turnStall", turn.progressAtMs + firstStallMs(turn));
+}
+
+/** A voice that ended less than this ago may continue. */
+const VOICE_RECENT_MS = 300;
+/** The interval between checks while either side speaks. */
+const RESULT_RECHECK_MS = 500;
+
+/** A background tool has a result for the caller: the agent speaks when neither side does. */
+export function onBackgroundResultDeadline(
+  state: ConversationState,
+  { atMs, voiceAgoMs = Number.POSITIVE_INFINITY }: DeadlineReachedEvent,
+  out: ConversationEffect[],
+): void {
+  if (!state.background.isTurnDue || isBeingTransferred(state)) return;
+  const { hearing, digits, unanswered } = state.user;
+  const isUnderway = pendingText(hearing) !== "" || digits !== "" || unanswered !== "";
+  const isSilent = state.agent.state === "silent" && state.outputPausedAtMs === undefined;
+  if (!isSilent || isUnderway || voiceAgoMs < VOICE_RECENT_MS) {
+    setDeadline(state, "backgroundResult", atMs + RESULT_RECHECK_MS);
+    return;
+  }
+  const fields = { userText: "", callerEndedAtMs: atMs, decidedAtMs: atMs, attempt: 1 };
+  startReply(state, { ...fields, progressAtMs: atMs }, out);
 }
 
 /** How long the LLM has before the first check. */
@@ -262,7 +295,10 @@ export function onReplyDone(
     totalTokens: state.record.metrics.totalTokens + tokens,
   };
   const hasTools = toolCalls.length > 0;
+  addSentences(turn, startSentences(state, turn, toolCalls), atMs);
   if (hasTools && useTools(state, turn, event, out)) {
+    // All of them run in the background: the model speaks on at once.
+    if (turn.generating && turn.toolsWaiting.length === 0) requestReply(state, turn, out);
     advanceSpeech(state, turn, atMs, out);
     return;
   }

@@ -367,7 +367,16 @@ export interface ConversationSettings {
 
 /** The tools of the agent's LLM; `http` and `client` tools run outside the conversation and return results. */
 export type ConversationTool =
-  | { readonly kind: "hangup" | "sendDigits" | "http" | "client"; readonly name: string }
+  | { readonly kind: "hangup" | "sendDigits"; readonly name: string }
+  | {
+      /** `mcp`: all tools of a server, whose names begin with its name and `_`. */
+      readonly kind: "http" | "client" | "mcp";
+      readonly name: string;
+      /** A sentence that the agent says while it runs, where the LLM has said nothing. */
+      readonly onStart?: string;
+      /** The agent does not wait for it. `reply`: its result starts a turn. */
+      readonly background?: "quiet" | "reply";
+    }
   | { readonly kind: "transfer"; readonly name: string; readonly to: string };
 
 export interface ReadyPhrase {
@@ -448,6 +457,23 @@ export interface ToolsDone {
   /** In the order of their positions in `messages`. */
   readonly pending: readonly PendingTool[];
 }
+
+/** A tool that runs beside the conversation. */
+export interface BackgroundCall {
+  readonly turnId: number;
+  readonly call: ToolCall;
+  /** Its result starts a turn of the agent as soon as neither side speaks. */
+  readonly startsTurn: boolean;
+}
+
+export interface BackgroundTools {
+  readonly calls: readonly BackgroundCall[];
+  /** The calls with their results, which the next reply reads. */
+  readonly results: readonly (readonly ChatMessage[])[];
+  readonly isTurnDue: boolean;
+}
+
+export const NO_BACKGROUND_TOOLS: BackgroundTools = { calls: [], results: [], isTurnDue: false };
 
 /** The transfer request to the vendor, and what is known of its result. */
 export interface Transfer {
@@ -603,6 +629,7 @@ export interface ConversationState {
   wastedTokens: number;
   /** Tool calls of a reply that the caller did not hear to its end. */
   toolsDone: ToolsDone | undefined;
+  background: BackgroundTools;
   /** How long the caller has waited in restarted turns since an answer was last heard. */
   carriedOverWait: CarriedOverWait | undefined;
   /** The vendor was asked to transfer the call and has not refused; a late acceptance counts. */
@@ -662,6 +689,7 @@ export function newConversation(
     preemptiveTries: 0,
     wastedTokens: 0,
     toolsDone: undefined,
+    background: NO_BACKGROUND_TOOLS,
     carriedOverWait: undefined,
     transfer: undefined,
     failedTurns: 0,

@@ -1,10 +1,12 @@
 import type { HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
+import { IN_BACKGROUND } from "./background-tools.js";
 import { AGENT_HUNG_UP, type Ending } from "./call-end.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { ReplyDoneEvent, ToolDoneEvent } from "./events.js";
 import {
+  type BackgroundCall,
   type ConversationState,
   type ConversationTool,
   isFiller,
@@ -39,7 +41,7 @@ export function useTools(
   { toolCalls = [], atMs }: ReplyDoneEvent,
   out: ConversationEffect[],
 ): boolean {
-  const toolOf = ({ name }: ToolCall) => state.settings.tools.find((tool) => tool.name === name);
+  const toolOf = ({ name }: ToolCall) => toolNamed(state, name);
   const endingFor = (call: ToolCall) => endingOf(toolOf(call));
   const asked = toolCalls.slice(0, TOOLS_AT_ONCE_MAX);
   const started = asked.filter((call) => endingFor(call) === undefined);
@@ -65,13 +67,20 @@ export function useTools(
   turn.splitter = splitterFor(state.settings);
   turn.progressAtMs = atMs;
   turn.toolRounds += 1;
-  turn.toolsWaiting = started.map((call) => call.id);
+  const background = started.filter((call) => backgroundOf(toolOf(call)) !== undefined);
+  for (const call of background) {
+    const startsTurn = backgroundOf(toolOf(call)) === "reply";
+    const begun: BackgroundCall = { turnId: turn.id, call, startsTurn };
+    state.background = { ...state.background, calls: [...state.background.calls, begun] };
+  }
+  turn.toolsWaiting = started.filter((call) => !background.includes(call)).map(({ id }) => id);
   turn.dtmfCallIds = keysToPress.map((call) => call.id);
   turn.keysToPress = keysToPress;
   turn.toolMessages = [
     ...turn.toolMessages,
     { role: "assistant", content, toolCalls: asked },
     ...asked.filter((call) => !started.includes(call)).map(putOff),
+    ...background.map(inBackground),
   ];
   return true;
 }
@@ -111,6 +120,35 @@ export function takeToolResult(turn: Turn, callId: string, content: string): boo
 
 function putOff({ id }: ToolCall): ChatMessage {
   return { role: "tool", toolCallId: id, content: PUT_OFF };
+}
+
+function toolNamed({ settings }: ConversationState, name: string): ConversationTool | undefined {
+  const own = settings.tools.find((tool) => tool.kind !== "mcp" && tool.name === name);
+  if (own !== undefined) return own;
+  return settings.tools.find((tool) => tool.kind === "mcp" && name.startsWith(`${tool.name}_`));
+}
+
+function inBackground({ id }: ToolCall): ChatMessage {
+  return { role: "tool", toolCallId: id, content: IN_BACKGROUND };
+}
+
+function backgroundOf(tool: ConversationTool | undefined): "quiet" | "reply" | undefined {
+  return tool !== undefined && "background" in tool ? tool.background : undefined;
+}
+
+/** What the agent says while the tools run; nothing where the LLM has said something, or may use no more tools. */
+export function startSentences(
+  state: ConversationState,
+  { toolRounds, sentences }: Turn,
+  toolCalls: readonly ToolCall[],
+): readonly string[] {
+  const hasSpoken = sentences.some((sentence) => !isFiller(sentence));
+  if (hasSpoken || toolRounds >= TOOL_ROUNDS_MAX) return [];
+  const named = toolCalls.map(({ name }) => toolNamed(state, name));
+  const told = named.flatMap((tool) =>
+    tool !== undefined && "onStart" in tool && tool.onStart !== undefined ? [tool.onStart] : [],
+  );
+  return told.slice(0, 1);
 }
 
 function endingOf(tool: ConversationTool | undefined): Ending | undefined {

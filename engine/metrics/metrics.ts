@@ -92,6 +92,11 @@ export class Metrics {
     "Estimated tokens of hedged requests that were not needed",
     [],
   );
+  readonly #mcpRequests = this.#counter(
+    "parley_mcp_requests_total",
+    "Requests to MCP servers by what was requested and what came of it",
+    ["operation", "outcome"],
+  );
   readonly #stages = new Histogram({
     name: "parley_turn_stage_seconds",
     help: "Reply latency by stage; `total` is the sum",
@@ -180,6 +185,10 @@ export class Metrics {
     this.#hedges.inc({ outcome: "won" }, won);
     this.#hedges.inc({ outcome: "withheld" }, withheld);
     this.#hedgeTokens.inc(wastedTokens);
+  }
+
+  mcpRequested(operation: string, outcome: string): void {
+    this.#mcpRequests.inc({ operation, outcome });
   }
 
   listenerWasDeaf(durationMs: number): void {

@@ -178,7 +178,7 @@ export class CredentialRotation {
       : auditEntry({
           ...change,
           action: "agent.reseal",
-          target: { type: owner === "preCall" ? "agent" : owner, ...target },
+          target: { type: owner === "preCall" || owner === "mcp" ? "agent" : owner, ...target },
         });
   }
 

@@ -1,5 +1,10 @@
 import type { AgentRecord, JsonObject } from "../../storage/records.js";
-import type { AgentTool, ClientTool, HttpTool } from "../../storage/tenancy/agent-tool.js";
+import type {
+  AgentTool,
+  BesideSpeech,
+  ClientTool,
+  HttpTool,
+} from "../../storage/tenancy/agent-tool.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import type { ConversationTool } from "../conversation/state.js";
 import {
@@ -14,7 +19,9 @@ import { fixedKey, openToolHeaders } from "../tenancy/agents/agent-tools.js";
 import type { Clock } from "../time/clock.js";
 import type { ToolCall, ToolDefinition } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
+import { CallMcpTools } from "./call-mcp-tools.js";
 import { type HttpToolCall, runHttpTool } from "./http-tool.js";
+import type { McpToolLists } from "./mcp-tool-lists.js";
 import { type CallTexts, filledAddress, filledFixed, filledHeaders } from "./tool-texts.js";
 
 export interface ClientToolUse {
@@ -120,12 +127,21 @@ function purpose(description: string | undefined): string {
 }
 
 /** What the session itself has to know of an agent's tools: which of them end the call. */
-export function sessionTools({ tools }: AgentRecord): readonly ConversationTool[] {
-  return tools.map((tool) => {
+export function sessionTools({ tools, mcpServers }: AgentRecord): readonly ConversationTool[] {
+  const own = tools.map((tool): ConversationTool => {
     const name = nameOf(tool);
     if (tool.type === "transfer") return { kind: tool.type, name, to: tool.to };
-    return { kind: tool.type, name };
+    if (tool.type !== "http" && tool.type !== "client") return { kind: tool.type, name };
+    return { kind: tool.type, name, ...besideSpeech(tool) };
   });
+  const ofServers = mcpServers.map(
+    (server): ConversationTool => ({ kind: "mcp", name: server.name, ...besideSpeech(server) }),
+  );
+  return [...own, ...ofServers];
+}
+
+function besideSpeech({ onStart, background }: BesideSpeech): BesideSpeech {
+  return { ...(onStart && { onStart }), ...(background && { background }) };
 }
 
 /**
@@ -154,13 +170,22 @@ export function agentToolbox(
   cipher: CredentialCipher,
   context: VendorContext,
   call: ToolsCall = {},
+  mcpLists?: McpToolLists,
 ): Toolbox {
-  if (agent.tools.length === 0) return EMPTY_TOOLBOX;
+  const { mcpServers } = agent;
+  if (agent.tools.length === 0 && mcpServers.length === 0) return EMPTY_TOOLBOX;
   const headers = openToolHeaders(agent, cipher);
-  const deps = { agent, headers, context, call, running: new Map(), seenIds: new Map() };
+  const mcp = mcpLists && new CallMcpTools(agent, cipher, mcpLists);
+  const deps = { agent, headers, mcp, context, call, running: new Map(), seenIds: new Map() };
+  const own = toolDefinitions(agent.tools);
   return {
-    definitions: toolDefinitions(agent.tools),
-    secrets: [...headers.values()].flatMap((each) => Object.values(each)),
+    get definitions() {
+      return mcp?.definitionsBehind(own) ?? own;
+    },
+    secrets: [
+      ...[...headers.values()].flatMap((each) => Object.values(each)),
+      ...(mcp?.secrets ?? []),
+    ],
     run: (toolCall, caller, signal) => run(deps, toolCall, caller, signal),
   };
 }
@@ -179,9 +204,10 @@ const UNFILLED: CallTexts = { fill: (text) => text };
 interface ToolDeps {
   readonly agent: AgentRecord;
   readonly headers: ReturnType<typeof openToolHeaders>;
+  readonly mcp: CallMcpTools | undefined;
   readonly context: VendorContext;
   readonly call: ToolsCall;
-  /** What HTTP tools are doing, by name and arguments. */
+  /** What HTTP and MCP tools are doing, by name and arguments. */
   readonly running: Map<string, Promise<ToolOutcome>>;
   /** How often each id of an HTTP tool call came: an LLM that gives none has the same ones in every reply. */
   readonly seenIds: Map<string, number>;
@@ -201,14 +227,40 @@ function run(
   if (tool?.type === "client") {
     return runClientTool({ tool, argumentsJson }, caller, context.clock, signal);
   }
-  if (tool?.type !== "http") return EMPTY_TOOLBOX.run(call, caller, signal);
+  const work = workOf(deps, tool, call, signal);
+  if (work === undefined) return EMPTY_TOOLBOX.run(call, caller, signal);
   // A service that is slow would be asked to do the same again: the second call gets the result of the first.
-  const key = `${tool.name} ${argumentsJson}`;
+  const key = `${call.name} ${argumentsJson}`;
   const known = deps.running.get(key);
   if (known !== undefined) return known;
-  const work = runFilled(deps, tool, call, signal).finally(() => deps.running.delete(key));
-  deps.running.set(key, work);
-  return work;
+  const running = work().finally(() => deps.running.delete(key));
+  deps.running.set(key, running);
+  return running;
+}
+
+/** What a service does for a tool call; undefined where the agent has no such tool. */
+function workOf(
+  deps: ToolDeps,
+  tool: AgentTool | undefined,
+  call: ToolCall,
+  signal: AbortSignal,
+): (() => Promise<ToolOutcome>) | undefined {
+  if (tool?.type === "http") return () => runFilled(deps, tool, call, signal);
+  const { mcp } = deps;
+  if (tool !== undefined || mcp?.has(call.name) !== true) return undefined;
+  const { callId } = deps.call;
+  return () => {
+    const { id } = newToolCall(deps, call);
+    return mcp.run(call, callId && idempotencyKey(callId, id), signal);
+  };
+}
+
+/** The call with an id that no earlier one of this conversation has. */
+function newToolCall({ seenIds }: ToolDeps, call: ToolCall): ToolCall {
+  const id = call.id.slice(0, TOOL_CALL_ID_CHARACTERS_MAX);
+  const seen = (seenIds.get(id) ?? 0) + 1;
+  seenIds.set(id, seen);
+  return { ...call, id: seen === 1 ? id : `${id}.${seen}` };
 }
 
 async function runFilled(
@@ -217,10 +269,7 @@ async function runFilled(
   call: ToolCall,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const id = call.id.slice(0, TOOL_CALL_ID_CHARACTERS_MAX);
-  const seen = (deps.seenIds.get(id) ?? 0) + 1;
-  deps.seenIds.set(id, seen);
-  const request = filledRequest(deps, tool, { ...call, id: seen === 1 ? id : `${id}.${seen}` });
+  const request = filledRequest(deps, tool, newToolCall(deps, call));
   if (request === undefined) return failed("a value of this call cannot stand in the address");
   return runHttpTool(request, deps.context, signal);
 }

@@ -59,7 +59,9 @@ export class ToolLog {
   watch(toolbox: Toolbox): Toolbox {
     this.#secrets = secretWords(toolbox.secrets ?? []);
     return {
-      definitions: toolbox.definitions,
+      get definitions() {
+        return toolbox.definitions;
+      },
       run: (call, caller, signal) => this.#run(toolbox, call, caller, signal),
     };
   }

@@ -83,6 +83,30 @@ const preCall = v.object({
   isSigned: v.boolean(),
 });
 const knowledge = v.object({ documentIds: stringList });
+const besideSpeech = {
+  onStart: v.exactOptional(v.string()),
+  background: v.exactOptional(v.picklist(["quiet", "reply"])),
+};
+const mcpServers = v.array(
+  v.object({
+    name: v.string(),
+    url: v.string(),
+    auth: v.variant("type", [
+      v.object({ type: v.literal("none") }),
+      v.object({ type: v.literal("bearer") }),
+      v.object({
+        type: v.literal("clientCredentials"),
+        tokenUrl: v.string(),
+        clientId: v.string(),
+        scope: v.exactOptional(v.string()),
+      }),
+    ]),
+    headerNames: stringList,
+    allowedTools: v.nullable(stringList),
+    timeoutMs: v.number(),
+    ...besideSpeech,
+  }),
+);
 const tools = v.array(
   v.variant("type", [
     v.object({ type: v.literal("hangup") }),
@@ -104,6 +128,7 @@ const tools = v.array(
       timeoutMs: v.number(),
       speak: v.boolean(),
       sendCallInfo: v.exactOptional(v.boolean()),
+      ...besideSpeech,
     }),
     v.object({
       type: v.literal("client"),
@@ -111,13 +136,15 @@ const tools = v.array(
       description: v.string(),
       parameters: jsonObject,
       timeoutMs: v.number(),
+      ...besideSpeech,
     }),
   ]),
 );
 
 /** Omitted encrypted text stays unchanged, so that no update undoes a change of the encryption key. */
-export type AgentReplacement = Omit<AgentRecord, "sealedToolHeaders" | "sealedPreCall"> &
-  Partial<Pick<AgentRecord, "sealedToolHeaders" | "sealedPreCall">>;
+export type AgentReplacement = Omit<AgentRecord, SealedField> &
+  Partial<Pick<AgentRecord, SealedField>>;
+type SealedField = "sealedToolHeaders" | "sealedPreCall" | "sealedMcpSecrets";
 
 export interface ModelUse {
   readonly providerId: string;
@@ -327,6 +354,8 @@ function rowOf(agent: AgentReplacement): Insertable<Tables["agents"]> {
     preCall: agent.preCall && writeJson(agent.preCall),
     ...(agent.sealedPreCall === undefined ? {} : { sealedPreCall: agent.sealedPreCall }),
     knowledge: writeJson(agent.knowledge),
+    mcpServers: writeJson(agent.mcpServers),
+    ...(agent.sealedMcpSecrets === undefined ? {} : { sealedMcpSecrets: agent.sealedMcpSecrets }),
     active: Number(agent.active),
     createdAtMs: agent.createdAtMs,
     updatedAtMs: agent.updatedAtMs,
@@ -357,6 +386,8 @@ function recordOf(row: Selectable<Tables["agents"]>): AgentRecord {
     preCall: row.preCall === null ? null : readJson("agents.preCall", preCall, row.preCall),
     sealedPreCall: row.sealedPreCall,
     knowledge: readJson("agents.knowledge", knowledge, row.knowledge),
+    mcpServers: readJson("agents.mcpServers", mcpServers, row.mcpServers),
+    sealedMcpSecrets: row.sealedMcpSecrets,
     active: row.active === 1,
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,

@@ -14,8 +14,16 @@ export interface TransferTool {
   readonly description?: string;
 }
 
+/** How the agent speaks while a tool runs. */
+export interface BesideSpeech {
+  /** What the agent says when it starts, where the LLM has said nothing; absent: nothing. */
+  readonly onStart?: string;
+  /** The agent speaks on while it runs. `reply`: its result starts a turn; absent: the agent waits for it. */
+  readonly background?: "quiet" | "reply";
+}
+
 /** An organization's own tool, with its name and description. */
-interface OwnTool {
+interface OwnTool extends BesideSpeech {
   readonly name: string;
   /** When to use it, in words for the LLM. */
   readonly description: string;

@@ -6,9 +6,9 @@ import { auditOf } from "./audit-store.js";
 
 /**
  * Records with encrypted text: providers with their credentials, agents with the headers of their tools and the
- * secrets of their requests before calls, webhooks with their secrets.
+ * secrets of their requests before calls and of their MCP servers, webhooks with their secrets.
  */
-export const CREDENTIAL_OWNERS = ["provider", "agent", "preCall", "webhook"] as const;
+export const CREDENTIAL_OWNERS = ["provider", "agent", "preCall", "mcp", "webhook"] as const;
 export type CredentialOwner = (typeof CREDENTIAL_OWNERS)[number];
 
 export interface SealedCredential {
@@ -26,6 +26,7 @@ const PLACES = {
   provider: { table: "providers", column: "sealedCredentials" },
   agent: { table: "agents", column: "sealedToolHeaders" },
   preCall: { table: "agents", column: "sealedPreCall" },
+  mcp: { table: "agents", column: "sealedMcpSecrets" },
   webhook: { table: "webhookEndpoints", column: "sealedSecrets" },
 } as const;
 

@@ -88,6 +88,8 @@ test("a tool is described in a form, kept with its secret, and can be written as
   await section.getByLabel("Name of the parameter").fill("number");
   await section.getByLabel("Kind").selectOption("Whole number");
   await section.getByLabel("What it is").fill("As on the invoice");
+  await section.getByLabel("Said when it starts").fill("One moment.");
+  await section.getByLabel("While it runs").selectOption("The agent speaks on, and reports");
   await page.getByRole("button", { name: "Save" }).click();
   await section.getByText(/a letter and up to 63 letters/).waitFor();
   await section.getByLabel("Name of the tool").fill("findOrder");
@@ -100,6 +102,7 @@ test("a tool is described in a form, kept with its secret, and can be written as
     properties: { number: { type: "integer", description: "As on the invoice" } },
     required: ["number"],
   });
+  assert.deepEqual([tool.onStart, tool.background], ["One moment.", "reply"]);
   assert.equal(await section.getByLabel("Secret headers").inputValue(), "", "it is never shown");
 
   await section.getByRole("button", { name: "Hang up" }).click();

@@ -141,6 +141,8 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
     analysis: null,
     preCall: null,
     sealedPreCall: null,
+    mcpServers: [],
+    sealedMcpSecrets: null,
     knowledge: { documentIds: [] },
     active: true,
     createdAtMs: NOON_MS,

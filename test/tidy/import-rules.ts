@@ -108,6 +108,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "prom-client": ["engine/metrics/"],
   pino: ["engine/log.ts"],
   unpdf: ["engine/knowledge/"],
+  "@modelcontextprotocol/client": ["engine/tools/"],
+  "@modelcontextprotocol/server": ["test/engine/tools/"],
   htmlparser2: ["engine/knowledge/"],
   "mpg123-decoder": ["engine/mp3-decoder.ts", "test/"],
   "wasm-media-encoders": ["engine/sandbox/", "engine/audio/", "api/commands/", "bench/", "test/"],

@@ -1,5 +1,6 @@
 import { type ToolDraft, toolDraftOf, toolsOf } from "./agent-tools.js";
 import type { Answered, Sent } from "./contract-paths.js";
+import { type McpServerDraft, mcpServerDraftOf, sentMcpServer } from "./mcp-servers.js";
 
 type Agent = Answered<"getAgent">;
 
@@ -28,6 +29,7 @@ export interface AgentDraft
   readonly tools: readonly ToolDraft[];
   /** The tools as somebody writes them in JSON; undefined while they are edited in forms. */
   readonly toolsText: string | undefined;
+  readonly mcpServers: readonly McpServerDraft[];
 }
 
 /** Without the fields that are null: the API takes them only when they are left out. */
@@ -66,6 +68,7 @@ const FIELDS = [
   "allowedOrigins",
   "analysis",
   "knowledge",
+  "mcpServers",
 ] as const;
 
 export function draftOf(agent: Agent): AgentDraft {
@@ -89,6 +92,7 @@ export function draftOf(agent: Agent): AgentDraft {
     knowledge: agent.knowledge,
     tools: agent.tools.map(toolDraftOf),
     toolsText: undefined,
+    mcpServers: agent.mcpServers.map(mcpServerDraftOf),
   };
 }
 
@@ -108,7 +112,7 @@ export function draftAfterSaving(
 
 /** Only what differs is sent, so that two people who change different things do not undo each other's. */
 export function changesOf(saved: AgentDraft, draft: AgentDraft): Sent<"updateAgent"> {
-  return editsOf(saved, draft);
+  return editsOf(saved, { ...draft, mcpServers: draft.mcpServers.map(sentMcpServer) });
 }
 
 /** With tools that a user writes as JSON, as far as they are valid. */

@@ -1,5 +1,6 @@
 import type { AgentDraft } from "./agent-draft.js";
 import type { Answered, Sent } from "./contract-paths.js";
+import { copiedMcpServer } from "./mcp-servers.js";
 
 type Providers = Answered<"listProviders">;
 type NewAgent = Sent<"createAgent">;
@@ -16,10 +17,10 @@ interface AgentFile {
   readonly vendors: Readonly<Record<string, string>>;
 }
 
-/** The agent as one sends it to make another. Secret headers of tools are in none. */
+/** The agent as one sends it to make another. Secrets of tools and MCP servers are in none. */
 export function newAgentOf(draft: AgentDraft, name: string): NewAgent {
-  const { active: _active, toolsText: _text, tools, ...agent } = draft;
-  return { ...agent, name, tools: [...tools] };
+  const { active: _active, toolsText: _text, tools, mcpServers, ...agent } = draft;
+  return { ...agent, name, tools: [...tools], mcpServers: mcpServers.map(copiedMcpServer) };
 }
 
 export function agentFile(draft: AgentDraft, providers: Providers): string {

@@ -4,11 +4,18 @@ import { isFields } from "./tool-parameters.js";
 type AgentTool = Answered<"getAgent">["tools"][number];
 
 /** What the tools have that are named here. */
-interface OwnTool {
+interface OwnTool extends BesideSpeech {
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
+}
+
+/** How the agent speaks while a tool runs. */
+export interface BesideSpeech {
+  readonly onStart?: string;
+  /** Left out, the agent waits for it. */
+  readonly background?: "quiet" | "reply";
 }
 
 export interface HttpTool extends OwnTool {
@@ -105,12 +112,14 @@ function httpTool(value: Readonly<Record<string, unknown>>): HttpTool {
 }
 
 function ownTool(value: Readonly<Record<string, unknown>>): OwnTool {
-  const { name, description, parameters, timeoutMs } = value;
+  const { name, description, parameters, timeoutMs, onStart, background } = value;
   return {
     name: textOf(name),
     description: textOf(description),
     parameters: isFields(parameters) ? parameters : { type: "object", properties: {} },
     timeoutMs: typeof timeoutMs === "number" ? timeoutMs : TIMEOUT_MS,
+    ...(typeof onStart === "string" && onStart !== "" ? { onStart } : {}),
+    ...(background === "quiet" || background === "reply" ? { background } : {}),
   };
 }
 

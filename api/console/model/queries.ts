@@ -102,6 +102,16 @@ export function useAgent(id: string) {
   });
 }
 
+/** The tools of the MCP servers that the agent had when it was saved at `updatedAt`. */
+export function useMcpTools(id: string, updatedAt: string | undefined, isTold: boolean) {
+  const path = { id };
+  return useQuery({
+    queryKey: ["agents", id, "mcpTools", updatedAt],
+    queryFn: () => answered(api.GET("/api/dashboard/agents/{id}/mcp-tools", { params: { path } })),
+    enabled: isTold,
+  });
+}
+
 /** Page by page, newest first. */
 export function useCalls(filters: CallFilters) {
   return useInfiniteQuery({

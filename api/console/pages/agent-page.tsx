@@ -19,6 +19,7 @@ import { ConfirmDialog } from "../parts/forms/confirm-dialog.js";
 import { useFocusOnFault } from "../parts/forms/focus-on-fault.js";
 import { useLeaveGuard } from "../parts/forms/leave-guard.js";
 import { ToolTrials } from "../parts/forms/tool-trial.js";
+import { McpToolList } from "../parts/mcp-tool-list.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded, Outline } from "../parts/states.js";
 import { Tabs } from "../parts/tabs.js";
@@ -120,6 +121,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
               }}
             />
           </form>
+          {tab.id === "tools" ? <McpToolList agentId={agent._id} /> : null}
           {tab.id === "tools" ? <ToolTrials agentId={agent._id} /> : null}
           {tab.id === "channels" ? <Channels agentId={agent._id} /> : null}
         </div>
@@ -229,7 +231,7 @@ function CopyAgent({ draft }: { draft: AgentDraft }) {
         type="button"
         className="button"
         disabled={duplicate.isPending}
-        title="Secret headers of tools are not copied."
+        title="Secrets of tools and MCP servers are not copied."
         onClick={() => duplicate.mutate()}
       >
         Duplicate

@@ -7,9 +7,11 @@ import {
   withToolsText,
 } from "../model/agent-draft.js";
 import { newTool, TOOLS_MAX, type ToolDraft } from "../model/agent-tools.js";
+import { MCP_SERVERS_MAX, type McpServerDraft, NEW_MCP_SERVER } from "../model/mcp-servers.js";
 import { useDocuments, useModels, useProviders, useVendorShares } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
 import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
+import { McpServerForm } from "../parts/forms/mcp-server-form.js";
 import { NumberField } from "../parts/forms/number-field.js";
 import { OrderedList } from "../parts/forms/ordered-list.js";
 import { ToolForm } from "../parts/forms/tool-form.js";
@@ -407,6 +409,45 @@ function Wrong({ message }: { message: string | undefined }) {
   return message === undefined ? null : <p className="wrong">{message}</p>;
 }
 
+function McpSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { mcpServers } = draft;
+  const setServers = (changed: readonly McpServerDraft[]) =>
+    onChange({ ...draft, mcpServers: changed });
+  return (
+    <>
+      <p className="soft">
+        Servers of the Model Context Protocol whose tools the agent may use. Their tools are listed
+        below when they are saved.
+      </p>
+      <OrderedList
+        items={mcpServers}
+        isOrdered={false}
+        onChange={setServers}
+        nameOf={({ name }, index) => (name === "" ? `server ${index + 1}` : name)}
+      >
+        {(server, index, change) => (
+          <McpServerForm
+            server={server}
+            onChange={change}
+            wrongAt={(field) => wrongAt(`mcpServers.${index}.${field}`)}
+          />
+        )}
+      </OrderedList>
+      <Wrong message={wrongAt("mcpServers")} />
+      <div>
+        <button
+          type="button"
+          className="button"
+          disabled={mcpServers.length >= MCP_SERVERS_MAX}
+          onClick={() => setServers([...mcpServers, NEW_MCP_SERVER])}
+        >
+          Add an MCP server
+        </button>
+      </div>
+    </>
+  );
+}
+
 function nameOf(tool: ToolDraft, index: number): string {
   if ("name" in tool) return tool.name === "" ? `tool ${index + 1}` : tool.name;
   return TOOL_KINDS.find(({ type }) => type === tool.type)?.label ?? tool.type;
@@ -610,6 +651,7 @@ const TAB_OF_PATH = [
   ["stt", "model"],
   ["thresholds", "turns"],
   ["tools", "tools"],
+  ["mcpServers", "tools"],
   ["allowedOrigins", "channels"],
   ["analysis", "analysis"],
   ["knowledge", "knowledge"],
@@ -648,7 +690,10 @@ export const AGENT_TABS: readonly [AgentTab, ...AgentTab[]] = [
   {
     id: "tools",
     title: "Tools",
-    sections: [{ id: "tools", title: "Tools", Content: ToolsSection }],
+    sections: [
+      { id: "tools", title: "Tools", Content: ToolsSection },
+      { id: "mcp", title: "MCP servers", Content: McpSection },
+    ],
   },
   {
     id: "knowledge",

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { Agent, AgentBody, AgentPatchBody } from "../agent.js";
 import { AnalysisRunBody, AnalysisRunView } from "../call.js";
 import { Success } from "../fields.js";
+import { McpServerTools, McpToolsQuery } from "../mcp-server.js";
 import {
   Provider,
   ProviderBody,
@@ -112,6 +113,15 @@ export const AGENT_ROUTES = {
     ...trial,
     body: ToolTestBody,
     success: ok("What was asked, and what came of it", ToolTest),
+  },
+  listAgentMcpTools: {
+    method: "get",
+    path: "/api/dashboard/agents/:id/mcp-tools",
+    group: "Agents",
+    summary: "List the tools of an agent's MCP servers, and those that are left out",
+    ...trial,
+    query: McpToolsQuery,
+    success: ok("The servers in the agent's order", v.array(McpServerTools)),
   },
   listRegistry: {
     method: "get",

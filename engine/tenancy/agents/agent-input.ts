@@ -8,6 +8,7 @@ import type {
 } from "../../../storage/records.js";
 import { changedFields } from "../audit-entry.js";
 import { type FallbacksInput, NO_FALLBACKS, withFallbacks } from "./agent-fallbacks.js";
+import type { McpServerInput } from "./agent-mcp.js";
 import type { PreCallInput } from "./agent-pre-call.js";
 import type { AgentToolInput } from "./agent-tools.js";
 
@@ -34,6 +35,8 @@ interface StructuredAgentFields {
   readonly tools?: readonly AgentToolInput[] | undefined;
   /** Replaces all of it but secrets that are left out; null: nobody is asked before calls any more. */
   readonly preCall?: PreCallInput | null | undefined;
+  /** Replaces all of them but secrets that are left out. */
+  readonly mcpServers?: readonly McpServerInput[] | undefined;
 }
 
 /** As its author gives it. */
@@ -110,7 +113,7 @@ type PlainFields = Pick<AgentRecord, "name" | "active" | "sttModelId">;
 
 export type AgentIdentity = Pick<AgentRecord, "id" | "orgId" | "createdAtMs" | "updatedAtMs">;
 
-/** Without tools and the request before calls: those have secrets to be sealed. */
+/** Without tools, MCP servers and the request before calls: those have secrets to be sealed. */
 export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecord {
   const ttsConfig = merged(DEFAULT_TTS_CONFIG, input.ttsConfig);
   return {
@@ -135,14 +138,16 @@ export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecor
     preCall: null,
     sealedPreCall: null,
     knowledge: input.knowledge ?? NO_KNOWLEDGE,
+    mcpServers: [],
+    sealedMcpSecrets: null,
     active: true,
   };
 }
 
-/** With its tools and its request before calls as they were: those have secrets to be sealed. */
+/** With its tools, MCP servers and request before calls as they were: those have secrets to be sealed. */
 export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: number): AgentRecord {
   const { persona, llmConfig, thresholds, recording, tools: _tools, analysis, ...others } = patch;
-  const { preCall: _preCall, knowledge, ...rest } = others;
+  const { preCall: _preCall, mcpServers: _mcpServers, knowledge, ...rest } = others;
   const { ttsConfig: givenTts, fallbacks, allowedOrigins = agent.allowedOrigins, ...plain } = rest;
   const ttsConfig = merged(withoutStaleVoice(agent, patch), givenTts);
   return {
@@ -162,6 +167,8 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
     preCall: agent.preCall,
     sealedPreCall: agent.sealedPreCall,
     knowledge: knowledge ?? agent.knowledge,
+    mcpServers: agent.mcpServers,
+    sealedMcpSecrets: agent.sealedMcpSecrets,
     createdAtMs: agent.createdAtMs,
     updatedAtMs: nowMs,
   };
@@ -182,6 +189,7 @@ function withoutStaleVoice(agent: AgentRecord, { ttsProviderId }: AgentPatch): T
 const SEALED_IN: Readonly<Record<string, string>> = {
   sealedToolHeaders: "tools",
   sealedPreCall: "preCall",
+  sealedMcpSecrets: "mcpServers",
 };
 
 /** Names of the fields in which they differ; sealed text, which cannot be compared, as part of what it belongs to. */

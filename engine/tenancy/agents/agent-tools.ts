@@ -57,6 +57,8 @@ export function sealedTools(
       ...stored,
       ...(fixedParameterNames.length > 0 && { fixedParameterNames }),
       ...(input.sendCallInfo === true && { sendCallInfo: true }),
+      ...(input.onStart !== undefined && { onStart: input.onStart }),
+      ...(input.background !== undefined && { background: input.background }),
     };
   });
   return { tools, sealedToolHeaders: kept.sealedAgain(headersByTool) };

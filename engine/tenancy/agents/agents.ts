@@ -31,6 +31,7 @@ import {
   newAgent,
   patchedAgent,
 } from "./agent-input.js";
+import { requirePublicMcpServers, sealedMcpServers } from "./agent-mcp.js";
 import { requirePublicPreCall, sealedPreCall } from "./agent-pre-call.js";
 import { requirePublicTools, requireTransferTarget, sealedTools } from "./agent-tools.js";
 
@@ -105,7 +106,8 @@ export class Agents {
     this.#requirePublic(input);
     const tools = sealedTools(input.tools ?? [], this.#cipher);
     const preCall = sealedPreCall(input.preCall ?? null, this.#cipher);
-    const agent = { ...newAgent(identity, input), ...tools, ...preCall };
+    const mcp = sealedMcpServers(input.mcpServers ?? [], this.#cipher);
+    const agent = { ...newAgent(identity, input), ...tools, ...preCall, ...mcp };
     requireTransferTarget(agent);
     await this.#requireAccess(tenant, agent);
     await this.#requireDocuments(agent);
@@ -140,8 +142,9 @@ export class Agents {
     const tools = patch.tools && sealedTools(patch.tools, this.#cipher, agent);
     const preCall =
       patch.preCall !== undefined && sealedPreCall(patch.preCall, this.#cipher, agent);
+    const mcp = patch.mcpServers && sealedMcpServers(patch.mcpServers, this.#cipher, agent);
     const nowMs = nextVersionMs(agent, this.#clock);
-    const patched = { ...patchedAgent(agent, patch, nowMs), ...tools, ...preCall };
+    const patched = { ...patchedAgent(agent, patch, nowMs), ...tools, ...preCall, ...mcp };
     requireTransferTarget(patched);
     if (patched.active || !sameVendors(agent, patched)) {
       await this.#requireAccess(tenant, patched);
@@ -196,10 +199,15 @@ export class Agents {
     return views;
   }
 
-  #requirePublic({ tools = [], preCall }: Pick<AgentPatch, "tools" | "preCall">): void {
+  #requirePublic({
+    tools = [],
+    preCall,
+    mcpServers = [],
+  }: Pick<AgentPatch, "tools" | "preCall" | "mcpServers">): void {
     if (this.#allowPrivateAddresses) return;
     requirePublicTools(tools);
     requirePublicPreCall(preCall);
+    requirePublicMcpServers(mcpServers);
   }
 
   async #requireDocuments({ orgId, knowledge: { documentIds } }: AgentRecord): Promise<void> {
@@ -278,11 +286,12 @@ export class Agents {
 
 /** Sealed text that stays is not written: it may have been sealed anew meanwhile. */
 function replacement(agent: AgentRecord, patched: AgentRecord): AgentReplacement {
-  const { sealedToolHeaders, sealedPreCall: sealed, ...others } = patched;
+  const { sealedToolHeaders, sealedPreCall: sealed, sealedMcpSecrets, ...others } = patched;
   return {
     ...others,
     ...(sealedToolHeaders !== agent.sealedToolHeaders && { sealedToolHeaders }),
     ...(sealed !== agent.sealedPreCall && { sealedPreCall: sealed }),
+    ...(sealedMcpSecrets !== agent.sealedMcpSecrets && { sealedMcpSecrets }),
   };
 }
 

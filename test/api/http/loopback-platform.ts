@@ -49,6 +49,8 @@ import {
 } from "../../../engine/tenancy/providers/vendor-clients.js";
 import { seedPlatform } from "../../../engine/tenancy/seeding/seeding.js";
 import { SystemClock } from "../../../engine/time/clock.js";
+import { AgentMcpTools } from "../../../engine/tools/agent-mcp-tools.js";
+import { McpToolLists } from "../../../engine/tools/mcp-tool-lists.js";
 import { Breakers } from "../../../engine/vendors/chain/breakers.js";
 import { LearnedParameters } from "../../../engine/vendors/learned-parameters.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
@@ -260,6 +262,11 @@ async function buildServices({
     }),
     agents,
     toolTests: new ToolTests({ agents, cipher, context: { clock, connections } }),
+    agentMcpTools: new AgentMcpTools({
+      agents,
+      cipher,
+      lists: new McpToolLists({ context: { clock, connections }, log }),
+    }),
     analysisRuns: new AnalysisRuns(parts),
     auditTrail: new AuditTrail(parts),
     webhooks: new Webhooks({ ...parts, allowPrivateAddresses: true }),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { McpStand } from "../../engine/tools/mcp-stand.js";
 import { ScriptedWebServer } from "../../engine/vendors/scripted-web-server.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
 import { agentDraft, idIn } from "./agent-drafts.js";
@@ -56,6 +57,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
     analysis: null,
     variables: [],
     preCall: null,
+    mcpServers: [],
     knowledge: { documentIds: [] },
     active: true,
     status: "active",
@@ -197,7 +199,8 @@ test("variables of a tool stand behind the host and have defaults, and its schem
   }
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   const preCall = { url: "https://a.example/before", headers: { "X-Key": "k" }, secret };
-  const tool = { ...find, fixedParameters: { key: "of {{customer|x}}" } };
+  const beside = { onStart: "One moment.", background: "quiet" };
+  const tool = { ...find, ...beside, fixedParameters: { key: "of {{customer|x}}" } };
   const made = await platform.client.post(
     AGENTS,
     { ...draft, tools: [tool], preCall },
@@ -208,6 +211,8 @@ test("variables of a tool stand behind the host and have defaults, and its schem
   assert.deepEqual(agent.variables, ["id"]);
   assert.deepEqual(agent.tools[0].parameters.properties, { of: { type: "string" } });
   assert.deepEqual(agent.tools[0].fixedParameterNames, ["key"]);
+  const { onStart, background } = agent.tools[0];
+  assert.deepEqual({ onStart, background }, beside);
   const shown = { url: preCall.url, timeoutMs: 2_000, headerNames: ["x-key"], isSigned: true };
   assert.deepEqual(agent.preCall, shown);
   assert.ok(!made.text.includes(secret) && !made.text.includes("customer|x"), made.text);
@@ -258,6 +263,77 @@ test("a tool is tried with typed arguments and values, and its secrets stay hidd
   assert.match(Object(wrong.body).content, /the arguments do not fit/);
   const unknown = await platform.client.post(path, { ...body, name: "none" }, tenancy.byKey);
   assert.equal(unknown.status, 404);
+});
+
+test("an agent's MCP servers are stored without their secrets, and their tools are shown with what is left out", async (context) => {
+  const stand = new McpStand();
+  stand.bearer = "the-token";
+  stand.tools = ["find", "other"].map((name) => ({ name, description: "Finds", run: () => ({}) }));
+  await stand.start();
+  context.after(() => stand.close());
+  const { client } = platform;
+  const headers = tenancy.byKey;
+  const server = {
+    name: "crm",
+    url: stand.url,
+    auth: { type: "bearer", token: "the-token" },
+    headers: { "X-Tenant": "t1" },
+    allowedTools: ["find"],
+    onStart: "One moment.",
+    background: "reply",
+  };
+  const made = await client.post(AGENTS, { ...draft, mcpServers: [server] }, headers);
+  assert.equal(made.status, 201, made.text);
+  assert.ok(!made.text.includes("the-token") && !made.text.includes("t1"), made.text);
+  const [shown] = Object(made.body).mcpServers;
+  assert.deepEqual(shown, {
+    name: "crm",
+    url: stand.url,
+    auth: { type: "bearer" },
+    headerNames: ["x-tenant"],
+    allowedTools: ["find"],
+    timeoutMs: 5_000,
+    onStart: "One moment.",
+    background: "reply",
+  });
+  const path = `${AGENTS}/${Object(made.body)._id}`;
+  const listed = await client.get(`${path}/mcp-tools`, headers);
+  assert.equal(listed.status, 200, listed.text);
+  const [of] = Object(listed.body);
+  assert.deepEqual(
+    [of.name, of.error, of.protocolVersion, of.isCut],
+    ["crm", null, "2026-07-28", false],
+  );
+  assert.deepEqual(of.tools, [{ name: "find", offeredAs: "crm_find", description: "Finds" }]);
+  const message = "it is not in allowedTools";
+  assert.deepEqual(of.omitted, [{ name: "other", reason: "notAllowed", message }]);
+  stand.takeSeen();
+  await client.get(`${path}/mcp-tools`, headers);
+  assert.deepEqual(stand.takeSeen(), []);
+  await client.get(`${path}/mcp-tools?refresh=true`, headers);
+  assert.deepEqual(stand.takeSeen(), ["tools/list"]);
+  const unknown = await client.get(`${AGENTS}/none/mcp-tools`, headers);
+  assert.equal(unknown.status, 404);
+  const { onStart: _onStart, ...others } = shown;
+  const changed = { ...others, allowedTools: null };
+  const { headerNames: _names, ...kept } = changed;
+  const patched = await client.send("PATCH", path, { headers, body: { mcpServers: [kept] } });
+  assert.deepEqual(Object(patched.body).mcpServers, [changed]);
+  const wrong: readonly (readonly [string, object])[] = [
+    ["mcpServers.0.name", { name: "a_b" }],
+    ["mcpServers.0.url", { url: "ftp://a.example" }],
+    ["mcpServers.0.auth.type", { auth: { type: "basic" } }],
+    ["mcpServers.0.auth.token", { auth: { type: "bearer" } }],
+    ["mcpServers.0.timeoutMs", { timeoutMs: 10_001 }],
+  ];
+  for (const [field, change] of wrong) {
+    const body = { ...draft, mcpServers: [{ ...server, ...change }] };
+    const refused = await client.post(AGENTS, body, headers);
+    assert.equal(refused.status, 400);
+    assert.ok(refused.text.includes(field), `${field}: ${refused.text}`);
+  }
+  const twice = await client.post(AGENTS, { ...draft, mcpServers: [server, server] }, headers);
+  assert.match(twice.text, /mcpServers: expected servers of the Model Context Protocol/);
 });
 
 test("a setting under its former name is refused with the present one, by POST and PATCH", async () => {

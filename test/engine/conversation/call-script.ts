@@ -252,7 +252,9 @@ function timesIn(parts: readonly string[]): { words?: readonly TimedWord[] } {
 /** The present turn, or an earlier one that has left the tool at work. */
 function turnOfTool(call: RecordedCall, callId: string): number {
   const { turn } = call;
-  const { toolsDone } = call.actor.state;
+  const { toolsDone, background } = call.actor.state;
+  const running = background.calls.find((each) => each.call.id === callId);
+  if (running !== undefined) return running.turnId;
   const pending = toolsDone?.pending.find((each) => each.callId === callId);
   if (pending === undefined || turn?.toolsWaiting.includes(callId) === true) return turn?.id ?? 0;
   return pending.turnId;

@@ -50,6 +50,16 @@ test("a call's setup is counted in the bucket of its seconds, edges included", a
   ]);
 });
 
+test("requests to MCP servers are counted by what was requested and what came of it", async () => {
+  const metrics = newMetrics();
+  metrics.mcpRequested("list", "ok");
+  metrics.mcpRequested("call", "timeout");
+  assert.deepEqual(await told(metrics, "parley_mcp_requests_total{"), [
+    'parley_mcp_requests_total{operation="list",outcome="ok"} 1',
+    'parley_mcp_requests_total{operation="call",outcome="timeout"} 1',
+  ]);
+});
+
 test("decisions about barge-in are counted by action and reason, ends of turns by reason", async () => {
   const metrics = newMetrics();
   metrics.bargedIn({ action: "ignore", reason: "backchannel" });

@@ -24,6 +24,9 @@ test("the session knows a tool of the caller's page by its own name", () => {
   const show = { name: "show", description: "Shows it", parameters: {}, timeoutMs: 5_000 };
   const agent = agentRecord({ tools: [{ type: "client", ...show }] });
   assert.deepEqual(sessionTools(agent), [{ kind: "client", name: "show" }]);
+  const beside = { onStart: "One moment.", background: "reply" } as const;
+  const quick = agentRecord({ tools: [{ type: "client", ...show, ...beside }] });
+  assert.deepEqual(sessionTools(quick), [{ kind: "client", name: "show", ...beside }]);
 });
 
 test("the session is told which tools end the call, and where a transfer leads", () => {

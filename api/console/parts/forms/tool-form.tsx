@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ClientTool, HttpTool, ToolDraft } from "../../model/agent-tools.js";
+import type { BesideSpeech, ClientTool, HttpTool, ToolDraft } from "../../model/agent-tools.js";
 import {
   isFields,
   PARAMETER_TYPES,
@@ -142,6 +142,12 @@ const METHODS = [
   { value: "GET", label: "GET, in the address" },
 ];
 
+const BACKGROUNDS = [
+  { value: "wait", label: "The agent waits for it", background: undefined },
+  { value: "quiet", label: "The agent speaks on", background: "quiet" },
+  { value: "reply", label: "The agent speaks on, and reports", background: "reply" },
+] as const;
+
 export function ToolForm({ tool, onChange, wrongAt }: ToolFormProps<ToolDraft>) {
   switch (tool.type) {
     case "hangup":
@@ -217,8 +223,23 @@ function HttpToolForm({ tool, onChange, wrongAt }: ToolFormProps<HttpTool>) {
         onChange={(parameters) => onChange({ ...tool, parameters })}
         wrong={wrongAt("parameters")}
       />
-      <HeadersField tool={tool} onChange={onChange} wrongAt={wrongAt} />
+      <SecretHeadersField
+        headers={tool.headers}
+        onChange={(headers) => {
+          const { headers: _before, ...rest } = tool;
+          onChange(headers === undefined ? rest : { ...rest, headers });
+        }}
+        wrong={wrongAt("headers")}
+      />
       <FixedParametersField tool={tool} onChange={onChange} wrongAt={wrongAt} />
+      <BesideSpeechFields
+        beside={tool}
+        onChange={(beside) => {
+          const { onStart: _onStart, background: _background, ...rest } = tool;
+          onChange({ ...rest, ...beside });
+        }}
+        wrongAt={wrongAt}
+      />
       <CheckField
         label="Say its answer as it is"
         hint="A text answer is spoken as it is and does not go to the LLM."
@@ -249,7 +270,50 @@ function ClientToolForm({ tool, onChange, wrongAt }: ToolFormProps<ClientTool>) 
         wrong={wrongAt("parameters")}
       />
       <TimeoutField tool={tool} onChange={onChange} wrongAt={wrongAt} />
+      <BesideSpeechFields
+        beside={tool}
+        onChange={(beside) => {
+          const { onStart: _onStart, background: _background, ...rest } = tool;
+          onChange({ ...rest, ...beside });
+        }}
+        wrongAt={wrongAt}
+      />
     </>
+  );
+}
+
+interface BesideSpeechFieldsProps {
+  readonly beside: BesideSpeech;
+  readonly onChange: (beside: BesideSpeech) => void;
+  readonly wrongAt: (field: string) => string | undefined;
+}
+
+/** How the agent speaks while the tool runs. */
+export function BesideSpeechFields({ beside, onChange, wrongAt }: BesideSpeechFieldsProps) {
+  const { onStart, background } = beside;
+  return (
+    <div className="grid2">
+      <TextField
+        label="Said when it starts"
+        hint="If the LLM has said nothing. Can be empty."
+        value={onStart ?? ""}
+        placeholder="One moment, I am looking."
+        onChange={(text) =>
+          onChange({ ...(background && { background }), ...(text !== "" && { onStart: text }) })
+        }
+        wrong={wrongAt("onStart")}
+      />
+      <SelectField
+        label="While it runs"
+        value={background ?? "wait"}
+        options={BACKGROUNDS}
+        onChange={(chosen) => {
+          const told = BACKGROUNDS.find(({ value }) => value === chosen)?.background;
+          onChange({ ...(onStart && { onStart }), ...(told && { background: told }) });
+        }}
+        wrong={wrongAt("background")}
+      />
+    </div>
   );
 }
 
@@ -295,21 +359,27 @@ function TimeoutField<Tool extends HttpTool | ClientTool>({
   );
 }
 
+interface SecretHeadersFieldProps {
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Undefined: those that were saved stay. */
+  readonly onChange: (headers: Readonly<Record<string, string>> | undefined) => void;
+  readonly wrong: string | undefined;
+}
+
 /** Names and values, a line each; a value that was saved is never shown again. */
-function HeadersField({ tool, onChange, wrongAt }: ToolFormProps<HttpTool>) {
-  const [text, setText] = useState(() => linesOf(tool.headers ?? {}));
+export function SecretHeadersField({ headers, onChange, wrong }: SecretHeadersFieldProps) {
+  const [text, setText] = useState(() => linesOf(headers ?? {}));
   return (
     <TextField
       label="Secret headers"
       hint="One a line, such as “authorization: Bearer …”. Empty: those that were saved stay as they are."
       isLong
-      value={tool.headers === undefined ? "" : text}
+      value={headers === undefined ? "" : text}
       onChange={(changed) => {
         setText(changed);
-        const { headers: _before, ...rest } = tool;
-        onChange(changed.trim() === "" ? rest : { ...rest, headers: headersOf(changed) });
+        onChange(changed.trim() === "" ? undefined : headersOf(changed));
       }}
-      wrong={wrongAt("headers")}
+      wrong={wrong}
     />
   );
 }

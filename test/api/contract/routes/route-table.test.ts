@@ -46,6 +46,7 @@ test("the table has every endpoint of the contract, and no other", () => {
     POST /api/dashboard/webhook-deliveries/:id/resend,
     GET /api/dashboard/agents/:id/analysis/runs, POST /api/dashboard/agents/:id/analysis/runs,
     POST /api/dashboard/agents/:id/tool-tests,
+    GET /api/dashboard/agents/:id/mcp-tools,
     GET /api/dashboard/jobs, POST /api/dashboard/jobs/:id/retry,
     PATCH /api/dashboard/providers/:id, DELETE /api/dashboard/providers/:id`;
   assert.deepEqual(

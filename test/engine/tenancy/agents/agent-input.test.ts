@@ -49,6 +49,8 @@ test("an agent with only a name and vendors has the contract's defaults", () => 
     analysis: null,
     preCall: null,
     sealedPreCall: null,
+    mcpServers: [],
+    sealedMcpSecrets: null,
     knowledge: { documentIds: [] },
     active: true,
   });

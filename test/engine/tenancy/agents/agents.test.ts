@@ -41,6 +41,8 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
     analysis: null,
     preCall: null,
     sealedPreCall: null,
+    mcpServers: [],
+    sealedMcpSecrets: null,
     knowledge: { documentIds: [] },
     active: true,
     createdAtMs: platform.clock.epochMs(),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withoutReferences } from "../../../api/contract/schema-references.js";
+import { withoutReferences } from "../../../engine/tools/schema-references.js";
 
 const objectOf = (properties: object, defs: object) => ({
   type: "object",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isToolSchema } from "../../../api/contract/agent-tool.js";
 import { toolArguments } from "../../../engine/conversation/toolbox.js";
+import { isToolSchema } from "../../../engine/tools/tool-schema.js";
 import type { JsonObject } from "../../../storage/records.js";
 
 function ofField(field: unknown): JsonObject {

@@ -1,0 +1,48 @@
+/** Tools that run beside the conversation: the agent speaks on, and their results enter it when they come. */
+
+import type { ChatMessage } from "../vendors/contracts.js";
+import { clearDeadline, setDeadline } from "./deadlines.js";
+import type { ToolDoneEvent } from "./events.js";
+import type { ConversationState } from "./state.js";
+
+/** The LLM's answer to its call, so that it can speak on. */
+export const IN_BACKGROUND = JSON.stringify({
+  ok: true,
+  status: "started",
+  note: "It runs in the background. Its result comes later: do not make it up, and do not start it again.",
+});
+/** Results that no reply has used yet; of more, the newest are kept. */
+const RESULTS_MAX = 8;
+
+/** Takes the result of a tool in the background; false where the call is none. */
+export function takeBackgroundResult(
+  state: ConversationState,
+  { turnId, callId, content, atMs }: ToolDoneEvent,
+): boolean {
+  const { calls, results, isTurnDue } = state.background;
+  const done = calls.find((each) => each.turnId === turnId && each.call.id === callId);
+  if (done === undefined) return false;
+  // The call itself was answered when it began, so that its result stands behind a call of its own.
+  const call = { ...done.call, id: `${callId}_result` };
+  const exchange: readonly ChatMessage[] = [
+    { role: "assistant", content: "", toolCalls: [call] },
+    { role: "tool", toolCallId: call.id, content },
+  ];
+  state.background = {
+    calls: calls.filter((each) => each !== done),
+    results: [...results, exchange].slice(-RESULTS_MAX),
+    isTurnDue: isTurnDue || done.startsTurn,
+  };
+  if (state.background.isTurnDue) setDeadline(state, "backgroundResult", atMs);
+  return true;
+}
+
+/** A reply is requested: it reads what has come. */
+export function useBackgroundResults(state: ConversationState): void {
+  const { calls, results } = state.background;
+  if (results.length === 0) return;
+  const { question = "", covered = "", messages = [], pending = [] } = state.toolsDone ?? {};
+  state.toolsDone = { question, covered, messages: [...messages, ...results.flat()], pending };
+  state.background = { calls, results: [], isTurnDue: false };
+  clearDeadline(state, "backgroundResult");
+}

@@ -1,0 +1,106 @@
+import type { AgentRecord } from "../../storage/records.js";
+import type { McpServer } from "../../storage/tenancy/mcp-server.js";
+import type { ToolOutcome } from "../conversation/toolbox.js";
+import type { CredentialCipher } from "../security/credential-cipher.js";
+import { type McpSecrets, openMcpSecrets } from "../tenancy/agents/agent-mcp.js";
+import type { ToolCall, ToolDefinition } from "../vendors/contracts.js";
+import { type McpKnownTool, type McpOfferedTool, mcpOffer } from "./mcp-offer.js";
+import type { McpToolLists, OpenMcpServer } from "./mcp-tool-lists.js";
+
+type McpAgent = Pick<AgentRecord, "orgId" | "tools" | "mcpServers" | "sealedMcpSecrets">;
+
+/** An agent's MCP servers with their secrets. None where no key opens the secrets: calls go on without these tools. */
+export function openMcpServers(
+  agent: McpAgent,
+  cipher: CredentialCipher,
+): ReadonlyMap<McpServer, OpenMcpServer> {
+  const { orgId, mcpServers } = agent;
+  let opened: ReadonlyMap<string, McpSecrets>;
+  try {
+    opened = openMcpSecrets(agent, cipher);
+  } catch {
+    return new Map();
+  }
+  return new Map(
+    mcpServers.map((server) => {
+      const secrets = opened.get(server.name) ?? { headers: {} };
+      return [server, { server, secrets, orgId }];
+    }),
+  );
+}
+
+/** The names that the agent's other tools have for the LLM. */
+export function ownToolNames({ tools }: Pick<AgentRecord, "tools">): readonly string[] {
+  return tools.map((tool) => ("name" in tool ? tool.name : tool.type));
+}
+
+/**
+ * The MCP tools of one call. A server's tools stay the same for the whole call: those of its list when the call began, or when the list
+ * came, if it was not known then.
+ */
+export class CallMcpTools {
+  readonly #lists: McpToolLists;
+  readonly #servers: ReadonlyMap<McpServer, OpenMcpServer>;
+  readonly #ownNames: readonly string[];
+  readonly #known = new Map<McpServer, readonly McpKnownTool[]>();
+  #offered: ReadonlyMap<string, McpOfferedTool> = new Map();
+  #definitions: readonly ToolDefinition[] | undefined;
+
+  constructor(agent: McpAgent, cipher: CredentialCipher, lists: McpToolLists) {
+    this.#lists = lists;
+    this.#servers = openMcpServers(agent, cipher);
+    this.#ownNames = ownToolNames(agent);
+    for (const [server, open] of this.#servers) this.#look(server, open);
+    this.#offer();
+  }
+
+  get secrets(): readonly string[] {
+    return [...this.#servers.values()].flatMap(({ secrets: { headers, secret } }) => [
+      ...Object.values(headers),
+      ...(secret === undefined ? [] : [secret]),
+    ]);
+  }
+
+  /** The same list until another server's tools have come. */
+  definitionsBehind(own: readonly ToolDefinition[]): readonly ToolDefinition[] {
+    this.#definitions ??= [
+      ...own,
+      ...[...this.#offered.values()].map(({ offeredAs, description, schema }) => ({
+        name: offeredAs,
+        description,
+        parameters: schema,
+      })),
+    ];
+    return this.#definitions;
+  }
+
+  has(name: string): boolean {
+    return this.#offered.has(name);
+  }
+
+  run(
+    { name, argumentsJson }: ToolCall,
+    idempotencyKey: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ToolOutcome> {
+    const tool = this.#offered.get(name);
+    const open = tool && this.#servers.get(tool.server);
+    if (tool === undefined || open === undefined) throw new Error("no such MCP tool");
+    return this.#lists.call(tool, open, { argumentsJson, idempotencyKey }, signal);
+  }
+
+  #look(server: McpServer, open: OpenMcpServer): void {
+    const tools = this.#lists.peek(open, () => {
+      this.#look(server, open);
+      this.#offer();
+    });
+    if (tools !== undefined && !this.#known.has(server)) this.#known.set(server, tools);
+  }
+
+  #offer(): void {
+    const listOf = (server: McpServer) => this.#known.get(server);
+    const { tools } = mcpOffer([...this.#servers.keys()], listOf, this.#ownNames);
+    this.#offered = new Map(tools.map((tool) => [tool.offeredAs, tool]));
+    this.#definitions = undefined;
+  }
+}

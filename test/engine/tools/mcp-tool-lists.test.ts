@@ -1,0 +1,338 @@
+import assert from "node:assert/strict";
+import { after, type TestContext, test } from "node:test";
+import { mcpOffer } from "../../../engine/tools/mcp-offer.js";
+import { McpToolLists, type OpenMcpServer } from "../../../engine/tools/mcp-tool-lists.js";
+import { Connections } from "../../../engine/vendors/transport/connections.js";
+import type { McpServer } from "../../../storage/tenancy/mcp-server.js";
+import { Changes } from "../../doubles/changes.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { never } from "../vendors/sandboxed-vendors.js";
+import { ScriptedWebServer } from "../vendors/scripted-web-server.js";
+import { McpStand, mcpServer } from "./mcp-stand.js";
+
+const clock = new VirtualClock();
+const connections = new Connections({ clock, allowPrivateAddresses: true });
+const guarded = new Connections({ clock, allowPrivateAddresses: false });
+after(() => Promise.all([connections.close(), guarded.close()]));
+
+const FIND = {
+  name: "find.order",
+  description: "Finds an order",
+  inputSchema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+  run: ({ id }: { readonly id?: unknown }) => ({ id, state: "sent" }),
+};
+
+function listsOf(context: TestContext, through = connections) {
+  const log = new RecordingLogger();
+  const outcomes: string[] = [];
+  const changes = new Changes();
+  const lists = new McpToolLists({
+    context: { clock, connections: through },
+    log,
+    onRequest: (operation, outcome) => {
+      outcomes.push(`${operation} ${outcome}`);
+      changes.tell();
+    },
+  });
+  context.after(() => lists.close());
+  return { lists, log, outcomes, changes };
+}
+
+async function standOf(context: TestContext): Promise<McpStand> {
+  const stand = new McpStand();
+  stand.tools = [FIND];
+  await stand.start();
+  context.after(() => stand.close());
+  return stand;
+}
+
+async function scriptedOf(context: TestContext): Promise<ScriptedWebServer> {
+  const server = new ScriptedWebServer();
+  await server.start();
+  context.after(() => server.close());
+  return server;
+}
+
+function opened(server: McpServer, secrets: OpenMcpServer["secrets"] = { headers: {} }) {
+  return { server, secrets, orgId: "org" };
+}
+
+async function called(
+  lists: McpToolLists,
+  open: OpenMcpServer,
+  offeredAs = "crm_find_order",
+  given: object = { id: "7" },
+): Promise<unknown> {
+  const { tools = [] } = await lists.read(open, false);
+  const offer = mcpOffer([open.server], () => tools, []);
+  const tool = offer.tools.find((each) => each.offeredAs === offeredAs);
+  assert.ok(tool, `no ${offeredAs} in ${JSON.stringify(offer)}`);
+  const call = { argumentsJson: JSON.stringify(given), idempotencyKey: "call/1" };
+  return JSON.parse((await lists.call(tool, open, call, never())).content);
+}
+
+test("a server of the stateless revision is asked once for its list and once for each tool call", async (context) => {
+  const stand = await standOf(context);
+  const { lists, outcomes } = listsOf(context);
+  const open = opened(mcpServer(stand.url));
+  const { protocolVersion, error } = await lists.read(open, false);
+  assert.deepEqual([protocolVersion, error], ["2026-07-28", undefined]);
+  assert.deepEqual(stand.takeSeen(), ["server/discover", "tools/list"]);
+  assert.equal(lists.peek(open)?.length, 1);
+  assert.deepEqual(await called(lists, open), { ok: true, result: { id: "7", state: "sent" } });
+  assert.equal(stand.seen[0]?.headers["idempotency-key"], "call/1");
+  assert.deepEqual(stand.takeSeen(), ["tools/call"]);
+  assert.deepEqual(outcomes, ["list ok", "call ok"]);
+});
+
+test("an older server shakes hands once, and then is asked once for each tool call", async (context) => {
+  const stand = await standOf(context);
+  stand.isLegacy = true;
+  const { lists } = listsOf(context);
+  const open = opened(mcpServer(stand.url));
+  const { protocolVersion } = await lists.read(open, false);
+  assert.equal(protocolVersion, "2025-11-25");
+  stand.takeSeen();
+  assert.deepEqual(await called(lists, open), { ok: true, result: { id: "7", state: "sent" } });
+  assert.deepEqual(stand.takeSeen(), ["tools/call"]);
+});
+
+test("a list is refreshed off the path of calls, and no more when no call uses it", async (context) => {
+  const stand = await standOf(context);
+  const { lists, changes } = listsOf(context);
+  const open = opened(mcpServer(stand.url));
+  await lists.read(open, false);
+  stand.takeSeen();
+  stand.tools = [FIND, { ...FIND, name: "second" }];
+  assert.equal(lists.peek(open)?.length, 1);
+  assert.deepEqual(stand.takeSeen(), [], "a call's start makes no request");
+  clock.advance(5 * 60_000);
+  await changes.until("the list is refreshed", () => lists.peek(open)?.length === 2);
+  assert.deepEqual(stand.takeSeen(), ["tools/list"]);
+  clock.advance(61 * 60_000);
+  stand.takeSeen();
+  clock.advance(10 * 60_000);
+  assert.deepEqual(stand.takeSeen(), []);
+});
+
+test("a bearer token is sent; a wrong one is said to the agent's author, and stands in no log", async (context) => {
+  const stand = await standOf(context);
+  stand.bearer = "right-token";
+  const { lists, log, outcomes } = listsOf(context);
+  const server = mcpServer(stand.url, { auth: { type: "bearer" } });
+  const wrong = await lists.read(opened(server, { headers: {}, secret: "wrong-token" }), false);
+  assert.match(wrong.error ?? "", /did not accept the credentials/);
+  assert.doesNotMatch(JSON.stringify(log.lines), /wrong-token|127\.0\.0\.1/);
+  assert.equal(log.lines[0]?.fields["mcpServer"], "crm");
+  const right = await lists.read(opened(server, { headers: {}, secret: "right-token" }), false);
+  assert.equal(right.tools?.length, 1);
+  assert.deepEqual(outcomes, ["list unauthorized", "list ok"]);
+});
+
+test("client credentials get a token, which is kept until it ends and made anew when it is refused", async (context) => {
+  const stand = await standOf(context);
+  const issuer = await scriptedOf(context);
+  let issued = 0;
+  issuer.answer = (response) => {
+    issued += 1;
+    response.end(JSON.stringify({ access_token: `token-${issued}`, expires_in: 600 }));
+  };
+  stand.bearer = "token-1";
+  const { lists } = listsOf(context);
+  const auth = {
+    type: "clientCredentials",
+    tokenUrl: `${issuer.url}/token`,
+    clientId: "parley",
+    scope: "tools",
+  } as const;
+  const open = opened(mcpServer(stand.url, { auth }), { headers: {}, secret: "client-secret" });
+  await called(lists, open);
+  assert.equal(issued, 1);
+  const [request] = issuer.requests;
+  assert.equal(request?.body, "grant_type=client_credentials&scope=tools");
+  const basic = Buffer.from("parley:client-secret").toString("base64");
+  assert.equal(request?.headers.authorization, `Basic ${basic}`);
+  stand.bearer = "token-2";
+  assert.deepEqual(await called(lists, open), { ok: true, result: { id: "7", state: "sent" } });
+  assert.equal(issued, 2);
+});
+
+test("a private address is refused, also where a token is requested", async (context) => {
+  const stand = await standOf(context);
+  const { lists } = listsOf(context, guarded);
+  const { error } = await lists.read(opened(mcpServer(stand.url)), false);
+  assert.match(error ?? "", /its address is private/);
+  assert.deepEqual(stand.seen, []);
+});
+
+test("a redirect is not followed", async (context) => {
+  const stand = await standOf(context);
+  const server = await scriptedOf(context);
+  server.answer = (response) => response.writeHead(307, { location: stand.url }).end();
+  const { lists } = listsOf(context);
+  const { error } = await lists.read(opened(mcpServer(server.url)), false);
+  assert.match(error ?? "", /redirects, which is not followed/);
+  assert.deepEqual(stand.seen, []);
+});
+
+interface Rpc {
+  readonly id: number;
+  readonly method: string;
+  readonly params?: { readonly cursor?: string };
+}
+
+/** Answers discovery and the list as a server of the stateless revision, and tool calls as a test says. */
+async function misbehaving(
+  context: TestContext,
+  answer: (rpc: Rpc, response: Parameters<ScriptedWebServer["answer"]>[0]) => boolean,
+): Promise<ScriptedWebServer> {
+  const server = await scriptedOf(context);
+  server.answer = (response, { body }) => {
+    const rpc: Rpc = JSON.parse(body);
+    if (answer(rpc, response)) return;
+    const shared = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+    const results: Readonly<Record<string, object>> = {
+      "server/discover": { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } },
+      "tools/list": { tools: [{ name: "find.order", inputSchema: { type: "object" } }] },
+    };
+    const result = { ...shared, ...results[rpc.method] };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, result }));
+  };
+  return server;
+}
+
+function isCall({ method }: Rpc): boolean {
+  return method === "tools/call";
+}
+
+test("a tool that never answers fails by its own time limit, and the other tools stay", async (context) => {
+  const server = await misbehaving(context, isCall);
+  const { lists, outcomes } = listsOf(context);
+  const open = opened(mcpServer(server.url));
+  await lists.read(open, false);
+  const outcome = called(lists, open);
+  await server.changes.until("the tool is called", () => server.requests.length === 3);
+  clock.advance(2_000);
+  assert.match(String(Object(await outcome).error), /did not answer in time/);
+  assert.equal(outcomes.at(-1), "call timeout");
+  assert.equal(lists.peek(open)?.length, 1);
+});
+
+test("a stream that does not end is cut off by the time limit", async (context) => {
+  const server = await misbehaving(context, (rpc, response) => {
+    if (!isCall(rpc)) return false;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(": still here\n\n");
+    return true;
+  });
+  const { lists } = listsOf(context);
+  const open = opened(mcpServer(server.url));
+  await lists.read(open, false);
+  const outcome = called(lists, open);
+  await server.changes.until("the tool is called", () => server.requests.length === 3);
+  clock.advance(2_000);
+  assert.match(String(Object(await outcome).error), /did not answer in time/);
+});
+
+const BROKEN_ANSWERS: readonly (readonly [string, (rpc: Rpc) => string])[] = [
+  [
+    "to another request",
+    ({ id }) => JSON.stringify({ jsonrpc: "2.0", id: id + 1_000, result: {} }),
+  ],
+  ["that is no JSON", () => "<html>"],
+  ["that is no result", ({ id }) => JSON.stringify({ jsonrpc: "2.0", id, result: { content: 7 } })],
+  [
+    "of 50 MB",
+    ({ id }) => `{"jsonrpc":"2.0","id":${id},"result":{"a":"${"x".repeat(50_000_000)}"}}`,
+  ],
+];
+
+for (const [name, text] of BROKEN_ANSWERS) {
+  test(`an answer ${name} fails the tool call at once`, async (context) => {
+    const server = await misbehaving(context, (rpc, response) => {
+      if (!isCall(rpc)) return false;
+      response.setHeader("content-type", "application/json");
+      response.end(text(rpc));
+      return true;
+    });
+    const { lists, outcomes } = listsOf(context);
+    const open = opened(mcpServer(server.url));
+    assert.match(String(Object(await called(lists, open)).error), /answer could not be used/);
+    assert.equal(outcomes.at(-1), "call badAnswer");
+  });
+}
+
+test("a tool's own refusal reaches the LLM in the server's words", async (context) => {
+  const server = await misbehaving(context, (rpc, response) => {
+    if (!isCall(rpc)) return false;
+    response.setHeader("content-type", "application/json");
+    const error = { code: -32602, message: "No order 7" };
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, error }));
+    return true;
+  });
+  const { lists } = listsOf(context);
+  const open = opened(mcpServer(server.url));
+  assert.match(String(Object(await called(lists, open)).error), /No order 7/);
+});
+
+test("a tool that wants to ask more, and one that failed, are errors for the LLM; pictures are left out", async (context) => {
+  let result: object = {};
+  const server = await misbehaving(context, (rpc, response) => {
+    if (!isCall(rpc)) return false;
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, result }));
+    return true;
+  });
+  const { lists } = listsOf(context);
+  const open = opened(mcpServer(server.url));
+  const text = { type: "text", text: "out of stock" };
+  result = { resultType: "complete", content: [text], isError: true };
+  assert.deepEqual(await called(lists, open), { ok: false, error: "out of stock" });
+  result = {
+    resultType: "complete",
+    content: [text, { type: "image", data: "AA==", mimeType: "image/png" }],
+  };
+  const shown = { ok: true, result: "out of stock", note: "left out: image" };
+  assert.deepEqual(await called(lists, open), shown);
+  result = { resultType: "complete", content: [], structuredContent: { left: 2 } };
+  assert.deepEqual(await called(lists, open), { ok: true, result: { left: 2 } });
+  result = { resultType: "complete", content: [{ ...text, text: "y".repeat(20_000) }] };
+  const long = Object(await called(lists, open));
+  assert.deepEqual(
+    [long.result.length, long.note],
+    [16_384, "the result was longer and has been cut"],
+  );
+});
+
+test("10,000 tools in one answer are a named error; in pages, the first 1,000 are read and the LLM gets 48", async (context) => {
+  const some = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      name: `t${from + index}`,
+      description: "d".repeat(100),
+      inputSchema: { type: "object" },
+    }));
+  let isPaged = false;
+  const server = await misbehaving(context, (rpc, response) => {
+    if (rpc.method !== "tools/list") return false;
+    const from = Number(rpc.params?.cursor ?? 0);
+    const shared = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+    const result = isPaged
+      ? { ...shared, tools: some(from, 100), nextCursor: String(from + 100) }
+      : { ...shared, tools: some(0, 10_000) };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, result }));
+    return true;
+  });
+  const { lists } = listsOf(context);
+  const open = opened(mcpServer(server.url));
+  const whole = await lists.read(open, false);
+  assert.match(whole.error ?? "", /larger than 524288 bytes/);
+  isPaged = true;
+  const { tools = [], isCut, error } = await lists.read(open, true);
+  assert.deepEqual([tools.length, isCut, error], [1_000, true, undefined]);
+  const offer = mcpOffer([open.server], () => tools, []);
+  assert.equal(offer.tools.length, 48);
+  assert.equal(offer.omitted.get(open.server)?.[0]?.reason, "overLimit");
+});
