@@ -102,10 +102,11 @@ export function recordingRoutes(
 export function callRoutes(
   reports: CallReports,
   outboundCalls: Pick<OutboundCalls, "place" | "numbers">,
-  phoneNumbers: Pick<PhoneNumbers, "recordsOf" | "assignAgent">,
+  phoneNumbers: Pick<PhoneNumbers, "recordsOf" | "assign" | "release">,
 ): Handlers<
   | "getOutboundNumbers"
   | "updatePhoneNumber"
+  | "releasePhoneNumber"
   | "listCalls"
   | "placeCall"
   | "countCalls"
@@ -130,7 +131,11 @@ export function callRoutes(
       };
     },
     updatePhoneNumber: async ({ tenant, id, body }) =>
-      inboundNumber(await phoneNumbers.assignAgent(tenant, id, body.agentId)),
+      inboundNumber(await phoneNumbers.assign(tenant, id, body)),
+    releasePhoneNumber: async ({ tenant, id }) => {
+      await phoneNumbers.release(tenant, id);
+      return { success: true };
+    },
     placeCall: ({ tenant, body }) => outboundCalls.place(tenant, body),
     listCalls: async ({ tenant, query }) => {
       const { items, total } = await reports.list(tenant.organization.id, callFilterOf(query));
@@ -232,6 +237,12 @@ function callSummary(call: CallRecord) {
   };
 }
 
-function inboundNumber({ number, vendor, agentId }: PhoneNumberRecord) {
-  return { number, vendor, agentId };
+export function inboundNumber({
+  number,
+  vendor,
+  agentId,
+  accountId,
+  importedAtMs,
+}: PhoneNumberRecord) {
+  return { number, vendor, agentId, accountId, isImported: importedAtMs !== null };
 }

@@ -44,6 +44,9 @@ export interface TelephonySettings {
     readonly applicationId: string | undefined;
     /** PEM (PKCS #8). */
     readonly privateKey: string | undefined;
+    /** Of an organization's own account, to import its numbers. */
+    readonly apiKey?: string | undefined;
+    readonly apiSecret?: string | undefined;
     readonly baseUrl: string;
   };
   readonly jambonz: {

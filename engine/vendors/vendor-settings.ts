@@ -26,6 +26,8 @@ export interface VendorContext {
   readonly connections: Connections;
   /** What the process has learned of models; a client without it learns for itself. */
   readonly learned?: LearnedParameters;
+  /** Whose own addresses are asked, which lead to no private network; left out: the installation's. */
+  readonly orgId?: string;
 }
 
 /** Where a vendor listens, split the way requests need it. */

@@ -4,8 +4,14 @@ import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 
-/** Which records have sealed text: providers their credentials, agents the headers of their tools and the secrets of their requests before calls, webhooks their secrets. */
-export const CREDENTIAL_OWNERS = ["provider", "agent", "preCall", "webhook"] as const;
+/** Which records have sealed text: providers their credentials, agents the headers of their tools and the secrets of their requests before calls, webhooks their secrets, telephony accounts their credentials. */
+export const CREDENTIAL_OWNERS = [
+  "provider",
+  "agent",
+  "preCall",
+  "webhook",
+  "telephonyAccount",
+] as const;
 export type CredentialOwner = (typeof CREDENTIAL_OWNERS)[number];
 
 export interface SealedCredential {
@@ -24,6 +30,7 @@ const PLACES = {
   agent: { table: "agents", column: "sealedToolHeaders" },
   preCall: { table: "agents", column: "sealedPreCall" },
   webhook: { table: "webhookEndpoints", column: "sealedSecrets" },
+  telephonyAccount: { table: "telephonyAccounts", column: "sealedCredentials" },
 } as const;
 
 type Reference = Pick<SealedCredential, "owner" | "id">;

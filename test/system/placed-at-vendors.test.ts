@@ -10,7 +10,6 @@ import {
   PhoneApiSimulator,
   type SimulatedCall,
 } from "../../engine/sandbox/telephone/phone-api-simulator.js";
-import { PHONE_API_WIRES } from "../../engine/sandbox/telephone/phone-api-wires.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
 import { VendorCall } from "./phone-vendor-call.js";
@@ -44,12 +43,12 @@ const VENDORS: readonly Vendor[] = [
 ];
 
 const simulators = {
-  signalwire: new PhoneApiSimulator(PHONE_API_WIRES.signalwire),
-  telnyx: new PhoneApiSimulator(PHONE_API_WIRES.telnyx),
-  plivo: new PhoneApiSimulator(PHONE_API_WIRES.plivo),
-  vonage: new PhoneApiSimulator(PHONE_API_WIRES.vonage),
-  jambonz: new PhoneApiSimulator(PHONE_API_WIRES.jambonz),
-  asterisk: new PhoneApiSimulator(PHONE_API_WIRES.asterisk),
+  signalwire: new PhoneApiSimulator("signalwire"),
+  telnyx: new PhoneApiSimulator("telnyx"),
+  plivo: new PhoneApiSimulator("plivo"),
+  vonage: new PhoneApiSimulator("vonage"),
+  jambonz: new PhoneApiSimulator("jambonz"),
+  asterisk: new PhoneApiSimulator("asterisk"),
 };
 
 const apis = new Map<Vendor, Server>();

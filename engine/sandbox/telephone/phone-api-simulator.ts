@@ -1,11 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Exchange } from "../exchange.js";
 import type { Simulator } from "../simulator.js";
-import type {
-  PhoneApiWire,
-  PlacedOrder,
-  PlacedState,
-  SimulatedCallIds,
+import { SimulatedPhoneAccount } from "./phone-account-apis.js";
+import {
+  PHONE_API_WIRES,
+  type PhoneApiWire,
+  type PlacedOrder,
+  type PlacedState,
+  type SimulatedCallIds,
 } from "./phone-api-wires.js";
 
 /** Time-out of a report to the server under test. A report that fails is not repeated. */
@@ -119,14 +121,16 @@ export class SimulatedCall implements SimulatedCallIds {
  * The other end does not talk: the test opens the stream of the document.
  */
 export class PhoneApiSimulator implements Simulator {
+  readonly account: SimulatedPhoneAccount;
   readonly #wire: PhoneApiWire;
   /** How long a person who answers stays, if neither side hangs up before. */
   readonly #talkMs: number;
   readonly #closed = new AbortController();
   #calls: SimulatedCall[] = [];
 
-  constructor(wire: PhoneApiWire, talkMs = Number.POSITIVE_INFINITY) {
-    this.#wire = wire;
+  constructor(vendor: keyof typeof PHONE_API_WIRES, talkMs = Number.POSITIVE_INFINITY) {
+    this.#wire = PHONE_API_WIRES[vendor];
+    this.account = new SimulatedPhoneAccount(vendor);
     this.#talkMs = talkMs;
   }
 
@@ -139,6 +143,8 @@ export class PhoneApiSimulator implements Simulator {
     const authorization = exchange.header("authorization") ?? "";
     const { method = "" } = exchange.request;
     const body = (await exchange.readText()) ?? "";
+    const ofAccount = this.account.answerTo({ method, url: exchange.url, authorization, body });
+    if (ofAccount !== undefined) return answer(exchange, ofAccount);
     const read = this.#wire.read({ method, path: exchange.url.pathname, authorization, body });
     if (read === undefined) return answer(exchange, [404, { error: "no such address" }]);
     if (read.kind === "unauthorized") return answer(exchange, this.#wire.unauthorized);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { installationApis, NO_OWN_NUMBERS } from "../../doubles/installation-apis.js";
 import { EventEmitter, once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
@@ -124,7 +125,8 @@ export async function outboundFor(context: TestContext, changes: Partial<Outboun
   } as const;
   const twilio = new TwilioCalls(account, { clock: new SystemClock(), connections });
   const telephony = new OutboundTelephony({
-    apis: { twilio },
+    apis: installationApis({ twilio }),
+    ...NO_OWN_NUMBERS,
     baseUrl: () => "https://voice.example.com/",
   });
   const placing = outboundCalls({ telephony, journal, clock, log, ...changes });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { installationApis, NO_OWN_NUMBERS } from "../../doubles/installation-apis.js";
 import { test } from "node:test";
 import type { CallJournal } from "../../../engine/calls/call-journal.js";
 import { LiveCalls } from "../../../engine/calls/live-calls.js";
@@ -37,7 +38,11 @@ function placing() {
         noted.push(`${name}: ${answeredBy}`),
     } as unknown as CallJournal;
     const own = new OutboundCalls({
-      telephony: new OutboundTelephony({ apis: {}, baseUrl: undefined }),
+      telephony: new OutboundTelephony({
+    apis: installationApis({}),
+    ...NO_OWN_NUMBERS,
+    baseUrl: undefined,
+  }),
       tokens,
       opener: { preCall: () => Promise.resolve({}), refusal: () => Promise.resolve(undefined) },
       phoneNumbers: undefined,

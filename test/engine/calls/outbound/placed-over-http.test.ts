@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { installationApis, NO_OWN_NUMBERS } from "../../../doubles/installation-apis.js";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import {
@@ -82,7 +83,11 @@ test("what would refuse a caller refuses the order, each in its own way", async 
 });
 
 test("a server without its settings names them, and a number that is not allowed calls nobody", async (t) => {
-  const telephony = new OutboundTelephony({ apis: {}, baseUrl: undefined });
+  const telephony = new OutboundTelephony({
+    apis: installationApis({}),
+    ...NO_OWN_NUMBERS,
+    baseUrl: undefined,
+  });
   const bare = await outboundFor(t, { telephony });
   await assert.rejects(
     bare.place(),
