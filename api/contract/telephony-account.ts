@@ -9,8 +9,8 @@ const texts = (subject: string) =>
   worded(
     v.pipe(
       v.record(v.string(), v.nullable(v.pipe(v.string(), v.maxLength(TEXT_CHARACTERS_MAX)))),
-      v.check((fields) => Object.keys(fields).length <= FIELDS_MAX),
-      v.description(`${subject}, an object of texts; null removes one`),
+      v.maxEntries(FIELDS_MAX),
+      v.description(`${subject}, an object of at most ${FIELDS_MAX} texts; null removes one`),
     ),
   );
 
@@ -97,8 +97,8 @@ export const ImportNumberBody = requestObject({
       v.description("a number of the account, in E.164"),
     ),
   ),
-  agentId: v.optional(
-    v.nullable(idField("the id of the agent that answers, or null (the first active one)")),
+  agentId: v.nullish(
+    idField("the id of the agent that answers, or null (the first active one)"),
     null,
   ),
   setWebhook: v.optional(

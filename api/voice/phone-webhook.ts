@@ -216,8 +216,7 @@ async function recipientOf(
   // An account signs for its own organization alone, and what is in an organization's account is not in the installation's.
   const isTheirs = own === undefined ? number?.accountId === null : number?.orgId === own.orgId;
   const orgId = own?.orgId ?? (isTheirs ? number?.orgId : undefined);
-  const tenant =
-    orgId === undefined ? undefined : await phoneTenant(options.organizations, orgId);
+  const tenant = orgId === undefined ? undefined : await phoneTenant(options.organizations, orgId);
   const agentId = query.get("agent_id") ?? (isTheirs ? number?.agentId : undefined) ?? undefined;
   return tenant && { tenant, agentId, isInAddress: true };
 }

@@ -12,9 +12,8 @@ import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { AccountField, AccountForm, AccountValues } from "../telephony/account-form.js";
 import type { AccountNumber, AccountNumbersApi } from "../telephony/account-numbers.js";
 import type { CallAccount, CallControlApi, CallControlApis } from "../telephony/call-control.js";
-import type { CallControlSettings } from "../telephony/phone-vendor.js";
 import { ACCOUNT_VENDORS, callControlApis, phoneVendor } from "../telephony/phone-vendors.js";
-import type { WebhookKeys } from "../telephony/telephony-settings.js";
+import type { CallControlSettings, WebhookKeys } from "../telephony/telephony-settings.js";
 import type { PhoneNumbers } from "../tenancy/agents/phone-numbers.js";
 import { actorOf, auditEntry } from "../tenancy/audit-entry.js";
 import { changeNewest, nextVersionMs } from "../tenancy/next-version.js";
@@ -123,7 +122,9 @@ export class TelephonyAccounts implements CallControlApis {
   /** The names of the credentials that are stored, whose values are never shown. */
   credentialNames(account: TelephonyAccountRecord): readonly string[] {
     return formOf(account.vendor)
-      .fields.filter(({ isSecret, name }) => isSecret && this.#valuesOf(account)[name] !== undefined)
+      .fields.filter(
+        ({ isSecret, name }) => isSecret && this.#valuesOf(account)[name] !== undefined,
+      )
       .map(({ name }) => name);
   }
 
@@ -276,7 +277,8 @@ export class TelephonyAccounts implements CallControlApis {
       const { name, isRequired, format, expected } = field;
       const value = values[name];
       const isWrong = value === undefined ? isRequired : !format.test(value);
-      if (isWrong) faults.push({ path: `${partOf(field)}.${name}`, message: `expected ${expected}` });
+      if (isWrong)
+        faults.push({ path: `${partOf(field)}.${name}`, message: `expected ${expected}` });
       else if (value !== undefined && name === "baseUrl") {
         faults.push(...this.#addressFaults(form, value));
       }

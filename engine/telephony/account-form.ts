@@ -1,5 +1,4 @@
-import type { CallControlSettings } from "./phone-vendor.js";
-import type { WebhookKeys } from "./telephony-settings.js";
+import type { CallControlSettings, WebhookKeys } from "./telephony-settings.js";
 
 /** What an organization has entered of its account, by the fields' names. */
 export type AccountValues = Readonly<Record<string, string | undefined>>;
@@ -38,7 +37,7 @@ export interface AccountForm {
 const ID = /^[\w.-]{1,64}$/;
 /** What a header can carry. */
 const KEY = /^[\x21-\x7e]{1,512}$/;
-const PEM = /^-----BEGIN PRIVATE KEY-----[A-Za-z0-9+/=\\\s]{1,8000}-----END PRIVATE KEY-----\s*$/;
+const PEM = /^-{5}BEGIN PRIVATE KEY-{5}[A-Za-z0-9+/=\\\s]{1,8000}-{5}END PRIVATE KEY-{5}\s*$/;
 const HTTP_ADDRESS = /^https?:\/\/[\w.:[\]-]{1,200}(?:\/[\w./-]{0,200})?$/;
 
 type FieldOptions = Partial<Pick<AccountField, "isRequired" | "format" | "expected">>;

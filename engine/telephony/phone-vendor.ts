@@ -4,7 +4,7 @@ import type { CallControlApi } from "./call-control.js";
 import type { CallInfoFields } from "./call-info.js";
 import type { CallInstructions } from "./call-instructions.js";
 import type { PhoneWire } from "./phone-wire.js";
-import type { TelephonySettings, WebhookKeys } from "./telephony-settings.js";
+import type { CallControlSettings, WebhookKeys } from "./telephony-settings.js";
 import type { TransferReport } from "./transfer-report.js";
 import type { SignatureScheme } from "./webhook-signature.js";
 
@@ -72,9 +72,3 @@ export interface CallCapabilities {
   /** The account's numbers are listed, and their webhooks set, by the vendor's API. */
   readonly importNumbers: "rest" | "none";
 }
-
-/** The vendors' accounts. */
-export type CallControlSettings = Pick<
-  TelephonySettings,
-  "twilio" | "signalwire" | "telnyx" | "plivo" | "vonage" | "jambonz" | "asterisk"
->;

@@ -42,14 +42,7 @@ export class TelephonyError extends VendorError {
 /** One request to a vendor of telephone calls about a call; resolves with the answer's body, rejects with a VendorError. */
 export async function telephonyRequest(
   { clock, connections, orgId }: VendorContext,
-  {
-    baseUrl,
-    path,
-    body,
-    codeOf,
-    answerMaxBytes = ANSWER_MAX_BYTES,
-    ...request
-  }: TelephonyRequest,
+  { baseUrl, path, body, codeOf, answerMaxBytes = ANSWER_MAX_BYTES, ...request }: TelephonyRequest,
 ): Promise<string> {
   const base = new URL(baseUrl);
   const chunks: Buffer[] = [];

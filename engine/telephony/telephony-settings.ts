@@ -44,7 +44,7 @@ export interface TelephonySettings {
     readonly applicationId: string | undefined;
     /** PEM (PKCS #8). */
     readonly privateKey: string | undefined;
-    /** Of an organization's own account, to import its numbers. */
+    /** Together with `apiSecret`, what numbers are imported with; only organizations' own accounts have both. */
     readonly apiKey?: string | undefined;
     readonly apiSecret?: string | undefined;
     readonly baseUrl: string;
@@ -67,6 +67,12 @@ export interface TelephonySettings {
   /** Whose webhooks are taken. */
   readonly telephonyVendors: readonly string[];
 }
+
+/** The vendors' accounts. */
+export type CallControlSettings = Pick<
+  TelephonySettings,
+  "twilio" | "signalwire" | "telnyx" | "plivo" | "vonage" | "jambonz" | "asterisk"
+>;
 
 export interface WebhookKeys {
   readonly twilio: string | undefined;

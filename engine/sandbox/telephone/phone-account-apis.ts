@@ -20,10 +20,7 @@ export interface AccountRequest {
 
 export type AccountAnswer = readonly [status: number, body: unknown];
 
-type Serve = (
-  request: AccountRequest,
-  account: SimulatedPhoneAccount,
-) => AccountAnswer | undefined;
+type Serve = (request: AccountRequest, account: SimulatedPhoneAccount) => AccountAnswer | undefined;
 
 /** A secret that begins like this is refused, as a wrong one is. */
 const WRONG_SECRET = /wrong/;
@@ -91,7 +88,8 @@ const twilio: Serve = ({ method, url, authorization, body }, { numbers }) => {
   if (sid === undefined) return undefined;
   const [name, password] = basicOf(authorization);
   if (name !== sid || !isAccepted(password)) return [401, { code: 20_003, status: 401 }];
-  if (resource === undefined) return method === "GET" ? [200, { sid, status: "active" }] : undefined;
+  if (resource === undefined)
+    return method === "GET" ? [200, { sid, status: "active" }] : undefined;
   const viewOf = (each: SimulatedNumber) => ({
     sid: each.ref,
     phone_number: each.number,
@@ -121,7 +119,8 @@ const telnyx: Serve = ({ method, url, authorization, body }, { numbers, applicat
     /^\/v2\/(phone_numbers|texml_applications)(?:\/([\w-]+))?$/.exec(url.pathname) ?? [];
   if (resource === undefined) return undefined;
   const key = /^Bearer (\S+)$/.exec(authorization)?.[1] ?? "";
-  if (!isAccepted(key)) return [401, { errors: [{ code: "10009", title: "Authentication failed" }] }];
+  if (!isAccepted(key))
+    return [401, { errors: [{ code: "10009", title: "Authentication failed" }] }];
   const notFound: AccountAnswer = [404, { errors: [{ code: "10005", title: "Not found" }] }];
   const viewOf = ({ ref: id, number, applicationId }: SimulatedNumber) => ({
     id,

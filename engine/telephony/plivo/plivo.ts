@@ -236,7 +236,11 @@ export class PlivoCalls implements CallControlApi {
       list: () => readPages((index) => this.#numbersPage(index)),
       setWebhook: async ({ ref }, url) => {
         const app_id = (await this.#applicationFor(url)) ?? (await this.#newApplication(url));
-        await this.#request("POST", `Number/${encodeURIComponent(ref)}/`, JSON.stringify({ app_id }));
+        await this.#request(
+          "POST",
+          `Number/${encodeURIComponent(ref)}/`,
+          JSON.stringify({ app_id }),
+        );
       },
     };
   }

@@ -70,7 +70,11 @@ export class TwilioCalls implements CallControlApi {
       form.append("AsyncAmdStatusCallback", call.statusUrl);
       form.append("AsyncAmdStatusCallbackMethod", "POST");
     }
-    return parseAnswer(this.#account.vendor, Placed, await this.#request("POST", "/Calls.json", form)).sid;
+    return parseAnswer(
+      this.#account.vendor,
+      Placed,
+      await this.#request("POST", "/Calls.json", form),
+    ).sid;
   }
 
   /** A call that has ended already is a success. */

@@ -287,7 +287,8 @@ export class VonageCalls implements CallControlApi {
     { baseUrl, method, path, json, form }: VonageRequest,
   ): Promise<string> {
     const body = json ?? form?.toString();
-    const contentType = form === undefined ? "application/json" : "application/x-www-form-urlencoded";
+    const contentType =
+      form === undefined ? "application/json" : "application/x-www-form-urlencoded";
     return telephonyRequest(this.#context, {
       vendor: VENDOR,
       baseUrl,

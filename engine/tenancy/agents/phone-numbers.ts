@@ -14,7 +14,10 @@ import type { Tenant } from "../tenant.js";
 import { calledNumber } from "./called-number.js";
 
 export interface PhoneNumbersOptions {
-  readonly database: Pick<Database, "agents" | "organizations" | "phoneNumbers" | "telephonyAccounts">;
+  readonly database: Pick<
+    Database,
+    "agents" | "organizations" | "phoneNumbers" | "telephonyAccounts"
+  >;
   readonly clock: Clock;
   readonly newId: () => string;
   /** The administrator's id, as in `OrganizationsOptions`. */
@@ -101,7 +104,8 @@ export class PhoneNumbers {
   }
 
   /**
-   * Of the organization's own account, which has listed the number. One that it has already keeps its agent where none is named.
+   * Takes a number that the organization's own account has listed. Where it has the number already and no agent is named, the
+   * number keeps its agent.
    * RequestError `agent_not_found`, `number_taken`.
    */
   async importFrom(
@@ -210,7 +214,10 @@ export class PhoneNumbers {
 
   #entryOf(
     tenant: Tenant,
-    action: "organization.assignNumber" | "organization.importNumber" | "organization.releaseNumber",
+    action:
+      | "organization.assignNumber"
+      | "organization.importNumber"
+      | "organization.releaseNumber",
   ): AuditRecord {
     const { id, name } = tenant.organization;
     return auditEntry({

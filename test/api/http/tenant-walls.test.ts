@@ -82,7 +82,7 @@ before(async () => {
     ["createApiKey", { name: "Mine" }],
     ["createClientToken", { agentId: victimIds.agents, ttlSec: 60 }],
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
-    ["updatePhoneNumber", { agentId: null }],
+    ["updatePhoneNumber", { agentId: null, accountId: victimIds["telephony-accounts"] }],
     ["createTelephonyAccount", { ...TELEPHONY_ACCOUNT, name: "Mine" }],
     ["updateTelephonyAccount", { name: "Mine now" }],
     ["importAccountNumber", { number: "+15550102000", agentId: victimIds.agents }],
@@ -133,7 +133,14 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
   await database.calls.start(callRecord({ id: callId, orgId, agentId, startedAtMs }), "run");
   await recordCall(platform, { orgId, callId });
   const number = "+15550100777";
-  const owned = { number, orgId, createdAtMs: startedAtMs, vendor: null, agentId, ...IN_NO_ACCOUNT };
+  const owned = {
+    number,
+    orgId,
+    createdAtMs: startedAtMs,
+    vendor: null,
+    agentId,
+    ...IN_NO_ACCOUNT,
+  };
   await database.phoneNumbers.insert(owned);
   const event: NewEvent = {
     id: randomUUID(),

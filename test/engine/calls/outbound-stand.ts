@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { installationApis, NO_OWN_NUMBERS } from "../../doubles/installation-apis.js";
 import { EventEmitter, once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
@@ -16,6 +15,7 @@ import { SystemClock } from "../../../engine/time/clock.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { Changes } from "../../doubles/changes.js";
 import { httpService } from "../../doubles/http-service.js";
+import { installationApis, NO_OWN_NUMBERS } from "../../doubles/installation-apis.js";
 import { organizationRecord, planRecord } from "../../storage/sample-records.js";
 import { temporaryJournal } from "./temporary-journal.js";
 

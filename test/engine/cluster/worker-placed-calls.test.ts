@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { installationApis, NO_OWN_NUMBERS } from "../../doubles/installation-apis.js";
 import { test } from "node:test";
 import type { CallJournal } from "../../../engine/calls/call-journal.js";
 import { LiveCalls } from "../../../engine/calls/live-calls.js";
@@ -9,6 +8,7 @@ import type { Handlers } from "../../../engine/cluster/ipc-link.js";
 import type { PrimaryLink, WorkerRequests } from "../../../engine/cluster/ipc-messages.js";
 import { WorkerCallSlots, WorkerPlacedCalls } from "../../../engine/cluster/worker-ports.js";
 import { OutboundTokens } from "../../../engine/security/outbound-token.js";
+import { installationApis, NO_OWN_NUMBERS } from "../../doubles/installation-apis.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { CALLS_MAX, newCluster, ORG, settled } from "./cluster-in-one-process.js";
 
@@ -39,10 +39,10 @@ function placing() {
     } as unknown as CallJournal;
     const own = new OutboundCalls({
       telephony: new OutboundTelephony({
-    apis: installationApis({}),
-    ...NO_OWN_NUMBERS,
-    baseUrl: undefined,
-  }),
+        apis: installationApis({}),
+        ...NO_OWN_NUMBERS,
+        baseUrl: undefined,
+      }),
       tokens,
       opener: { preCall: () => Promise.resolve({}), refusal: () => Promise.resolve(undefined) },
       phoneNumbers: undefined,

@@ -62,7 +62,10 @@ test("whoever waits for what was asked for waits until it is answered", async ()
     new Promise<void>((resolve) => {
       answer = resolve;
     });
-  const control = new CallControl(installationApis({ acme: { hangUp, verify } }), new RecordingLogger());
+  const control = new CallControl(
+    installationApis({ acme: { hangUp, verify } }),
+    new RecordingLogger(),
+  );
   const order: string[] = [];
   const asked = control.hangUp(ACME, "CA1").then(() => order.push("hung up"));
   const settled = control.settled().then(() => order.push("settled"));

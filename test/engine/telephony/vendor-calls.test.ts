@@ -3,9 +3,11 @@ import { generateKeyPairSync } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import type { CallControlSettings } from "../../../engine/telephony/phone-vendor.js";
 import { callControlApis, phoneVendor } from "../../../engine/telephony/phone-vendors.js";
-import { PHONE_VENDOR_NAMES } from "../../../engine/telephony/telephony-settings.js";
+import {
+  type CallControlSettings,
+  PHONE_VENDOR_NAMES,
+} from "../../../engine/telephony/telephony-settings.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { httpService } from "../../doubles/http-service.js";

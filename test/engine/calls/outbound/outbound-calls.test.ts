@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { installationApis, NO_OWN_NUMBERS } from "../../../doubles/installation-apis.js";
 import { test } from "node:test";
 import { CallJournal } from "../../../../engine/calls/call-journal.js";
 import type { OutboundDeps } from "../../../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../../../engine/calls/outbound/outbound-telephony.js";
+import { installationApis, NO_OWN_NUMBERS } from "../../../doubles/installation-apis.js";
 import { ORDER, outboundCalls, TalkingCall, TENANT } from "../outbound-stand.js";
 import { WrittenCalls } from "../written-calls.js";
 

@@ -73,7 +73,9 @@ test("the settings that are missing are named, and only those of the vendor in q
   }
   const plivo = installationApis({ plivo: api("plivo", []) });
   const there = new OutboundTelephony({ apis: plivo, ...NO_OWN_NUMBERS, baseUrl: undefined });
-  assert.deepEqual(await there.vendorFor("org", { from, vendor: "plivo" }), { missing: ["PUBLIC_BASE_URL"] });
+  assert.deepEqual(await there.vendorFor("org", { from, vendor: "plivo" }), {
+    missing: ["PUBLIC_BASE_URL"],
+  });
 });
 
 test("a number in an account of its organization is called from with that account alone", async () => {

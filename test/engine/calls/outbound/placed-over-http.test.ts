@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { installationApis, NO_OWN_NUMBERS } from "../../../doubles/installation-apis.js";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import {
@@ -10,6 +9,7 @@ import { OutboundTelephony } from "../../../../engine/calls/outbound/outbound-te
 import type { Ending } from "../../../../engine/conversation/call-end.js";
 import { RequestError } from "../../../../engine/request-error.js";
 import type { RequestErrorCode } from "../../../../storage/parley-error.js";
+import { installationApis, NO_OWN_NUMBERS } from "../../../doubles/installation-apis.js";
 import {
   CALLS_MAX,
   NOTHING_LEFT,

@@ -155,9 +155,18 @@ test("an organization chooses which of its agents answers a number of its own", 
   assert.equal(await numbers.findCalled(number, "twilio"), undefined, "another vendor's webhook");
   const [record] = await numbers.recordsOf(one.organization.id);
   assert.deepEqual([record?.vendor, record?.agentId], ["telnyx", agent.id]);
-  await assert.rejects(numbers.assign(one, number, { agentId: foreign.id }), refusal("agent_not_found"));
-  await assert.rejects(numbers.assign(other, number, { agentId: foreign.id }), refusal("not_found"));
-  await assert.rejects(numbers.assign(one, newNumber(), { agentId: agent.id }), refusal("not_found"));
+  await assert.rejects(
+    numbers.assign(one, number, { agentId: foreign.id }),
+    refusal("agent_not_found"),
+  );
+  await assert.rejects(
+    numbers.assign(other, number, { agentId: foreign.id }),
+    refusal("not_found"),
+  );
+  await assert.rejects(
+    numbers.assign(one, newNumber(), { agentId: agent.id }),
+    refusal("not_found"),
+  );
   assert.equal((await numbers.assign(one, number, { agentId: null })).agentId, null);
 });
 
