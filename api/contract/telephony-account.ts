@@ -56,7 +56,7 @@ export const TelephonyAccount = v.object({
 /** For a form that asks for an account at one of the vendors. */
 export const TelephonyVendors = v.array(
   v.object({
-    vendor: v.string(),
+    vendor: v.picklist(PHONE_VENDOR_NAMES),
     canImport: v.boolean(),
     fields: v.array(
       v.object({

@@ -3,6 +3,7 @@ import {
   type TelephonyAccounts,
 } from "../../engine/calls/telephony-accounts.js";
 import { ACCOUNT_VENDORS, phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import type { PhoneVendorName } from "../../engine/telephony/telephony-settings.js";
 import type { TelephonyAccountRecord } from "../../storage/records.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { inboundNumber } from "./call-routes.js";
@@ -60,7 +61,7 @@ function canImport(vendor: string): boolean {
   return phoneVendor(vendor)?.account?.provesNumbers === true;
 }
 
-function vendorView(vendor: string) {
+function vendorView(vendor: PhoneVendorName) {
   const fields = phoneVendor(vendor)?.account?.fields ?? [];
   return {
     vendor,

@@ -73,7 +73,7 @@ export interface PlatformOptions {
   readonly extend?: HttpParts["extend"];
   /** Where the platform's vendors are; left out, they are nowhere. Organizations' own may be on loopback. */
   readonly vendorUrls?: PlatformUrls;
-  /** Of every vendor of telephony that has one address for all. */
+  /** Stands for Twilio's address, with which organizations' own accounts are asked. */
   readonly telephonyUrl?: string;
   readonly usesSandbox?: boolean;
 }
