@@ -34,6 +34,8 @@ export class SimulatedCall implements SimulatedCallIds {
   readonly order: PlacedOrder;
   /** The states that were reported, each with the server's answer. */
   readonly reports: string[] = [];
+  /** The documents that the call has left its stream for. */
+  readonly transferredTo: string[] = [];
   /** What the server answered when somebody took the call; undefined until then. */
   document: string | undefined;
   readonly #wire: PhoneApiWire;
@@ -149,6 +151,12 @@ export class PhoneApiSimulator implements Simulator {
     if (read === undefined) return answer(exchange, [404, { error: "no such address" }]);
     if (read.kind === "unauthorized") return answer(exchange, this.#wire.unauthorized);
     if (read.kind === "wrong") return answer(exchange, this.#wire.refused);
+    if (read.kind === "transfer") {
+      const call = this.#calls.find(({ id }) => id === read.id);
+      if (call === undefined || call.isOver) return answer(exchange, this.#wire.unknownCall);
+      call.transferredTo.push(read.document);
+      return answer(exchange, this.#wire.hungUp);
+    }
     if (read.kind === "hangUp") {
       const call = this.#calls.find(({ id }) => id === read.id);
       if (call === undefined || call.isOver) return answer(exchange, this.#wire.unknownCall);

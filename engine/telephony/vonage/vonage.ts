@@ -116,7 +116,11 @@ export function vonageSayAndHangUp({ text, language }: Farewell): string {
 }
 
 /** Vonage writes numbers without the plus. As a synchronous `connect` it asks what to do when nobody is reached. */
-export function vonageDial({ to, ringSec, resultUrl, callerId }: Dial): string {
+export function vonageDial(dial: Dial): string {
+  return JSON.stringify(dialActions(dial));
+}
+
+function dialActions({ to, ringSec, resultUrl, callerId }: Dial): readonly unknown[] {
   const endpoint = isSipAddress(to)
     ? { type: "sip", uri: to }
     : { type: "phone", number: plain(to) };
@@ -128,7 +132,7 @@ export function vonageDial({ to, ringSec, resultUrl, callerId }: Dial): string {
     eventType: "synchronous",
     eventUrl: [resultUrl],
   };
-  return JSON.stringify([connect]);
+  return [connect];
 }
 
 function plain(number: string): string {
@@ -209,6 +213,13 @@ export class VonageCalls implements CallControlApi {
 
   async hangUp(uuid: string): Promise<void> {
     await unlessOver(this.#request("PUT", `/${encodeURIComponent(uuid)}`, { action: "hangup" }));
+  }
+
+  /** The caller's leg leaves the stream, which ends, for the objects (https://developer.vonage.com/en/api/voice#updateCall). */
+  async transfer(uuid: string, dial: Dial): Promise<void> {
+    const destination = { type: "ncco", ncco: dialActions(dial) };
+    const path = `/${encodeURIComponent(uuid)}`;
+    await this.#request("PUT", path, { action: "transfer", destination });
   }
 
   async verify(): Promise<void> {
@@ -437,7 +448,7 @@ export const VONAGE: PhoneVendor = {
     place: "rest",
     machineDetection: "report",
     hangUp: "rest",
-    transfer: "document",
+    transfer: "rest",
     failedTransfer: "comesBack",
     sendDigits: "tones",
     receiveDigits: "messages",
