@@ -98,10 +98,15 @@ function rowOf({
   return { ...account, settings: writeJson(settings) };
 }
 
-function recordOf({
-  sequence: _,
-  settings,
-  ...row
-}: Selectable<Tables["telephonyAccounts"]>): TelephonyAccountRecord {
-  return { ...row, settings: readJson("telephonyAccounts.settings", jsonObject, settings) };
+function recordOf(row: Selectable<Tables["telephonyAccounts"]>): TelephonyAccountRecord {
+  return {
+    id: row.id,
+    orgId: row.orgId,
+    vendor: row.vendor,
+    name: row.name,
+    settings: readJson("telephonyAccounts.settings", jsonObject, row.settings),
+    sealedCredentials: row.sealedCredentials,
+    createdAtMs: row.createdAtMs,
+    updatedAtMs: row.updatedAtMs,
+  };
 }

@@ -80,7 +80,7 @@ for (const [vendor, baseUrl] of [
     const { incomingPhoneNumbers, api } = twilioAt(baseUrl);
     const account = await api.accounts(SANDBOX_TWILIO.accountSid).fetch();
     assert.equal(account.status, "active");
-    const [first] = await incomingPhoneNumbers.list({ pageSize: 1 });
+    const [first] = await incomingPhoneNumbers.list({ limit: 1 });
     assert.ok(first);
     const voiceUrl = `${base}/${vendor}`;
     const changed = await incomingPhoneNumbers(first.sid).update({ voiceUrl, voiceMethod: "POST" });
@@ -94,7 +94,9 @@ test("Telnyx's own client lists numbers, and gives one to a TeXML application", 
   const change = { friendly_name: "Calls", voice_url: `${base}/voice` };
   const { data: application } = await client.texmlApplications.update("17", change);
   assert.equal(application?.voice_url, change.voice_url);
-  const { data: [first] = [] } = await client.phoneNumbers.list();
+  const {
+    data: [first],
+  } = await client.phoneNumbers.list();
   assert.equal(first?.phone_number, ACCOUNT_NUMBERS[0]);
   const { data: changed } = await client.phoneNumbers.update(first?.id ?? "", {
     connection_id: "17",

@@ -51,8 +51,7 @@ export class SimulatedPhoneAccount {
   webhookOf(number: string): string {
     const found = this.numbers.find((each) => each.number === number);
     if (found === undefined) return "";
-    const application = this.applications.get(found.applicationId);
-    return String(application?.["url"] ?? found.webhookUrl);
+    return textOf(this.applications.get(found.applicationId)?.["url"]) || found.webhookUrl;
   }
 }
 
@@ -77,6 +76,7 @@ function basicOf(authorization: string): readonly [name: string, password: strin
   return [name, password];
 }
 
+const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 const isAccepted = (secret: string) => secret !== "" && !WRONG_SECRET.test(secret);
 
 const TWILIO_PATH =
@@ -127,7 +127,7 @@ const telnyx: Serve = ({ method, url, authorization, body }, { numbers, applicat
     phone_number: number,
     status: "active",
     connection_id: applicationId,
-    connection_name: String(applications.get(applicationId)?.["friendly_name"] ?? ""),
+    connection_name: textOf(applications.get(applicationId)?.["friendly_name"]),
   });
   if (resource === "texml_applications") {
     if (ref === undefined) return notFound;
@@ -150,7 +150,7 @@ const telnyx: Serve = ({ method, url, authorization, body }, { numbers, applicat
   }
   const found = numbers.find((each) => each.ref === ref);
   if (found === undefined || method !== "PATCH") return notFound;
-  found.applicationId = String(jsonOf(body)["connection_id"] ?? "");
+  found.applicationId = textOf(jsonOf(body)["connection_id"]);
   return [200, { data: viewOf(found) }];
 };
 
@@ -190,7 +190,7 @@ const plivo: Serve = ({ method, url, authorization, body }, { numbers, applicati
     );
   }
   const found = numbers.find(({ number }) => plain(number) === ref);
-  const app_id = String(fields["app_id"] ?? "");
+  const app_id = textOf(fields["app_id"]);
   if (found === undefined || method !== "POST") return [404, { error: "not found" }];
   if (!applications.has(app_id)) return [400, { error: "app_id is not valid" }];
   found.applicationId = app_id;
