@@ -39,6 +39,7 @@ import { PlanStore } from "./tenancy/plan-store.js";
 import { ProviderStore } from "./tenancy/provider-store.js";
 import { RegistryStore } from "./tenancy/registry-store.js";
 import { SealedCredentialStore } from "./tenancy/sealed-credential-store.js";
+import { TelephonyAccountStore } from "./tenancy/telephony-account-store.js";
 import { UserStore } from "./tenancy/user-store.js";
 import { EventOutbox } from "./webhooks/event-outbox.js";
 import { WebhookStore } from "./webhooks/webhook-store.js";
@@ -118,6 +119,7 @@ export class Database {
   readonly calls: CallStore;
   readonly recordings: RecordingStore;
   readonly phoneNumbers: PhoneNumberStore;
+  readonly telephonyAccounts: TelephonyAccountStore;
   readonly dialTargets: DialTargetStore;
   readonly usage: UsageStore;
   readonly history: HistoryStore;
@@ -153,6 +155,7 @@ export class Database {
     this.calls = new CallStore(db, atomic, this.usageChanges, outbox, jobsAdded);
     this.recordings = new RecordingStore(db, atomic, outbox, jobsAdded);
     this.phoneNumbers = new PhoneNumberStore(db, atomic);
+    this.telephonyAccounts = new TelephonyAccountStore(db, atomic);
     this.dialTargets = new DialTargetStore(db, atomic);
     this.usage = new UsageStore(db);
     this.history = new HistoryStore(db, atomic);

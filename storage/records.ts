@@ -413,4 +413,21 @@ export interface PhoneNumberRecord {
   readonly vendor: string | null;
   /** The agent that answers; null: the first active one. */
   readonly agentId: string | null;
+  /** The organization's own account at the vendor; null: the installation's. */
+  readonly accountId: string | null;
+  /** When it came from that account; null: the operator assigned it. */
+  readonly importedAtMs: number | null;
+}
+
+/** An organization's own account at a telephony vendor. */
+export interface TelephonyAccountRecord {
+  readonly id: string;
+  readonly orgId: string;
+  readonly vendor: string;
+  readonly name: string;
+  /** What may be read back, such as the account's id. */
+  readonly settings: JsonObject;
+  readonly sealedCredentials: string | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
 }

@@ -303,9 +303,28 @@ export const tables = {
       vendor: text().nullable(),
       /** The agent that answers; null: the first active one. */
       agentId: text().nullable(),
+      /** The organization's own account at the vendor; null: the installation's. */
+      accountId: text().nullable(),
+      /** When it came from that account; null: the operator assigned it. */
+      importedAtMs: number().nullable(),
     },
     indexes: { phoneNumbersOfOrganization: ["orgId"] },
     withoutRowid: true,
+  },
+  /** Accounts of organizations at telephony vendors, one for each vendor. */
+  telephonyAccounts: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().references("organizations.id"),
+      vendor: text(),
+      name: text(),
+      settings: json(),
+      sealedCredentials: text().nullable(),
+      createdAtMs: number(),
+      updatedAtMs: number(),
+    },
+    uniques: [["orgId", "vendor"]],
   },
   /** The numbers that an organization's agents may call or transfer callers to, at the platform's cost. */
   dialTargets: {
@@ -337,6 +356,7 @@ export const tables = {
         "member",
         "webhook",
         "document",
+        "telephonyAccount",
       ),
       targetId: text(),
       targetName: text(),

@@ -9,6 +9,7 @@ import { CallSupervision } from "../../engine/calls/call-supervision.js";
 import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../engine/calls/outbound/outbound-telephony.js";
 import { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
+import { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import { ToolTests } from "../../engine/calls/tool-tests.js";
 import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
 import { DocumentReader } from "../../engine/knowledge/document-reader.js";
@@ -19,7 +20,6 @@ import { ClientTokens } from "../../engine/security/client-token.js";
 import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
 import { OutboundTokens } from "../../engine/security/outbound-token.js";
 import { CallControl } from "../../engine/telephony/call-control.js";
-import { callControlApis } from "../../engine/telephony/phone-vendors.js";
 import type { TelephonySettings, WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { AgentForCall } from "../../engine/tenancy/agents/agent-for-call.js";
 import { ActiveCredentials } from "../../engine/tenancy/people/active-credentials.js";
@@ -166,17 +166,30 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
   const deps = { dialTargets, clock, newId, log };
   const shared = { ...deps, database, agents, vendors, uploads, cluster: cluster.shared, runId };
   const calls = new CallCenter({ ...settings, ...shared });
-  const apis = callControlApis(reachable, context);
-  const callControl = new CallControl(apis, log);
   const { publicBaseUrl } = settings;
   const baseUrl = publicBaseUrl === undefined ? reachable.localBaseUrl : () => publicBaseUrl;
+  const { phoneNumbers } = tenancy;
+  const telephonyAccounts = new TelephonyAccounts({
+    database,
+    phoneNumbers,
+    cipher,
+    settings: reachable,
+    context,
+    baseUrl: () => baseUrl?.(),
+    allowPrivateAddresses,
+    clock,
+    newId,
+    log,
+  });
+  const callControl = new CallControl(telephonyAccounts, log);
+  const ownVendorOf = phoneNumbers.ownVendorOf.bind(phoneNumbers);
   const tokens = new OutboundTokens({ secret: settings.jwtSecret, clock });
   const { opener, slots, liveCalls, journal } = calls;
   const outboundCalls = new OutboundCalls({
     ...deps,
-    telephony: new OutboundTelephony({ apis, baseUrl }),
+    telephony: new OutboundTelephony({ apis: telephonyAccounts, ownVendorOf, baseUrl }),
     tokens,
-    phoneNumbers: isSandboxed ? undefined : tenancy.phoneNumbers,
+    phoneNumbers: isSandboxed ? undefined : phoneNumbers,
     opener,
     slots,
     liveCalls,
@@ -193,6 +206,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     breakers: chains.breakers,
     chains,
     mcpLists,
+    telephonyAccounts,
   };
   return { ...made, calls, callControl, outboundCalls, placedCalls, outboundTokens: tokens };
 }
@@ -201,7 +215,8 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const { settings, database, cipher, tenancy, cluster, clock, newId, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses } = settings;
   const { context, learned, reachable, clients, breakers, chains, mcpLists } = carrier;
-  const { calls, callControl, outboundCalls, placedCalls, outboundTokens } = carrier;
+  const { calls, callControl, telephonyAccounts, outboundCalls, placedCalls, outboundTokens } =
+    carrier;
   const { agents } = tenancy;
   const llmOf = (forCall: AgentForCall, documents: string) =>
     agentLlm(forCall, chains, undefined, documents);
@@ -241,6 +256,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       knowledge: new Knowledge({ database, reader, allowPrivateAddresses, clock, newId }),
       providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
       providerVoices: new ProviderVoices({ ...tenancy, clients, clock }),
+      telephonyAccounts,
       webhooks: new Webhooks({ database, cipher, allowPrivateAddresses, clock, newId }),
     },
     logger: log,
@@ -265,7 +281,8 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       const places = { streamAddress, otherServer, isClosed };
       const asked = { ...tokens, ...places, liveCalls, limiterOf, placedCalls, outboundTokens };
       const { leavesAudioSocket = false } = parts;
-      const own = { database, tenancy, clientAccess, calls, callControl, leavesAudioSocket };
+      const carried = { calls, callControl, telephonyAccounts, leavesAudioSocket };
+      const own = { database, tenancy, clientAccess, ...carried };
       const routes = { ...reachable, ...asked, ...own };
       closeRoutes = await openVoiceRoutes({ ...routes, server, edge, clock, log });
     },

@@ -206,6 +206,9 @@ export const TransferCallBody = requestObject({ to: transferTarget() });
 
 export const UpdatePhoneNumberBody = requestObject({
   agentId: v.nullable(idField("the id of the agent that answers, or null (the first active one)")),
+  accountId: v.nullish(
+    idField("the id of the telephony account that carries its calls, or null (the platform's)"),
+  ),
 });
 
 /** A number or SIP address of the organization. */
@@ -216,6 +219,14 @@ export const InboundNumber = v.object({
     v.description("the telephony vendor whose webhooks may name it, or null: any"),
   ),
   agentId: v.pipe(v.nullable(Id), v.description("who answers, or null: the first active agent")),
+  accountId: v.pipe(
+    v.nullable(Id),
+    v.description("the organization's own account that carries its calls, or null: the platform's"),
+  ),
+  isImported: v.pipe(
+    v.boolean(),
+    v.description("it came from that account, and can be released; else the operator assigned it"),
+  ),
 });
 
 export const OutboundNumbers = v.object({

@@ -5,6 +5,7 @@ import type { CallSupervision } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
+import type { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import type { ToolTests } from "../../engine/calls/tool-tests.js";
 import type { NodeList } from "../../engine/cluster/node-registry.js";
 import type { Knowledge } from "../../engine/knowledge/knowledge.js";
@@ -42,6 +43,7 @@ import {
 } from "./organization-routes.js";
 import { providerRoutes } from "./provider-routes.js";
 import { type ServiceParts, serviceRoutes } from "./service-routes.js";
+import { telephonyAccountRoutes } from "./telephony-account-routes.js";
 import { webhookRoutes } from "./webhook-routes.js";
 
 /** The services that the REST API is a face of. */
@@ -73,6 +75,7 @@ export interface ApiServices {
   readonly providerVoices: ProviderVoices;
   readonly providers: Providers;
   readonly sandboxPeople: SandboxPeople;
+  readonly telephonyAccounts: TelephonyAccounts;
   readonly webhooks: Webhooks;
 }
 
@@ -107,5 +110,6 @@ export function allRoutes(
     ...trialRoutes(services),
     ...operatorRoutes({ ...services, ...state }),
     ...webhookRoutes(services.webhooks),
+    ...telephonyAccountRoutes(services.telephonyAccounts),
   };
 }

@@ -103,11 +103,12 @@ export function recordingRoutes(
 export function callRoutes(
   reports: CallReports,
   outboundCalls: Pick<OutboundCalls, "place" | "numbers">,
-  phoneNumbers: Pick<PhoneNumbers, "recordsOf" | "assignAgent">,
+  phoneNumbers: Pick<PhoneNumbers, "recordsOf" | "assign" | "release">,
   sandboxPeople: SandboxPeople,
 ): Handlers<
   | "getOutboundNumbers"
   | "updatePhoneNumber"
+  | "releasePhoneNumber"
   | "listCalls"
   | "placeCall"
   | "sayAsPerson"
@@ -133,7 +134,11 @@ export function callRoutes(
       };
     },
     updatePhoneNumber: async ({ tenant, id, body }) =>
-      inboundNumber(await phoneNumbers.assignAgent(tenant, id, body.agentId)),
+      inboundNumber(await phoneNumbers.assign(tenant, id, body)),
+    releasePhoneNumber: async ({ tenant, id }) => {
+      await phoneNumbers.release(tenant, id);
+      return { success: true };
+    },
     placeCall: async ({ tenant, body: { person, ...order } }) => {
       if (person === "typed") await sandboxPeople.expectTyping(order.to);
       return outboundCalls.place(tenant, order);
@@ -242,6 +247,12 @@ function callSummary(call: CallRecord) {
   };
 }
 
-function inboundNumber({ number, vendor, agentId }: PhoneNumberRecord) {
-  return { number, vendor, agentId };
+export function inboundNumber({
+  number,
+  vendor,
+  agentId,
+  accountId,
+  importedAtMs,
+}: PhoneNumberRecord) {
+  return { number, vendor, agentId, accountId, isImported: importedAtMs !== null };
 }

@@ -77,7 +77,13 @@ function route(path: string, options: OutboundRoutesOptions, serve: Serve): Endp
       const vendor = claims?.vendor ?? DEFAULT_PHONE_VENDOR;
       const found = phoneVendor(vendor);
       if (found === undefined) throw notPlaced();
-      const signed = await requireSignature(vendor, request, path, bytes, options);
+      const signed = await requireSignature(
+        claims ?? { vendor, orgId: "" },
+        request,
+        path,
+        bytes,
+        options,
+      );
       return serve({ request, signed, token, claims, found, body: bytes.toString("utf8") });
     },
   };
@@ -109,6 +115,7 @@ async function answered(
       callKey,
       attempt: 0,
       ...(isDialing && { dialsTransfers: true }),
+      ...(claims.ownAccount === true && { ownAccount: true }),
     };
     return connectDocument(request, documents, stream, streamTokens.mint(stream), deps);
   };

@@ -65,11 +65,11 @@ export interface StartedStream {
 }
 
 /** Whether the vendor's REST API transfers the call; otherwise the document after its stream does. */
-export function transfersByRest(
-  { vendor, callerRef }: StreamClaims,
+export async function transfersByRest(
+  claims: StreamClaims,
   { callControl, baseUrl }: Pick<PhoneCallsOptions, "callControl" | "baseUrl">,
-): boolean {
-  return baseUrl() !== undefined && callControl.canTransfer(vendor, callerRef);
+): Promise<boolean> {
+  return baseUrl() !== undefined && (await callControl.canTransfer(claims, claims.callerRef));
 }
 
 /** A format whose rate the VAD and the pacing do not support; undefined for a supported one. */
@@ -126,7 +126,7 @@ export class PhoneCalls {
     const timing = { pacer: this.#pacer, clock };
     const leg = new PhoneLeg(socket, wire, timing, {
       transfer: (to) => this.#transfer(claims, to),
-      hangUp: () => callControl.hangUp(vendor, claims?.callerRef ?? ""),
+      hangUp: () => callControl.hangUp(claims ?? { vendor, orgId: "" }, claims?.callerRef ?? ""),
     });
     this.#legs.add(leg);
     const onGone = () => {
@@ -181,7 +181,7 @@ export class PhoneCalls {
       // on the record.
       await continuations.stored();
       const isAsking = continuations.mayGoOn(claims);
-      if (!isAsking && !wire.closingHangsUp) await callControl.hangUp(vendor, claims.callerRef);
+      if (!isAsking && !wire.closingHangsUp) await callControl.hangUp(claims, claims.callerRef);
     } catch (error) {
       log.error({ error }, "a call with an unsupported audio format could not be recorded");
     } finally {
@@ -229,7 +229,7 @@ export class PhoneCalls {
     }
   }
 
-  #open(
+  async #open(
     leg: PhoneLeg,
     tenant: Tenant,
     claims: StreamClaims,
@@ -244,7 +244,7 @@ export class PhoneCalls {
       conversation: continuations.conversationOf(claims),
       channel: "phone",
       audio: phoneAudio(leg.inbound, () => audioPool().of(tenant.organization.id), leg.outbound),
-      canTransfer: this.#canTransfer(claims),
+      canTransfer: await this.#canTransfer(claims),
       placedCallId,
       callInfo,
     } as const;
@@ -262,10 +262,10 @@ export class PhoneCalls {
     return { ...kept, phoneVendor, ...(phoneCallId !== "" && { phoneCallId }) };
   }
 
-  #canTransfer(claims: StreamClaims): boolean {
+  async #canTransfer(claims: StreamClaims): Promise<boolean> {
     const { continuations } = this.#options;
     if (!continuations.mayTransfer(claims)) return false;
-    if (transfersByRest(claims, this.#options)) return true;
+    if (await transfersByRest(claims, this.#options)) return true;
     const { documents, namesNextOnRequest } = phoneVendor(claims.vendor) ?? {};
     const isFollowed = namesNextOnRequest !== true || claims.dialsTransfers === true;
     return documents?.dial !== undefined && isFollowed && continuations.mayGoOn(claims);
@@ -279,12 +279,12 @@ export class PhoneCalls {
     const { callControl, continuations, baseUrl } = this.#options;
     const base = baseUrl();
     // Members of the organization can order a transfer that the agent was not offered.
-    if (claims === undefined || !this.#canTransfer(claims)) return false;
-    if (base === undefined || !transfersByRest(claims, this.#options)) {
+    if (claims === undefined || !(await this.#canTransfer(claims))) return false;
+    if (base === undefined || !(await transfersByRest(claims, this.#options))) {
       return phoneVendor(claims.vendor)?.documents.mayDial?.(to) ?? true;
     }
     const resultUrl = continuationUrl(base, continuations.transferTokenFor(claims));
     const dial = { to, ringSec: TRANSFER_RING_SEC, resultUrl };
-    return callControl.transfer(claims.vendor, claims.callerRef, dial);
+    return callControl.transfer(claims, claims.callerRef, dial);
   }
 }

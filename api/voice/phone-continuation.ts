@@ -87,7 +87,7 @@ async function answer(
   }
   const { documents, isCallerWaiting = isCallerThere } = found;
   const { vendor, orgId } = claims;
-  const signed = await requireSignature(vendor, request, CONTINUATION_PATH, bytes, options);
+  const signed = await requireSignature(claims, request, CONTINUATION_PATH, bytes, options);
   const body = bytes.toString("utf8");
   const isWaiting = isCallerWaiting(body);
   if (transferred === undefined && !isWaiting) {
@@ -96,7 +96,7 @@ async function answer(
   const report = transferred && found.transferReport?.(body);
   const next =
     transferred === undefined
-      ? await continuations.next(claims, !transfersByRest(claims, options))
+      ? await continuations.next(claims, !(await transfersByRest(claims, options)))
       : await continuations.afterTransfer(claims, report, isWaiting);
   if (transferred !== undefined) {
     const { result, reason } = report ?? {};

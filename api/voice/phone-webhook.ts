@@ -1,6 +1,7 @@
 import type { CallOpener } from "../../engine/calls/call-opener.js";
 import type { CallRefusedError } from "../../engine/calls/call-refused-error.js";
 import type { Continuations } from "../../engine/calls/continuations.js";
+import type { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import type { Logger } from "../../engine/log.js";
 import { RequestError } from "../../engine/request-error.js";
 import { newCallKey } from "../../engine/security/stream-token.js";
@@ -20,6 +21,7 @@ import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js"
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { ApiKeys } from "../../engine/tenancy/people/api-keys.js";
 import { accessRefusal, type Tenant } from "../../engine/tenancy/tenant.js";
+import type { TelephonyAccountRecord } from "../../storage/records.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { CREDENTIAL_HEADERS, shownApiKey } from "../http/request/authentication.js";
@@ -52,6 +54,7 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
   readonly apiKeys: ApiKeys;
   readonly organizations: Pick<Organizations, "find">;
   readonly phoneNumbers: Pick<PhoneNumbers, "findCalled">;
+  readonly telephonyAccounts: Pick<TelephonyAccounts, "named" | "webhookKeysOf">;
   readonly opener: CallOpener;
   readonly continuations: Pick<Continuations, "tokenFor" | "refusedCallId">;
   readonly callInfos: Pick<BestEffortCallInfos, "keep">;
@@ -66,8 +69,8 @@ export interface PhoneWebhookOptions extends SignatureOptions, StreamOpeningOpti
 }
 
 /**
- * `POST /api/telephony/voice?[api_key=…][&agent_id=…][&vendor=…][&continue=yes|transfer][&var.name=value]`: the
- * vendor requests instructions for a call, and receives a document that opens a media stream here. Without a key,
+ * `POST /api/telephony/voice?[api_key=…][&agent_id=…][&vendor=…][&account=…][&continue=yes|transfer][&var.name=value]`:
+ * the vendor requests instructions for a call, and receives a document that opens a media stream here. Without a key,
  * the vendor's signature authenticates the request, and the called number identifies the organization. The stream
  * gets a token that is valid for one stream and one minute, never the API key.
  */
@@ -95,12 +98,14 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   }
   const { documents, callIdField } = found;
   const bytes = Buffer.from(await request.body());
-  const signed = await requireSignature(vendor, request, WEBHOOK_PATH, bytes, options);
+  const own = await ownAccountIn(query, vendor, options);
+  const account = { vendor, orgId: own?.orgId ?? "", ownAccount: own !== undefined };
+  const signed = await requireSignature(account, request, WEBHOOK_PATH, bytes, options);
   if (signed?.signsQuery === false && query.has("agent_id")) throw unsignedAgent(vendor);
   const variables = variablesIn(query, signed?.signsQuery === true);
   const body = bytes.toString("utf8");
   const callInfo = callInfoOf(body, found.callInfoFields);
-  const asked = { request, query, vendor, signed, calledNumber: callInfo.to };
+  const asked = { request, query, vendor, own, signed, calledNumber: callInfo.to };
   const recipient = await recipientOf(asked, options);
   if (recipient === undefined) {
     options.log.warn({ vendor }, "a call to a number that no organization has");
@@ -141,6 +146,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     callKey: newCallKey(),
     attempt: 0,
     ...(following === DIALS_TRANSFERS && { dialsTransfers: true }),
+    ...(own !== undefined && { ownAccount: true }),
   } as const;
   const token = await streamTokenFor(claims, options);
   const { apiKeyId } = tenant;
@@ -172,6 +178,8 @@ interface VerifiedWebhook {
   readonly request: IncomingRequest;
   readonly query: URLSearchParams;
   readonly vendor: string;
+  /** The organization's own account that the address names. */
+  readonly own: TelephonyAccountRecord | undefined;
   readonly signed: SignedRequest | undefined;
   readonly calledNumber: string | undefined;
 }
@@ -192,12 +200,13 @@ async function recipientOf(
   asked: VerifiedWebhook,
   options: PhoneWebhookOptions,
 ): Promise<Recipient | undefined> {
-  const { request, query, vendor, signed, calledNumber } = asked;
+  const { request, query, vendor, own, signed, calledNumber } = asked;
   const hasKey = shownApiKey((name) => request.header(name), query.get("api_key") ?? "") !== "";
   const findNumber = async () =>
     calledNumber === undefined ? undefined : options.phoneNumbers.findCalled(calledNumber, vendor);
   if (hasKey || signed?.isProof !== true) {
     const tenant = await authenticate(request, query, options);
+    if (own !== undefined && own.orgId !== tenant.organization.id) throw noSuchAccount();
     const isInAddress = query.has("api_key");
     const named = query.get("agent_id");
     if (named !== null) return { tenant, agentId: named, isInAddress };
@@ -207,9 +216,30 @@ async function recipientOf(
     return { tenant, agentId: (isTheirs ? number.agentId : null) ?? undefined, isInAddress };
   }
   const number = await findNumber();
-  const tenant = number && (await phoneTenant(options.organizations, number.orgId));
-  const agentId = query.get("agent_id") ?? number?.agentId ?? undefined;
+  // An account signs for its own organization alone, and what is in an organization's account is not in the installation's.
+  const isTheirs = own === undefined ? number?.accountId === null : number?.orgId === own.orgId;
+  const orgId = own?.orgId ?? (isTheirs ? number?.orgId : undefined);
+  const tenant = orgId === undefined ? undefined : await phoneTenant(options.organizations, orgId);
+  const agentId = query.get("agent_id") ?? (isTheirs ? number?.agentId : undefined) ?? undefined;
   return tenant && { tenant, agentId, isInAddress: true };
+}
+
+/** The account in the address; undefined where it names none. RequestError for one that is not there. */
+async function ownAccountIn(
+  query: URLSearchParams,
+  vendor: string,
+  { telephonyAccounts }: PhoneWebhookOptions,
+): Promise<TelephonyAccountRecord | undefined> {
+  const id = query.get("account");
+  if (id === null) return undefined;
+  const account = await telephonyAccounts.named(id, vendor);
+  if (account === undefined) throw noSuchAccount();
+  return account;
+}
+
+function noSuchAccount(): RequestError {
+  const message = "expected the id of a telephony account at the vendor";
+  return new RequestError("invalid_request", `account: ${message}`);
 }
 
 /** The next start of this server takes the caller, whose vendor repeats the request at the same address. */

@@ -1,5 +1,7 @@
+import type { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import { RequestError } from "../../engine/request-error.js";
 import type { WebhookIdentity } from "../../engine/telephony/answered-webhooks.js";
+import type { CallAccount } from "../../engine/telephony/call-control.js";
 import { phoneVendor, SIGNATURE_HEADERS } from "../../engine/telephony/phone-vendors.js";
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { SignedWebhook } from "../../engine/telephony/webhook-signature.js";
@@ -9,8 +11,10 @@ import { httpBase } from "./stream-address.js";
 
 export interface SignatureOptions {
   readonly publicBaseUrl: string | undefined;
-  /** A vendor with a key here must sign. */
+  /** A vendor with a key here must sign requests about calls of the installation's account. */
   readonly webhookKeys: WebhookKeys;
+  /** As `webhookKeys`, of organizations' own accounts. */
+  readonly telephonyAccounts: Pick<TelephonyAccounts, "webhookKeysOf">;
   /** A vendor with a key only here need not sign, but an existing signature must be valid. */
   readonly optionalWebhookKeys?: Partial<WebhookKeys> | undefined;
   readonly clock: Clock;
@@ -31,12 +35,17 @@ export interface SignedRequest extends WebhookIdentity {
  * keeps SIGNED_HEADERS.
  */
 export async function requireSignature(
-  vendor: string,
+  account: CallAccount,
   request: IncomingRequest,
   path: string,
   body: Buffer,
-  { publicBaseUrl, webhookKeys, optionalWebhookKeys, clock }: SignatureOptions,
+  options: SignatureOptions,
 ): Promise<SignedRequest | undefined> {
+  const { publicBaseUrl, telephonyAccounts, clock } = options;
+  const { vendor } = account;
+  const isOwn = account.ownAccount === true;
+  const webhookKeys = isOwn ? await telephonyAccounts.webhookKeysOf(account) : options.webhookKeys;
+  const optionalWebhookKeys = isOwn ? undefined : options.optionalWebhookKeys;
   const signature = phoneVendor(vendor)?.signature;
   if (signature === undefined) return undefined;
   const isThere = signature.headerNames.some((name) => request.header(name) !== "");
@@ -55,5 +64,6 @@ export async function requireSignature(
   }
   const { id, isUnique } = signature.identity(webhook);
   const isProof = signature.keyOf(webhookKeys) !== undefined;
-  return { id: `${vendor} ${id}`, isUnique, signsQuery: signature.signsQuery, isProof };
+  const whose = isOwn ? `${vendor} ${account.orgId}` : vendor;
+  return { id: `${whose} ${id}`, isUnique, signsQuery: signature.signsQuery, isProof };
 }

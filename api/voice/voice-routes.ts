@@ -2,6 +2,7 @@ import type { CallCenter } from "../../engine/calls/call-center.js";
 import { Continuations } from "../../engine/calls/continuations.js";
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
+import type { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import type { Logger } from "../../engine/log.js";
 import type { OutboundTokens } from "../../engine/security/outbound-token.js";
 import type { StreamTokenRegistry } from "../../engine/security/stream-token.js";
@@ -40,6 +41,7 @@ export interface VoiceRoutesOptions {
   readonly calls: Pick<CallCenter, "opener" | "audioPool" | "journal">;
   readonly liveCalls: Pick<LiveCalls, "find">;
   readonly callControl: CallControl;
+  readonly telephonyAccounts: TelephonyAccounts;
   readonly placedCalls: PlacedCalls;
   readonly outboundTokens: OutboundTokens;
   readonly streamTokens: StreamTokenRegistry;

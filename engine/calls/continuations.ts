@@ -31,6 +31,8 @@ export const FAILED_TRANSFERS_MAX = 5;
 const TRANSFER = "transfer";
 /** Marks the token of a dialplan that dials transfers. */
 const DIALS = "dials";
+/** What a token says of a call that the organization's own account carries. */
+const OWN_ACCOUNT = "own";
 const PLACED = "placed:";
 const UNSUPPORTED_AUDIO: EndReason = "unsupportedAudio";
 const TRANSFERRED: EndReason = "transferred";
@@ -264,7 +266,8 @@ function idsOf(claims: StreamClaims): readonly string[] {
   const { vendor, orgId, agentId, callerRef, callKey, attempt, failedTransfers = 0 } = claims;
   const ids = [vendor, orgId, agentId, callerRef, callKey];
   const dials = claims.dialsTransfers === true ? [DIALS] : [];
-  return [...ids, String(attempt), String(failedTransfers), ...dials];
+  const own = claims.ownAccount === true ? [OWN_ACCOUNT] : [];
+  return [...ids, String(attempt), String(failedTransfers), ...dials, ...own];
 }
 
 function claimsIn(ids: readonly string[]): StreamClaims {
@@ -275,6 +278,7 @@ function claimsIn(ids: readonly string[]): StreamClaims {
     ...claims,
     ...(failedTransfers !== 0 && { failedTransfers }),
     ...(ids[7] === DIALS && { dialsTransfers: true }),
+    ...(ids.slice(7).includes(OWN_ACCOUNT) && { ownAccount: true }),
   };
 }
 

@@ -22,7 +22,6 @@ import { refuseUpgrade, type SandboxContext, type Simulator } from "./simulator.
 import { useSpokenVoice } from "./sound/simulated-voice.js";
 import { SpeechThread } from "./sound/speech-thread-client.js";
 import { PhoneApiSimulator } from "./telephone/phone-api-simulator.js";
-import { PHONE_API_WIRES } from "./telephone/phone-api-wires.js";
 import { PhonePeople } from "./telephone/phone-person.js";
 import { TwilioSimulator } from "./telephone/twilio-simulator.js";
 
@@ -303,12 +302,12 @@ function routesOf(context: SandboxContext, people: PhonePeople): Routes {
     ["/elevenlabs", new ElevenLabsSimulator(context)],
     ["/edge", new EdgeSimulator(context)],
     ["/twilio", new TwilioSimulator({ ...context, talk })],
-    ["/signalwire", new PhoneApiSimulator(PHONE_API_WIRES.signalwire, PLACED_TALK_MS)],
-    ["/telnyx", new PhoneApiSimulator(PHONE_API_WIRES.telnyx, PLACED_TALK_MS)],
-    ["/plivo", new PhoneApiSimulator(PHONE_API_WIRES.plivo, PLACED_TALK_MS)],
-    ["/vonage", new PhoneApiSimulator(PHONE_API_WIRES.vonage, PLACED_TALK_MS)],
-    ["/jambonz", new PhoneApiSimulator(PHONE_API_WIRES.jambonz, PLACED_TALK_MS)],
-    ["/asterisk", new PhoneApiSimulator(PHONE_API_WIRES.asterisk, PLACED_TALK_MS)],
+    ["/signalwire", new PhoneApiSimulator("signalwire", PLACED_TALK_MS)],
+    ["/telnyx", new PhoneApiSimulator("telnyx", PLACED_TALK_MS)],
+    ["/plivo", new PhoneApiSimulator("plivo", PLACED_TALK_MS)],
+    ["/vonage", new PhoneApiSimulator("vonage", PLACED_TALK_MS)],
+    ["/jambonz", new PhoneApiSimulator("jambonz", PLACED_TALK_MS)],
+    ["/asterisk", new PhoneApiSimulator("asterisk", PLACED_TALK_MS)],
   ];
 }
 

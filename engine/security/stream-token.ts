@@ -64,6 +64,8 @@ export interface StreamClaims {
   readonly failedTransfers?: number;
   /** The dialplan that asks for documents has said that it follows those that dial. */
   readonly dialsTransfers?: boolean;
+  /** The organization's own account at the vendor carries the call; left out: the installation's. */
+  readonly ownAccount?: boolean;
 }
 
 /** What a stream says of itself beside its token; left out, it is not compared. */
@@ -120,6 +122,7 @@ const Content = v.tuple([
   v.pipe(v.number(), v.safeInteger()),
   v.string(),
   v.optional(v.pipe(v.number(), v.safeInteger()), 0),
+  v.optional(v.boolean(), false),
   v.optional(v.boolean(), false),
 ]);
 
@@ -184,7 +187,7 @@ export class StreamTokens implements StreamTokenRegistry {
   /** Throws a RangeError for a claim that is longer than CLAIM_LENGTH_MAX or not plain ASCII: such ids do not exist. */
   mint(claims: StreamClaims): string {
     const { vendor, orgId, agentId, callerRef, callKey, attempt, failedTransfers = 0 } = claims;
-    const { dialsTransfers = false } = claims;
+    const { dialsTransfers = false, ownAccount = false } = claims;
     for (const claim of [vendor, orgId, agentId, callerRef, callKey]) {
       if (claim.length > CLAIM_LENGTH_MAX || !/^[\x20-\x7e]*$/.test(claim)) {
         throw new RangeError(
@@ -198,8 +201,9 @@ export class StreamTokens implements StreamTokenRegistry {
       const ids = [vendor, own(orgId), own(agentId), callerRef, own(callKey)];
       const rest = [attempt, expiresMs, nonce];
       // Left out where there is none: an earlier release reads the token, too.
-      const newer = dialsTransfers ? [failedTransfers, true] : [failedTransfers];
-      const all = [...ids, ...rest, ...(failedTransfers === 0 && !dialsTransfers ? [] : newer)];
+      const newer = [failedTransfers, dialsTransfers, ownAccount];
+      while (newer.length > 0 && !newer.at(-1)) newer.pop();
+      const all = [...ids, ...rest, ...newer];
       const content = Buffer.from(JSON.stringify(all));
       return content.toString("hex") + this.#sign(content).toString("hex");
     };
@@ -249,6 +253,7 @@ export class StreamTokens implements StreamTokenRegistry {
       attempt,
       ...(failedTransfers !== 0 && { failedTransfers }),
       ...(ids[9] && { dialsTransfers: true }),
+      ...(ids[10] && { ownAccount: true }),
     };
     return { claims, nonce };
   }

@@ -1,5 +1,7 @@
 import type { Logger } from "../log.js";
+import type { MaybePromise } from "../time/maybe-promise.js";
 import { VendorError } from "../vendors/contracts.js";
+import type { AccountNumbersApi } from "./account-numbers.js";
 import type { Dial } from "./call-instructions.js";
 
 const ATTEMPTS_MAX = 2;
@@ -30,26 +32,48 @@ export interface CallControlApi {
   hangUp(callRef: string, state?: HangUpState): Promise<void>;
   /** The call leaves its stream and is handed on. Absent where the vendor's REST API cannot. */
   transfer?(callRef: string, dial: Dial): Promise<void>;
+  /** Asks for something that only the account's owner may read. */
+  verify(): Promise<void>;
+  /** Absent where the vendor has no numbers, or the account lacks what their API wants. */
+  readonly numbers?: AccountNumbersApi | undefined;
 }
 
-/** The telephone's side of calls, at vendors whose accounts are configured. None of its promises rejects. */
+/** Whose account at a vendor carries a call. */
+export interface CallAccount {
+  readonly vendor: string;
+  readonly orgId: string;
+  /** The organization's own account; left out: the installation's. */
+  readonly ownAccount?: boolean;
+}
+
+/** The REST APIs by account. */
+export interface CallControlApis {
+  /** Undefined where there is no such account, or it cannot be used. */
+  of(account: CallAccount): MaybePromise<CallControlApi | undefined>;
+}
+
+/** The telephone's side of calls, at vendors whose accounts are known. None of its promises rejects. */
 export class CallControl {
-  readonly #apis: Readonly<Record<string, CallControlApi | undefined>>;
+  readonly #apis: CallControlApis;
   readonly #log: Logger;
   readonly #pending = new Set<Promise<void>>();
   /** Vendors whose missing account is already logged: one line per vendor, not per call. */
   readonly #reported = new Set<string>();
 
-  /** `apis` are named by their vendors. */
-  constructor(apis: Readonly<Record<string, CallControlApi | undefined>>, log: Logger) {
+  constructor(apis: CallControlApis, log: Logger) {
     this.#apis = apis;
     this.#log = log;
   }
 
   /** Where it cannot be asked, the end of the stream has to be enough: our document ends the call behind it. */
-  async hangUp(vendor: string, callRef: string): Promise<void> {
-    const api = this.#apis[vendor];
-    if (api === undefined || callRef === "") {
+  hangUp(account: CallAccount, callRef: string): Promise<void> {
+    return this.#noted(this.#hangUp(account, callRef));
+  }
+
+  async #hangUp(account: CallAccount, callRef: string): Promise<void> {
+    const { vendor } = account;
+    const api = callRef === "" ? undefined : await this.#apiOf(account);
+    if (api === undefined) {
       if (this.#reported.has(vendor)) return;
       this.#reported.add(vendor);
       const words =
@@ -57,7 +81,7 @@ export class CallControl {
       this.#log.warn({ vendor }, words);
       return;
     }
-    await this.#noted(this.#insist(vendor, () => api.hangUp(callRef)));
+    await this.#insist(vendor, () => api.hangUp(callRef));
   }
 
   /** Resolves when all that was asked for has been answered. */
@@ -85,14 +109,15 @@ export class CallControl {
     this.#pending.delete(work);
   }
 
-  /** Whether the vendor's account is configured and can hand calls on, and the call is known by its id. */
-  canTransfer(vendor: string, callRef: string): boolean {
-    return callRef !== "" && this.#apis[vendor]?.transfer !== undefined;
+  /** Whether the account can hand calls on, and the call is known by its id. */
+  async canTransfer(account: CallAccount, callRef: string): Promise<boolean> {
+    return callRef !== "" && (await this.#apiOf(account))?.transfer !== undefined;
   }
 
   /** Whether the vendor has taken the call over. */
-  async transfer(vendor: string, callRef: string, dial: Dial): Promise<boolean> {
-    const api = this.#apis[vendor];
+  async transfer(account: CallAccount, callRef: string, dial: Dial): Promise<boolean> {
+    const { vendor } = account;
+    const api = await this.#apiOf(account);
     if (api?.transfer === undefined || callRef === "") return false;
     try {
       await api.transfer(callRef, dial);
@@ -100,6 +125,17 @@ export class CallControl {
     } catch (error) {
       this.#log.error({ vendor, error }, "failed to transfer a call");
       return false;
+    }
+  }
+
+  /** An account that cannot be read is none for the moment. */
+  async #apiOf(account: CallAccount): Promise<CallControlApi | undefined> {
+    try {
+      return await this.#apis.of(account);
+    } catch (error) {
+      const { vendor, orgId } = account;
+      this.#log.error({ vendor, orgId, error }, "failed to read a telephony account");
+      return undefined;
     }
   }
 }

@@ -1,9 +1,10 @@
 import type { VendorContext } from "../vendors/vendor-settings.js";
+import type { AccountForm } from "./account-form.js";
 import type { CallControlApi } from "./call-control.js";
 import type { CallInfoFields } from "./call-info.js";
 import type { CallInstructions } from "./call-instructions.js";
 import type { PhoneWire } from "./phone-wire.js";
-import type { TelephonySettings, WebhookKeys } from "./telephony-settings.js";
+import type { CallControlSettings, WebhookKeys } from "./telephony-settings.js";
 import type { TransferReport } from "./transfer-report.js";
 import type { SignatureScheme } from "./webhook-signature.js";
 
@@ -40,6 +41,8 @@ export interface PhoneVendor {
   readonly placedReport?: (body: string) => PlacedReport;
   /** The settings without which `callControl` gives no API. */
   readonly accountVariables?: readonly string[];
+  /** What an organization's own account there consists of; absent where there is none. */
+  readonly account?: AccountForm;
   /** The vendor's REST API; undefined when its account is not configured. */
   callControl?(settings: CallControlSettings, context: VendorContext): CallControlApi | undefined;
   readonly capabilities: CallCapabilities;
@@ -66,10 +69,6 @@ export interface CallCapabilities {
   /** The agent's digits: as tones in its audio. */
   readonly sendDigits: "tones";
   readonly receiveDigits: "messages";
+  /** The account's numbers are listed, and their webhooks set, by the vendor's API. */
+  readonly importNumbers: "rest" | "none";
 }
-
-/** The vendors' accounts. */
-export type CallControlSettings = Pick<
-  TelephonySettings,
-  "twilio" | "signalwire" | "telnyx" | "plivo" | "vonage" | "jambonz" | "asterisk"
->;

@@ -2,10 +2,15 @@ import type { VendorContext } from "../vendors/vendor-settings.js";
 import { ASTERISK, AUDIO_SOCKET } from "./asterisk/asterisk.js";
 import type { CallControlApi } from "./call-control.js";
 import { JAMBONZ } from "./jambonz/jambonz.js";
-import type { CallControlSettings, PhoneVendor } from "./phone-vendor.js";
+import type { PhoneVendor } from "./phone-vendor.js";
 import { PLIVO } from "./plivo/plivo.js";
 import { SIGNALWIRE } from "./signalwire/signalwire.js";
-import { isPhoneVendorName, type PhoneVendorName } from "./telephony-settings.js";
+import {
+  type CallControlSettings,
+  isPhoneVendorName,
+  PHONE_VENDOR_NAMES,
+  type PhoneVendorName,
+} from "./telephony-settings.js";
 import { TELNYX } from "./telnyx/telnyx.js";
 import { TWILIO } from "./twilio/twilio.js";
 import { VONAGE } from "./vonage/vonage.js";
@@ -32,8 +37,13 @@ export const SIGNATURE_HEADERS: readonly string[] = [
   ...new Set(Object.values(PHONE_VENDORS).flatMap(({ signature }) => signature?.headerNames ?? [])),
 ];
 
+/** The vendors at which an organization can have an account of its own. */
+export const ACCOUNT_VENDORS: readonly PhoneVendorName[] = PHONE_VENDOR_NAMES.filter(
+  (name) => PHONE_VENDORS[name].account !== undefined,
+);
+
 /** The settings without which no call can be placed at the vendor; none where it has no API for that. */
-export function accountVariables(name: PhoneVendorName): readonly string[] {
+export function accountVariables(name: PhoneVendorName = DEFAULT_PHONE_VENDOR): readonly string[] {
   return PHONE_VENDORS[name].accountVariables ?? [];
 }
 

@@ -15,11 +15,13 @@ const NEVER_ABORTED = new AbortController().signal;
 export interface TelephonyRequest {
   readonly vendor: string;
   readonly baseUrl: string;
-  readonly method: "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below that of the base. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Left out: enough for the record of a call. */
+  readonly answerMaxBytes?: number;
   /** The vendor's number for the reason in the body of a refusal; left out where it gives none. */
   readonly codeOf?: (body: string) => TelephonyError["vendorCode"];
 }
@@ -39,15 +41,15 @@ export class TelephonyError extends VendorError {
 
 /** One request to a vendor of telephone calls about a call; resolves with the answer's body, rejects with a VendorError. */
 export async function telephonyRequest(
-  { clock, connections }: VendorContext,
-  { baseUrl, path, body, codeOf, ...request }: TelephonyRequest,
+  { clock, connections, orgId }: VendorContext,
+  { baseUrl, path, body, codeOf, answerMaxBytes = ANSWER_MAX_BYTES, ...request }: TelephonyRequest,
 ): Promise<string> {
   const base = new URL(baseUrl);
   const chunks: Buffer[] = [];
   await requestStream(
     {
       ...request,
-      dispatcher: connections.for(false),
+      dispatcher: connections.for(orgId !== undefined, orgId),
       clock,
       origin: base.origin,
       path: `${base.pathname.replace(/\/$/, "")}${path}`,
@@ -58,7 +60,7 @@ export async function telephonyRequest(
         firstByteMs: ANSWER_MAX_MS,
         betweenBytesMs: ANSWER_MAX_MS,
         totalMs: ANSWER_MAX_MS,
-        replyMaxBytes: ANSWER_MAX_BYTES,
+        replyMaxBytes: answerMaxBytes,
       },
     },
     (chunk) => {

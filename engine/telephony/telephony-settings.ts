@@ -44,6 +44,9 @@ export interface TelephonySettings {
     readonly applicationId: string | undefined;
     /** PEM (PKCS #8). */
     readonly privateKey: string | undefined;
+    /** Together with `apiSecret`, what numbers are imported with; only organizations' own accounts have both. */
+    readonly apiKey?: string | undefined;
+    readonly apiSecret?: string | undefined;
     readonly baseUrl: string;
   };
   readonly jambonz: {
@@ -64,6 +67,12 @@ export interface TelephonySettings {
   /** Whose webhooks are taken. */
   readonly telephonyVendors: readonly string[];
 }
+
+/** The vendors' accounts. */
+export type CallControlSettings = Pick<
+  TelephonySettings,
+  "twilio" | "signalwire" | "telnyx" | "plivo" | "vonage" | "jambonz" | "asterisk"
+>;
 
 export interface WebhookKeys {
   readonly twilio: string | undefined;

@@ -173,13 +173,34 @@ export class CredentialRotation {
 
   #entryOf({ owner, ...target }: SealedCredential, actor: AuditActor): AuditRecord {
     const change = { id: this.#newId(), atMs: this.#clock.epochMs(), actor };
-    return owner === "provider"
-      ? auditEntry({ ...change, action: "provider.reseal", target: { type: owner, ...target } })
-      : auditEntry({
+    switch (owner) {
+      case "provider":
+        return auditEntry({
+          ...change,
+          action: "provider.reseal",
+          target: { type: owner, ...target },
+        });
+      case "webhook":
+        return auditEntry({
+          ...change,
+          action: "webhook.reseal",
+          target: { type: owner, ...target },
+        });
+      case "telephonyAccount":
+        return auditEntry({
+          ...change,
+          action: "telephonyAccount.reseal",
+          target: { type: owner, ...target },
+        });
+      case "agent":
+      case "preCall":
+      case "mcp":
+        return auditEntry({
           ...change,
           action: "agent.reseal",
-          target: { type: owner === "preCall" || owner === "mcp" ? "agent" : owner, ...target },
+          target: { type: "agent", ...target },
         });
+    }
   }
 
   async *#all(): AsyncGenerator<SealedCredential> {

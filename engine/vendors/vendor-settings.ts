@@ -26,6 +26,8 @@ export interface VendorContext {
   readonly connections: Connections;
   /** The corrections that the process has learned; a client without it learns for itself. */
   readonly learned?: LearnedParameters;
+  /** Whose own addresses are asked, which lead to no private network; left out: the installation's. */
+  readonly orgId?: string;
 }
 
 /** A vendor's address, split as requests need it. */

@@ -29,6 +29,7 @@ type LimitedTable =
   | "apiKeys"
   | "knowledgeDocuments"
   | "providers"
+  | "telephonyAccounts"
   | "users"
   | "webhookEndpoints";
 

@@ -26,6 +26,8 @@ export type AuditAction =
   | "organization.allowNumber"
   | "organization.revokeNumber"
   | "organization.assignNumber"
+  | "organization.importNumber"
+  | "organization.releaseNumber"
   | "organization.grantOperator"
   | "organization.revokeOperator"
   | "member.create"
@@ -40,7 +42,11 @@ export type AuditAction =
   | "webhook.reseal"
   | "document.create"
   | "document.update"
-  | "document.delete";
+  | "document.delete"
+  | "telephonyAccount.create"
+  | "telephonyAccount.update"
+  | "telephonyAccount.delete"
+  | "telephonyAccount.reseal";
 
 /** Who changed what, and when. Contains the names of the changed fields, never their values. */
 export interface AuditRecord {
@@ -58,7 +64,8 @@ export interface AuditRecord {
     | "member"
     | "node"
     | "webhook"
-    | "document";
+    | "document"
+    | "telephonyAccount";
   readonly targetId: string;
   /** The target's name at the time. */
   readonly targetName: string;

@@ -5,7 +5,15 @@ import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 import { auditOf } from "./audit-store.js";
 
-const FIELDS = ["number", "orgId", "createdAtMs", "vendor", "agentId"] as const;
+const FIELDS = [
+  "number",
+  "orgId",
+  "createdAtMs",
+  "vendor",
+  "agentId",
+  "accountId",
+  "importedAtMs",
+] as const;
 
 /** The organizations' telephone numbers. */
 export class PhoneNumberStore {
@@ -36,6 +44,18 @@ export class PhoneNumberStore {
       .executeTakeFirst();
   }
 
+  /** The vendor of the organization's own account that the number is in; undefined where it is in none. */
+  async ownVendorOf(orgId: string, number: string): Promise<string | undefined> {
+    const row = await this.#db
+      .selectFrom("phoneNumbers")
+      .innerJoin("telephonyAccounts", "telephonyAccounts.id", "phoneNumbers.accountId")
+      .select("telephonyAccounts.vendor")
+      .where("phoneNumbers.number", "=", number)
+      .where("phoneNumbers.orgId", "=", orgId)
+      .executeTakeFirst();
+    return row?.vendor;
+  }
+
   async belongsTo(orgId: string, number: string): Promise<boolean> {
     const row = await this.#db
       .selectFrom("phoneNumbers")
@@ -56,15 +76,20 @@ export class PhoneNumberStore {
       .execute();
   }
 
-  /** False if the number is not that organization's. */
-  async setAgent(
-    { number, orgId, agentId }: Pick<PhoneNumberRecord, "number" | "orgId" | "agentId">,
+  /** False when the number is not that organization's. */
+  async update(
+    {
+      number,
+      orgId,
+      agentId,
+      accountId,
+    }: Pick<PhoneNumberRecord, "number" | "orgId" | "agentId" | "accountId">,
     entry?: AuditRecord,
   ): Promise<boolean> {
     const [{ changes }] = await this.#atomic.change([
       this.#db
         .updateTable("phoneNumbers")
-        .set({ agentId })
+        .set({ agentId, accountId })
         .where("number", "=", number)
         .where("orgId", "=", orgId),
       ...auditOf(this.#db, entry),

@@ -6,9 +6,16 @@ import { auditOf } from "./audit-store.js";
 
 /**
  * Records with encrypted text: providers with their credentials, agents with the headers of their tools and the
- * secrets of their requests before calls and of their MCP servers, webhooks with their secrets.
+ * secrets of their requests before calls and of their MCP servers, webhooks with their secrets, telephony accounts.
  */
-export const CREDENTIAL_OWNERS = ["provider", "agent", "preCall", "mcp", "webhook"] as const;
+export const CREDENTIAL_OWNERS = [
+  "provider",
+  "agent",
+  "preCall",
+  "mcp",
+  "webhook",
+  "telephonyAccount",
+] as const;
 export type CredentialOwner = (typeof CREDENTIAL_OWNERS)[number];
 
 export interface SealedCredential {
@@ -28,6 +35,7 @@ const PLACES = {
   preCall: { table: "agents", column: "sealedPreCall" },
   mcp: { table: "agents", column: "sealedMcpSecrets" },
   webhook: { table: "webhookEndpoints", column: "sealedSecrets" },
+  telephonyAccount: { table: "telephonyAccounts", column: "sealedCredentials" },
 } as const;
 
 type Reference = Pick<SealedCredential, "owner" | "id">;

@@ -173,3 +173,45 @@ test("a call is placed where it may be, and stands under Calls with what became 
   await page.getByRole("link").filter({ hasText: "the line was busy" }).first().waitFor();
   assert.deepEqual(faults, []);
 });
+
+test("an account at a vendor is added and tried, and its number imported, answered and released", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer, { name: NAME });
+  const viewer = await visit("/numbers", customer);
+  const { page } = viewer;
+  await page.getByRole("button", { name: "Add an account" }).click();
+  const form = page.getByRole("dialog", { name: "Add a telephony account" });
+  await form.getByLabel("Vendor").selectOption({ label: "Telnyx" });
+  await form.getByLabel("Vendor").selectOption({ label: "Twilio" });
+  await form.getByLabel("Account SID").fill("not an id");
+  await form.getByLabel("Auth token").fill("our-own-token");
+  await form.getByRole("button", { name: "Add the account" }).click();
+  await form.getByText("expected 1 to 64 letters").waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await form.getByLabel("Account SID").fill("AC1");
+  await form.getByRole("button", { name: "Add the account" }).click();
+  const account = page.getByRole("group", { name: "Account Twilio" });
+  await account.getByRole("button", { name: "Test" }).click();
+  await account.getByText("It works").waitFor();
+  assert.ok(!(await page.content()).includes("our-own-token"));
+  await account.getByRole("button", { name: "Import numbers" }).click();
+  await account.getByLabel("Imported numbers are answered by").selectOption({ label: NAME });
+  const { number } = stand.simulator.account.numbers[0] ?? { number: "" };
+  await account.getByRole("button", { name: `Import ${number}` }).click();
+  await account.getByText("imported", { exact: true }).waitFor();
+  assert.match(
+    stand.simulator.account.webhookOf(number),
+    /\/api\/telephony\/voice\?vendor=twilio&account=/,
+  );
+  const answering = page.getByLabel(`Agent that answers ${number}`);
+  await answering.waitFor();
+  assert.equal(await answering.inputValue(), agent.id);
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("button", { name: "Release" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Release" }).click();
+  await account.getByRole("button", { name: `Import ${number}` }).waitFor();
+  await account.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await account.waitFor({ state: "detached" });
+  assert.deepEqual(viewer.faults, []);
+});

@@ -39,6 +39,8 @@ async function filledFile(): Promise<string> {
     createdAtMs: NOON_MS,
     vendor: null,
     agentId: null,
+    accountId: null,
+    importedAtMs: null,
   });
   const calls = Array.from({ length: CALLS }, (_, index) => callRecord({ id: `call ${index}` }));
   await Promise.all(calls.map((call) => database.calls.start(call, "run")));

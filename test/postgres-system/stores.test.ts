@@ -27,6 +27,7 @@ await import("../storage/tenancy/organization-overview-store.test.js");
 await import("../storage/tenancy/organization-store.test.js");
 await import("../storage/tenancy/owner-columns.test.js");
 await import("../storage/tenancy/phone-number-store.test.js");
+await import("../storage/tenancy/telephony-account-store.test.js");
 await import("../storage/tenancy/plan-store.test.js");
 await import("../storage/tenancy/provider-store.test.js");
 await import("../storage/calls/recording-store.test.js");

@@ -8,6 +8,7 @@ import { HttpMethod, MachineDetectionBehavior, Voice } from "@vonage/voice";
 import Telnyx from "telnyx";
 import twilio from "twilio";
 import { startSandbox } from "../../engine/sandbox/sandbox.js";
+import { ACCOUNT_NUMBERS } from "../../engine/sandbox/telephone/phone-account-apis.js";
 import { SANDBOX_TWILIO } from "../../engine/sandbox/telephone/sandbox-telephony.js";
 import { Changes } from "../doubles/changes.js";
 
@@ -70,6 +71,38 @@ for (const [vendor, baseUrl] of [
     await assert.rejects(calls.create({ ...order, to: "+15550100009" }), { status: 400 });
   });
 }
+
+for (const [vendor, baseUrl] of [
+  ["Twilio", urls.twilio],
+  ["SignalWire", `${urls.signalwire}/api/laml`],
+] as const) {
+  test(`Twilio's own client lists the numbers of a simulated ${vendor} account, and sets a webhook`, async () => {
+    const { incomingPhoneNumbers, api } = twilioAt(baseUrl);
+    const account = await api.accounts(SANDBOX_TWILIO.accountSid).fetch();
+    assert.equal(account.status, "active");
+    const [first] = await incomingPhoneNumbers.list({ limit: 1 });
+    assert.ok(first);
+    const voiceUrl = `${base}/${vendor}`;
+    const changed = await incomingPhoneNumbers(first.sid).update({ voiceUrl, voiceMethod: "POST" });
+    assert.equal(changed.voiceUrl, voiceUrl);
+    assert.equal((await incomingPhoneNumbers.list()).length, ACCOUNT_NUMBERS.length);
+  });
+}
+
+test("Telnyx's own client lists numbers, and gives one to a TeXML application", async () => {
+  const client = new Telnyx({ apiKey: "key", baseURL: `${urls.telnyx}/v2`, maxRetries: 0 });
+  const change = { friendly_name: "Calls", voice_url: `${base}/voice` };
+  const { data: application } = await client.texmlApplications.update("17", change);
+  assert.equal(application?.voice_url, change.voice_url);
+  const {
+    data: [first],
+  } = await client.phoneNumbers.list();
+  assert.equal(first?.phone_number, ACCOUNT_NUMBERS[0]);
+  const { data: changed } = await client.phoneNumbers.update(first?.id ?? "", {
+    connection_id: "17",
+  });
+  assert.equal(changed?.connection_id, "17");
+});
 
 test("Telnyx's own client places and hangs up a call with a TeXML application", async () => {
   const client = new Telnyx({ apiKey: "key", baseURL: `${urls.telnyx}/v2`, maxRetries: 0 });

@@ -37,6 +37,8 @@ async function withNumber(vendor?: string): Promise<Customer> {
     number: CALLED,
     vendor: vendor ?? null,
     agentId: second.id,
+    accountId: null,
+    isImported: false,
   });
   return customer;
 }

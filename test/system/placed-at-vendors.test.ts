@@ -10,7 +10,6 @@ import {
   PhoneApiSimulator,
   type SimulatedCall,
 } from "../../engine/sandbox/telephone/phone-api-simulator.js";
-import { PHONE_API_WIRES } from "../../engine/sandbox/telephone/phone-api-wires.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
 import { VendorCall } from "./phone-vendor-call.js";
@@ -44,12 +43,12 @@ const VENDORS: readonly Vendor[] = [
 ];
 
 const simulators = {
-  signalwire: new PhoneApiSimulator(PHONE_API_WIRES.signalwire),
-  telnyx: new PhoneApiSimulator(PHONE_API_WIRES.telnyx),
-  plivo: new PhoneApiSimulator(PHONE_API_WIRES.plivo),
-  vonage: new PhoneApiSimulator(PHONE_API_WIRES.vonage),
-  jambonz: new PhoneApiSimulator(PHONE_API_WIRES.jambonz),
-  asterisk: new PhoneApiSimulator(PHONE_API_WIRES.asterisk),
+  signalwire: new PhoneApiSimulator("signalwire"),
+  telnyx: new PhoneApiSimulator("telnyx"),
+  plivo: new PhoneApiSimulator("plivo"),
+  vonage: new PhoneApiSimulator("vonage"),
+  jambonz: new PhoneApiSimulator("jambonz"),
+  asterisk: new PhoneApiSimulator("asterisk"),
 };
 
 const apis = new Map<Vendor, Server>();
@@ -157,9 +156,15 @@ function callTo<T>(
   });
 }
 
-async function placed(vendor: Vendor, to: string, detectMachine = false) {
+async function placed(
+  vendor: Vendor,
+  to: string,
+  detectMachine = false,
+  changes: Parameters<TestServer["agent"]>[1] = {},
+) {
   const { customer, from } = await customerWithNumber();
-  const agent = await server.agent(customer, { persona: { greeting: "hello there" } });
+  const greeting = "hello there";
+  const agent = await server.agent(customer, { persona: { greeting }, ...changes });
   const order = { agentId: agent.id, to, from, vendor, detectMachine };
   const { status, answer } = await post(customer, order);
   assert.equal(status, 201, JSON.stringify(answer));
@@ -284,3 +289,56 @@ test("a vendor without an API for it is named, and so are the settings of one wi
   const { status } = await post(customer, { ...order, vendor: "acme" });
   assert.equal(status, 400);
 });
+
+const TRANSFER_TO = "+15550103333";
+
+for (const [status, result, words] of [
+  ["busy", "busy", /^I am sorry, the line is busy/],
+  ["timeout", "noAnswer", /^I am sorry, nobody answered there/],
+  ["rejected", "rejected", /^I am sorry/],
+  ["completed", "answered", undefined],
+] as const) {
+  test(`vonage: a call is handed on over REST, and its leg that ends as ${status} is ${result}`, async () => {
+    const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
+    const { customer, call } = await placed("vonage", "+15550101000", false, { tools });
+    const phone = await talk("vonage", call);
+    assert.match(await phone.said(1), /hello there/i);
+    phone.play();
+    phone.say("transfer me");
+    assert.equal(await phone.said(2), "One moment please, I will transfer you.");
+    assert.deepEqual(call.transferredTo, [], "the agent's words are heard first");
+    phone.play();
+    assert.equal(await phone.closed, 1000);
+    const [document = ""] = call.transferredTo;
+    const dial = VENDOR_DOCUMENTS["vonage"]?.readDial?.(document);
+    assert.deepEqual([dial?.to, dial?.ringSec], [TRANSFER_TO, 30]);
+    const event = { uuid: "p1", to: "15550103333", status };
+    const body = JSON.stringify({ ...event, ...(status === "completed" && { duration: "42" }) });
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(dial?.next ?? "", { method: "POST", headers, body });
+    const next = await answer.text();
+    if (words === undefined) {
+      assert.equal(next, "");
+    } else {
+      const step = vonageStep(next, call.id);
+      const stream = VENDOR_STREAMS[STREAMS.vonage];
+      assert.ok(stream);
+      const again = await VendorCall.connect(step.url, stream);
+      again.send(withIds(stream.start(step.parameters["token"] ?? ""), call.id, undefined));
+      assert.match(await again.said(2), words);
+      again.drop();
+    }
+    await call.end();
+    await server.settled();
+    const [first] = await server.calls(customer);
+    const transfer = Object(first?.metadata["transfer"]);
+    assert.deepEqual(
+      [transfer.result, transfer.reason, transfer.to],
+      [result, status, TRANSFER_TO],
+    );
+    const isAnswered = words === undefined;
+    const { endReason } = first?.metadata ?? {};
+    assert.equal(endReason, isAnswered ? "transferred" : "transferFailed");
+    assert.equal(transfer.durationSec, isAnswered ? 42 : undefined);
+  });
+}

@@ -338,6 +338,31 @@ export function useOutboundNumbers() {
   });
 }
 
+/** Credentials are never in the answer. */
+export function useTelephonyAccounts() {
+  return useQuery({
+    queryKey: ["telephonyAccounts"],
+    queryFn: () => answered(api.GET("/api/dashboard/telephony-accounts")),
+  });
+}
+
+export function useTelephonyVendors() {
+  return useQuery({
+    queryKey: ["telephonyVendors"],
+    queryFn: () => answered(api.GET("/api/dashboard/telephony-vendors")),
+  });
+}
+
+/** Asks the vendor. */
+export function useAccountNumbers(id: string) {
+  const path = { id };
+  return useQuery({
+    queryKey: ["telephonyAccounts", id, "numbers"],
+    queryFn: () =>
+      answered(api.GET("/api/dashboard/telephony-accounts/{id}/numbers", { params: { path } })),
+  });
+}
+
 export function useMembers() {
   return useQuery({
     queryKey: ["members"],

@@ -7,10 +7,12 @@ import { queryClient, useAgents, useOutboundNumbers } from "../model/queries.js"
 import { SERVER_URL } from "../model/server-address.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { type Figure, Figures } from "../parts/figures.js";
+import { ConfirmButton } from "../parts/forms/confirm-dialog.js";
 import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded, Outline } from "../parts/states.js";
 import { PLAYED } from "./call-page.js";
+import { TelephonyAccounts } from "./telephony-accounts.js";
 
 type Agent = Answered<"getAgent">;
 
@@ -33,6 +35,10 @@ export function NumbersPage() {
               <h2>Inbound calls</h2>
               <InboundNumbers agents={all} numbers={numbers.inbound} />
               <Inbound agents={all} />
+            </section>
+            <section className="card stack">
+              <h2>Your telephony accounts</h2>
+              <TelephonyAccounts agents={all} />
             </section>
             <section className="card stack">
               <h2>Allowed numbers</h2>
@@ -75,6 +81,9 @@ function InboundNumbers({ agents, numbers }: InboundNumbersProps) {
               Vendor
             </th>
             <th scope="col">Answered by</th>
+            <th scope="col">
+              <span className="hidden">Release</span>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -87,11 +96,35 @@ function InboundNumbers({ agents, numbers }: InboundNumbersProps) {
               <td>
                 <AnsweringAgent agents={agents} number={each} />
               </td>
+              <td className="number">
+                {each.isImported ? <ReleaseNumber number={each.number} /> : null}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+function ReleaseNumber({ number }: { number: string }) {
+  return (
+    <ConfirmButton
+      action="Release"
+      name={number}
+      consequence="No agent answers or calls from it any more. It stays in your account."
+      keep="Keep it"
+      act={() => {
+        const params = { path: { id: number } };
+        return answered(api.DELETE("/api/dashboard/phone-numbers/{id}", { params }));
+      }}
+      onDone={() =>
+        Promise.all([
+          queryClient.invalidateQueries({ queryKey: ["phoneNumbers"] }),
+          queryClient.invalidateQueries({ queryKey: ["telephonyAccounts"] }),
+        ])
+      }
+    />
   );
 }
 

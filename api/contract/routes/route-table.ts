@@ -3,6 +3,7 @@ import { KNOWLEDGE_ROUTES } from "./knowledge-routes.js";
 import { OPERATOR_ROUTES } from "./operator-routes.js";
 import { MEMBER_ROUTES, ORGANIZATION_ROUTES } from "./organization-routes.js";
 import { PLATFORM_ROUTES } from "./platform-routes.js";
+import { TELEPHONY_ACCOUNT_ROUTES } from "./telephony-account-routes.js";
 import { WEBHOOK_ROUTES } from "./webhook-routes.js";
 
 /** Every endpoint of the REST API. What serves, validates, guards and documents them is made from this. */
@@ -13,6 +14,7 @@ export const ROUTES = {
   ...AGENT_ROUTES,
   ...KNOWLEDGE_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...TELEPHONY_ACCOUNT_ROUTES,
   ...OPERATOR_ROUTES,
 };
 

@@ -162,16 +162,17 @@ export class OutboundCalls implements PlacedCalls {
    */
   async place(tenant: Tenant, order: OutboundOrder): Promise<QueuedCall> {
     const { telephony, opener, newId, log } = this.#deps;
-    const placing = telephony.vendorFor(order.vendor);
+    const orgId = tenant.organization.id;
+    const placing = await telephony.vendorFor(orgId, order);
     if ("missing" in placing) throw notConfigured(order.vendor, placing.missing);
     const { agentId } = order;
     const refusal = await opener.refusal({ tenant, agentId });
     if (refusal !== undefined) throw placingRefused(refusal);
-    const orgId = tenant.organization.id;
     await this.#requireNumber(orgId, order.from);
     await this.#requireTarget(orgId, order.to);
-    const { vendor } = placing;
-    const claims = { callId: newId(), orgId, agentId, vendor };
+    const { vendor, ownAccount } = placing;
+    const own = ownAccount ? { ownAccount } : {};
+    const claims = { callId: newId(), orgId, agentId, vendor, ...own };
     const { from, to } = order;
     const values = mergedValues(order);
     const { apiKeyId } = tenant;
@@ -393,8 +394,9 @@ export class OutboundCalls implements PlacedCalls {
     if (callRef !== undefined) this.#cancel(claims, callRef);
   }
 
-  #cancel({ callId, vendor }: OutboundClaims, callRef: string): void {
-    this.#deps.telephony.hangUp(vendor, callRef).catch((error: unknown) => {
+  #cancel(claims: OutboundClaims, callRef: string): void {
+    const { callId } = claims;
+    this.#deps.telephony.hangUp(claims, callRef).catch((error: unknown) => {
       this.#deps.log.error({ callId, error }, "a placed call could not be hung up");
     });
   }

@@ -1,6 +1,12 @@
-import type { CallControlApi, CallToPlace } from "../../telephony/call-control.js";
+import { RequestError } from "../../request-error.js";
+import type {
+  CallAccount,
+  CallControlApi,
+  CallControlApis,
+  CallToPlace,
+} from "../../telephony/call-control.js";
 import type { CallValues } from "../../telephony/call-values.js";
-import { accountVariables, DEFAULT_PHONE_VENDOR } from "../../telephony/phone-vendors.js";
+import { accountVariables } from "../../telephony/phone-vendors.js";
 import { PHONE_VENDOR_NAMES, type PhoneVendorName } from "../../telephony/telephony-settings.js";
 
 /** Where the vendor requests the instructions for an answered call. */
@@ -32,13 +38,16 @@ type PlacingApi = CallControlApi & Required<Pick<CallControlApi, "place">>;
 /** One vendor's account with the callback addresses on this server. */
 export interface PlacingVendor {
   readonly vendor: PhoneVendorName;
+  /** The organization's own account places the call. */
+  readonly ownAccount: boolean;
   /** Resolves with the vendor's id of the call. Rejects with a VendorError. */
   place(order: OutboundOrder, token: string, ringTimeoutSec: number): Promise<string>;
 }
 
 export interface OutboundTelephonyOptions {
-  /** By the vendors' names. */
-  readonly apis: Readonly<Record<string, CallControlApi | undefined>>;
+  readonly apis: CallControlApis;
+  /** The vendor of the organization's own account that the number is in; undefined: the installation's account. */
+  readonly ownVendorOf: (orgId: string, number: string) => Promise<string | undefined>;
   /** This server's address as vendors reach it, read for every call; undefined if they cannot reach it. */
   readonly baseUrl: (() => string) | undefined;
 }
@@ -51,18 +60,30 @@ export class OutboundTelephony {
     this.#options = options;
   }
 
-  /** The named vendor, or the first that can place calls; or the names of the missing settings. */
-  vendorFor(
-    wanted: PhoneVendorName | undefined,
-  ): PlacingVendor | { readonly missing: readonly string[] } {
-    const { baseUrl } = this.#options;
-    const names = wanted === undefined ? PHONE_VENDOR_NAMES : [wanted];
-    const vendor = names.find((name) => this.#api(name) !== undefined);
-    const api = vendor && this.#api(vendor);
-    if (vendor === undefined || api === undefined || baseUrl === undefined) {
-      const ofAccount = api === undefined ? accountVariables(wanted ?? DEFAULT_PHONE_VENDOR) : [];
+  /**
+   * The organization's own account that `from` is in; else, of the installation's, that of the named vendor, or the first that
+   * can. Or the settings that are missing, by their names. RequestError `invalid_request`: `from` is at another vendor.
+   */
+  async vendorFor(
+    orgId: string,
+    { vendor: wanted, from }: Pick<OutboundOrder, "vendor" | "from">,
+  ): Promise<PlacingVendor | { readonly missing: readonly string[] }> {
+    const { baseUrl, ownVendorOf } = this.#options;
+    const own = await ownVendorOf(orgId, from);
+    if (own !== undefined && wanted !== undefined && own !== wanted) {
+      const message = `expected ${own}, where \`from\` is a number of the organization's account`;
+      const details = [{ path: "vendor", message }];
+      throw new RequestError("invalid_request", `vendor: ${message}`, { details });
+    }
+    const chosen = own ?? wanted;
+    const names = PHONE_VENDOR_NAMES.filter((name) => chosen === undefined || name === chosen);
+    const found = await this.#first(names, orgId, own !== undefined);
+    if (found === undefined || baseUrl === undefined) {
+      const ofAccount =
+        found === undefined ? accountVariables(names.length === 1 ? names[0] : undefined) : [];
       return { missing: [...ofAccount, ...(baseUrl === undefined ? ["PUBLIC_BASE_URL"] : [])] };
     }
+    const { vendor, api } = found;
     const base = baseUrl().replace(/\/$/, "");
     const place: PlacingVendor["place"] = (order, token, ringTimeoutSec) => {
       const call: CallToPlace = {
@@ -75,17 +96,24 @@ export class OutboundTelephony {
       };
       return api.place(call);
     };
-    return { vendor, place };
+    return { vendor, ownAccount: own !== undefined, place };
   }
 
   /** Ends a call that is still ringing. Rejects with a VendorError. */
-  async hangUp(vendor: string, callRef: string): Promise<void> {
-    await this.#options.apis[vendor]?.hangUp(callRef, "ringing");
+  async hangUp(account: CallAccount, callRef: string): Promise<void> {
+    await (await this.#options.apis.of(account))?.hangUp(callRef, "ringing");
   }
 
-  #api(vendor: PhoneVendorName): PlacingApi | undefined {
-    const api = this.#options.apis[vendor];
-    return api !== undefined && canPlace(api) ? api : undefined;
+  async #first(
+    names: readonly PhoneVendorName[],
+    orgId: string,
+    ownAccount: boolean,
+  ): Promise<{ readonly vendor: PhoneVendorName; readonly api: PlacingApi } | undefined> {
+    for (const vendor of names) {
+      const api = await this.#options.apis.of({ vendor, orgId, ownAccount });
+      if (api !== undefined && canPlace(api)) return { vendor, api };
+    }
+    return undefined;
   }
 }
 

@@ -1,11 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Exchange } from "../exchange.js";
 import type { Simulator } from "../simulator.js";
-import type {
-  PhoneApiWire,
-  PlacedOrder,
-  PlacedState,
-  SimulatedCallIds,
+import { SimulatedPhoneAccount } from "./phone-account-apis.js";
+import {
+  PHONE_API_WIRES,
+  type PhoneApiWire,
+  type PlacedOrder,
+  type PlacedState,
+  type SimulatedCallIds,
 } from "./phone-api-wires.js";
 
 /** Timeout of a report to the server under test. A failed report is not repeated. */
@@ -32,6 +34,8 @@ export class SimulatedCall implements SimulatedCallIds {
   readonly order: PlacedOrder;
   /** The reported states, each with the server's response. */
   readonly reports: string[] = [];
+  /** The documents that the call has left its stream for. */
+  readonly transferredTo: string[] = [];
   /** The server's response when the call was answered; undefined until then. */
   document: string | undefined;
   readonly #wire: PhoneApiWire;
@@ -119,14 +123,16 @@ export class SimulatedCall implements SimulatedCallIds {
  * hangs up. The other end does not talk: the test opens the stream of the document.
  */
 export class PhoneApiSimulator implements Simulator {
+  readonly account: SimulatedPhoneAccount;
   readonly #wire: PhoneApiWire;
   /** How long a person who answers stays, if neither side hangs up before. */
   readonly #talkMs: number;
   readonly #closed = new AbortController();
   #calls: SimulatedCall[] = [];
 
-  constructor(wire: PhoneApiWire, talkMs = Number.POSITIVE_INFINITY) {
-    this.#wire = wire;
+  constructor(vendor: keyof typeof PHONE_API_WIRES, talkMs = Number.POSITIVE_INFINITY) {
+    this.#wire = PHONE_API_WIRES[vendor];
+    this.account = new SimulatedPhoneAccount(vendor);
     this.#talkMs = talkMs;
   }
 
@@ -139,10 +145,18 @@ export class PhoneApiSimulator implements Simulator {
     const authorization = exchange.header("authorization") ?? "";
     const { method = "" } = exchange.request;
     const body = (await exchange.readText()) ?? "";
+    const ofAccount = this.account.answerTo({ method, url: exchange.url, authorization, body });
+    if (ofAccount !== undefined) return answer(exchange, ofAccount);
     const read = this.#wire.read({ method, path: exchange.url.pathname, authorization, body });
     if (read === undefined) return answer(exchange, [404, { error: "no such address" }]);
     if (read.kind === "unauthorized") return answer(exchange, this.#wire.unauthorized);
     if (read.kind === "wrong") return answer(exchange, this.#wire.refused);
+    if (read.kind === "transfer") {
+      const call = this.#calls.find(({ id }) => id === read.id);
+      if (call === undefined || call.isOver) return answer(exchange, this.#wire.unknownCall);
+      call.transferredTo.push(read.document);
+      return answer(exchange, this.#wire.hungUp);
+    }
     if (read.kind === "hangUp") {
       const call = this.#calls.find(({ id }) => id === read.id);
       if (call === undefined || call.isOver) return answer(exchange, this.#wire.unknownCall);

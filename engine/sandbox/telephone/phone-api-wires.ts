@@ -37,6 +37,8 @@ export interface ApiRequest {
 export type ApiOrder =
   | { readonly kind: "place"; readonly order: PlacedOrder }
   | { readonly kind: "hangUp"; readonly id: string }
+  /** The call leaves what it does for this document, which the request itself has. */
+  | { readonly kind: "transfer"; readonly id: string; readonly document: string }
   /** The vendor would answer with 400 or 422. */
   | { readonly kind: "wrong" }
   | { readonly kind: "unauthorized" };
@@ -289,6 +291,13 @@ const VonageOrder = v.pipe(
     }),
   ),
 );
+const VonageTransfer = v.object({
+  action: v.literal("transfer"),
+  destination: v.object({
+    type: v.literal("ncco"),
+    ncco: v.pipe(v.array(v.looseObject({ action: v.string() })), v.minLength(1)),
+  }),
+});
 const VonageClaims = v.object({
   application_id: v.string(),
   iat: v.number(),
@@ -319,7 +328,10 @@ const vonage: PhoneApiWire = {
     const fields = jsonOf(body);
     if (id === undefined) return method === "POST" ? placing(VonageOrder, fields) : undefined;
     if (method !== "PUT") return undefined;
-    return fields["action"] === "hangup" ? { kind: "hangUp", id } : { kind: "wrong" };
+    if (fields["action"] === "hangup") return { kind: "hangUp", id };
+    const transfer = v.safeParse(VonageTransfer, fields);
+    if (!transfer.success) return { kind: "wrong" };
+    return { kind: "transfer", id, document: JSON.stringify(transfer.output.destination.ncco) };
   },
   newId: randomUUID,
   placed: ({ id }) => [

@@ -12,6 +12,7 @@ import {
 } from "../faults.js";
 import { Journal } from "../journal.js";
 import type { Simulator, Upgrade } from "../simulator.js";
+import { SimulatedPhoneAccount } from "./phone-account-apis.js";
 import type { PhoneCaller } from "./phone-caller.js";
 import { type DialInstruction, dialledIn, signatureHeader } from "./phone-webhook.js";
 import { type AnsweredCall, simulatedTelephone, type Telephone } from "./telephone.js";
@@ -284,6 +285,7 @@ export interface TwilioSimulatorOptions {
  * transfers. Accepts any account and signs with its password, as the vendor does.
  */
 export class TwilioSimulator implements Simulator {
+  readonly account = new SimulatedPhoneAccount("twilio");
   readonly #faults: SandboxFaults;
   readonly #journal: Journal;
   readonly #person: Telephone;
@@ -304,10 +306,11 @@ export class TwilioSimulator implements Simulator {
   async handleRequest(exchange: Exchange): Promise<void> {
     const request = this.#journal.nextRequest();
     const [, account, sid] = PATH.exec(exchange.url.pathname) ?? [];
-    this.#journal.record("twilio", "request", request, sid === undefined ? "place" : "update");
+    const what = account === undefined ? "account" : sid === undefined ? "place" : "update";
+    this.#journal.record("twilio", "request", request, what);
     const fault = takeFault(this.#faults, "twilio", TWILIO_REFUSALS);
     if (fault !== undefined && isRefusal(fault)) return refuse(exchange, fault);
-    if (account === undefined) return answerError(exchange, 404, 20_404);
+    if (account === undefined) return this.#answerOfAccount(exchange);
     const authToken = passwordOf(exchange, account);
     if (authToken === undefined) return refuse(exchange, "unauthorized");
     const form = new URLSearchParams(await exchange.readText());
@@ -325,6 +328,15 @@ export class TwilioSimulator implements Simulator {
   close(): void {
     for (const call of this.#calls) call.drop();
     this.#exchange.close();
+  }
+
+  async #answerOfAccount(exchange: Exchange): Promise<void> {
+    const authorization = exchange.header("authorization") ?? "";
+    const { method = "" } = exchange.request;
+    const body = (await exchange.readText()) ?? "";
+    const answered = this.account.answerTo({ method, url: exchange.url, authorization, body });
+    if (answered === undefined) answerError(exchange, 404, 20_404);
+    else exchange.answerJson(...answered);
   }
 
   #place(exchange: Exchange, form: URLSearchParams, authToken: string): void {

@@ -10,6 +10,7 @@ import {
 } from "../../audio/audio-format.js";
 import { parseAnswer } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
+import { addressField, idField, keyField } from "../account-form.js";
 import type { CallControlApi, CallToPlace } from "../call-control.js";
 import type { CallInstructions, Dial } from "../call-instructions.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
@@ -231,7 +232,11 @@ export class AsteriskCalls implements CallControlApi {
     await unlessOver(this.#request("DELETE", `/channels/${encodeURIComponent(channelId)}`));
   }
 
-  #request(method: "POST" | "DELETE", path: string, body?: string): Promise<string> {
+  async verify(): Promise<void> {
+    await this.#request("GET", "/asterisk/info?only=system");
+  }
+
+  #request(method: "GET" | "POST" | "DELETE", path: string, body?: string): Promise<string> {
     const { user, password, baseUrl } = this.#account;
     return telephonyRequest(this.#context, {
       vendor: VENDOR,
@@ -254,6 +259,7 @@ const STREAM_CAPABILITIES = {
   failedTransfer: "comesBack",
   sendDigits: "tones",
   receiveDigits: "messages",
+  importNumbers: "none",
 } as const;
 
 /** Asterisk's WebSocket channel. */
@@ -261,6 +267,18 @@ export const ASTERISK: PhoneVendor = {
   newWire: asteriskWire,
   placedReport: (body) => placedReport(body, "dialStatus"),
   transferReport: asteriskDialReport,
+  account: {
+    fields: [
+      addressField("baseUrl", "ARI address", {
+        expected: "ARI's address, such as https://pbx.example.com/ari",
+      }),
+      idField("user", "ARI user"),
+      keyField("password", "ARI password"),
+    ],
+    settings: ({ user, password, baseUrl }) => ({ asterisk: { user, password, baseUrl } }),
+    namesAddress: true,
+    provesNumbers: false,
+  },
   accountVariables: ["ASTERISK_ARI_URL", "ASTERISK_ARI_USER", "ASTERISK_ARI_PASSWORD"],
   callControl: ({ asterisk: { user, password, baseUrl } }, context) => {
     if (user === undefined || password === undefined || baseUrl === undefined) return undefined;

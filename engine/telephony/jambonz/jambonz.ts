@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { PCM_8K, PHONE_RATE_HZ } from "../../audio/audio-format.js";
 import { parseAnswer } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
+import { addressField, idField, keyField } from "../account-form.js";
 import { bodyHash } from "../body-hash.js";
 import type { CallControlApi, CallToPlace, HangUpState } from "../call-control.js";
 import {
@@ -182,19 +183,27 @@ export class JambonzCalls implements CallControlApi {
     await unlessOver(this.#request("PUT", `/${encodeURIComponent(callSid)}`, { call_status }));
   }
 
+  async verify(): Promise<void> {
+    await this.#ask("GET", "");
+  }
+
   #request(method: "POST" | "PUT", path: string, body: unknown): Promise<string> {
+    return this.#ask(method, `/Calls${path}`, JSON.stringify(body));
+  }
+
+  #ask(method: "GET" | "POST" | "PUT", path: string, body?: string): Promise<string> {
     const { accountSid, apiKey, baseUrl } = this.#account;
     return telephonyRequest(this.#context, {
       vendor: VENDOR,
       baseUrl,
       method,
-      path: `/v1/Accounts/${encodeURIComponent(accountSid)}/Calls${path}`,
+      path: `/v1/Accounts/${encodeURIComponent(accountSid)}${path}`,
       headers: {
         accept: "application/json",
         authorization: `Bearer ${apiKey}`,
-        "content-type": "application/json",
+        ...(body !== undefined && { "content-type": "application/json" }),
       },
-      body: JSON.stringify(body),
+      ...(body !== undefined && { body }),
     });
   }
 }
@@ -271,6 +280,22 @@ export const JAMBONZ: PhoneVendor = {
   transferReport: jambonzDialReport,
   isCallerWaiting: (body) => isCallerThere(body, "call_status"),
   placedReport: jambonzPlacedReport,
+  account: {
+    fields: [
+      addressField("baseUrl", "API address", {
+        expected: "the API's address, such as https://api.example.com",
+      }),
+      idField("accountSid", "Account SID"),
+      keyField("apiKey", "API key"),
+      keyField("webhookSecret", "Webhook secret", { isRequired: false }),
+    ],
+    settings: ({ accountSid, apiKey, baseUrl }, { jambonz }) => ({
+      jambonz: { accountSid, apiKey, baseUrl: baseUrl ?? jambonz.baseUrl },
+    }),
+    webhookKeys: ({ webhookSecret }) => ({ jambonz: webhookSecret }),
+    namesAddress: true,
+    provesNumbers: false,
+  },
   accountVariables: ["JAMBONZ_ACCOUNT_SID", "JAMBONZ_API_KEY"],
   capabilities: {
     place: "rest",
@@ -280,6 +305,7 @@ export const JAMBONZ: PhoneVendor = {
     failedTransfer: "comesBack",
     sendDigits: "tones",
     receiveDigits: "messages",
+    importNumbers: "none",
   },
   callControl: ({ jambonz }, context) => {
     const { accountSid, apiKey } = jambonz;

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import {
   bytesPerSample,
@@ -8,6 +8,14 @@ import {
 } from "../../audio/audio-format.js";
 import { parseAnswer } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
+import { idField, keyField } from "../account-form.js";
+import {
+  type AccountNumber,
+  type AccountNumbersApi,
+  accountNumber,
+  NUMBERS_PAGE_MAX_BYTES,
+  readPages,
+} from "../account-numbers.js";
 import { toBase64 } from "../base64-audio.js";
 import type { CallControlApi, CallToPlace, HangUpState } from "../call-control.js";
 import {
@@ -151,6 +159,21 @@ export function plivoDialReport(body: string): TransferReport | undefined {
 
 const VENDOR = "plivo";
 const Placed = v.object({ request_uuid: v.string() });
+const PAGE_SIZE = 20;
+/** More applications of one account are not looked through: another one is made. */
+const APPLICATION_PAGES_MAX = 5;
+const Meta = v.object({ next: v.optional(v.nullable(v.string())) });
+const NumbersPage = v.object({
+  meta: Meta,
+  objects: v.array(v.object({ number: v.string(), alias: v.optional(v.nullable(v.string())) })),
+});
+const ApplicationsPage = v.object({
+  meta: Meta,
+  objects: v.array(
+    v.object({ app_id: v.string(), answer_url: v.optional(v.nullable(v.string())) }),
+  ),
+});
+const CreatedApplication = v.object({ app_id: v.string() });
 
 /** What Plivo posts to `hangup_url`, and to `machine_detection_url` with the verdict alone. */
 export function plivoPlacedReport(body: string): PlacedReport {
@@ -203,7 +226,61 @@ export class PlivoCalls implements CallControlApi {
     await unlessOver(this.#request("DELETE", `${resource}/${encodeURIComponent(callUuid)}/`));
   }
 
-  #request(method: "POST" | "DELETE", path: string, body?: string): Promise<string> {
+  async verify(): Promise<void> {
+    await this.#request("GET", "");
+  }
+
+  /** A number names an application, and that the address (https://www.plivo.com/docs/numbers/api/account-phone-number). */
+  get numbers(): AccountNumbersApi {
+    return {
+      list: () => readPages((index) => this.#numbersPage(index)),
+      setWebhook: async ({ ref }, url) => {
+        const app_id = (await this.#applicationFor(url)) ?? (await this.#newApplication(url));
+        await this.#request(
+          "POST",
+          `Number/${encodeURIComponent(ref)}/`,
+          JSON.stringify({ app_id }),
+        );
+      },
+    };
+  }
+
+  async #numbersPage(
+    index: number,
+  ): Promise<{ readonly numbers: readonly AccountNumber[]; readonly isLast: boolean }> {
+    const answer = await this.#request("GET", `Number/?${pageQuery(index)}`);
+    const { objects, meta } = parseAnswer(VENDOR, NumbersPage, answer);
+    const numbers = objects.flatMap(({ number: written, alias }) => {
+      const number = accountNumber(written);
+      const label = alias ?? "";
+      return number === undefined ? [] : [{ number, ref: written, label, webhookUrl: undefined }];
+    });
+    return { numbers, isLast: (meta.next ?? "") === "" };
+  }
+
+  /** Another number of the account has it already. */
+  async #applicationFor(url: string): Promise<string | undefined> {
+    for (let index = 0; index < APPLICATION_PAGES_MAX; index += 1) {
+      const answer = await this.#request("GET", `Application/?${pageQuery(index)}`);
+      const { objects, meta } = parseAnswer(VENDOR, ApplicationsPage, answer);
+      const found = objects.find(({ answer_url }) => answer_url === url);
+      if (found !== undefined) return found.app_id;
+      if ((meta.next ?? "") === "") return undefined;
+    }
+    return undefined;
+  }
+
+  async #newApplication(url: string): Promise<string> {
+    const application = {
+      app_name: `Parley ${randomUUID()}`,
+      answer_url: url,
+      answer_method: "POST",
+    };
+    const answer = await this.#request("POST", "Application/", JSON.stringify(application));
+    return parseAnswer(VENDOR, CreatedApplication, answer).app_id;
+  }
+
+  #request(method: "GET" | "POST" | "DELETE", path: string, body?: string): Promise<string> {
     const { authId, authToken, baseUrl } = this.#account;
     return telephonyRequest(this.#context, {
       vendor: VENDOR,
@@ -216,8 +293,14 @@ export class PlivoCalls implements CallControlApi {
         ...(body !== undefined && { "content-type": "application/json" }),
       },
       ...(body !== undefined && { body }),
+      answerMaxBytes: NUMBERS_PAGE_MAX_BYTES,
     });
   }
+}
+
+/** Plivo lists 20 at most. */
+function pageQuery(index: number): string {
+  return `limit=${PAGE_SIZE}&offset=${index * PAGE_SIZE}`;
 }
 
 /** Plivo and Vonage write numbers without it. */
@@ -360,6 +443,15 @@ export const PLIVO: PhoneVendor = {
     identity: ({ header }) => ({ id: header("x-plivo-signature-v3-nonce"), isUnique: true }),
   },
   placedReport: plivoPlacedReport,
+  account: {
+    fields: [idField("authId", "Auth ID"), keyField("authToken", "Auth token")],
+    settings: ({ authId, authToken }, { plivo }) => ({
+      plivo: { authId, authToken, baseUrl: plivo.baseUrl },
+    }),
+    webhookKeys: ({ authToken }) => ({ plivo: authToken }),
+    namesAddress: false,
+    provesNumbers: true,
+  },
   accountVariables: ["PLIVO_AUTH_ID", "PLIVO_AUTH_TOKEN"],
   capabilities: {
     place: "rest",
@@ -369,6 +461,7 @@ export const PLIVO: PhoneVendor = {
     failedTransfer: "comesBack",
     sendDigits: "tones",
     receiveDigits: "messages",
+    importNumbers: "rest",
   },
   callControl: ({ plivo }, context) => {
     const { authId, authToken } = plivo;

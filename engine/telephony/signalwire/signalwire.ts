@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { MULAW_8K, type PcmEncoding } from "../../audio/audio-format.js";
+import { addressField, idField, keyField } from "../account-form.js";
 import { XML_DOCUMENT } from "../call-instructions.js";
 import { MediaStream, type StreamDialect } from "../media-stream.js";
 import type { PhoneVendor } from "../phone-vendor.js";
@@ -69,6 +70,23 @@ export const SIGNALWIRE: PhoneVendor = {
     identity: ({ header }) => ({ id: signatureIn(header), isUnique: false }),
   },
   placedReport: twimlPlacedReport,
+  account: {
+    fields: [
+      idField("projectId", "Project ID"),
+      addressField("baseUrl", "Space address", {
+        expected: "the space's address, such as https://example.signalwire.com",
+      }),
+      keyField("apiToken", "API token"),
+      keyField("signingKey", "Signing key", { isRequired: false }),
+    ],
+    settings: ({ projectId, apiToken, baseUrl }) => ({
+      signalwire: { projectId, apiToken, baseUrl },
+    }),
+    webhookKeys: ({ signingKey }) => ({ signalwire: signingKey }),
+    namesAddress: true,
+    vendorHost: /^[\w-]+\.signalwire\.com$/,
+    provesNumbers: true,
+  },
   accountVariables: ["SIGNALWIRE_PROJECT_ID", "SIGNALWIRE_API_TOKEN", "SIGNALWIRE_BASE_URL"],
   callControl: ({ signalwire: { projectId, apiToken, baseUrl } }, context) => {
     if (projectId === undefined || apiToken === undefined || baseUrl === undefined)
@@ -83,6 +101,8 @@ export const SIGNALWIRE: PhoneVendor = {
     return {
       place: (call) => calls.place(call),
       hangUp: (callSid, state) => calls.hangUp(callSid, state),
+      verify: () => calls.verify(),
+      numbers: calls.numbers,
     };
   },
   capabilities: {
@@ -93,6 +113,7 @@ export const SIGNALWIRE: PhoneVendor = {
     failedTransfer: "comesBack",
     sendDigits: "tones",
     receiveDigits: "messages",
+    importNumbers: "rest",
   },
 };
 

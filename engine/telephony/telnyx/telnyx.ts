@@ -3,6 +3,14 @@ import * as v from "valibot";
 import { MULAW_8K, type PcmEncoding } from "../../audio/audio-format.js";
 import { parseAnswer, tryParse } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
+import { idField, keyField } from "../account-form.js";
+import {
+  type AccountNumber,
+  type AccountNumbersApi,
+  accountNumber,
+  NUMBERS_PAGE_MAX_BYTES,
+  readPages,
+} from "../account-numbers.js";
 import { toBase64 } from "../base64-audio.js";
 import { bodyHash } from "../body-hash.js";
 import type { CallToPlace } from "../call-control.js";
@@ -71,6 +79,25 @@ const Refusal = v.object({
   errors: v.tupleWithRest([v.object({ code: v.string() })], v.unknown()),
 });
 
+const PAGE_SIZE = 100;
+const NumbersPage = v.object({
+  data: v.array(
+    v.object({
+      id: v.string(),
+      phone_number: v.string(),
+      connection_name: v.optional(v.nullable(v.string())),
+    }),
+  ),
+  meta: v.object({ total_pages: v.number() }),
+});
+const Application = v.object({
+  data: v.object({
+    friendly_name: v.string(),
+    voice_url: v.optional(v.nullable(v.string())),
+    voice_method: v.optional(v.nullable(v.string())),
+  }),
+});
+
 /** The call control id. */
 const Placed = v.object({ call_sid: v.string() });
 const REPORTED_STATES = "initiated ringing answered completed";
@@ -120,19 +147,66 @@ export class TelnyxCalls {
     return parseAnswer(VENDOR, Placed, answer).call_sid;
   }
 
+  async verify(): Promise<void> {
+    await this.#request("GET", "/v2/phone_numbers?page[size]=1");
+  }
+
+  /**
+   * Telnyx has the address in the TeXML application, and the number names the application
+   * (https://developers.telnyx.com/api-reference/phone-number-configurations/list-phone-numbers).
+   */
+  numbersOf(texmlAppId: string): AccountNumbersApi {
+    const application = `/v2/texml_applications/${encodeURIComponent(texmlAppId)}`;
+    return {
+      list: () => readPages((index) => this.#numbersPage(index)),
+      setWebhook: async ({ ref }, url) => {
+        const { data } = parseAnswer(VENDOR, Application, await this.#request("GET", application));
+        if (data.voice_url !== url || data.voice_method?.toLowerCase() !== "post") {
+          const { friendly_name } = data;
+          const change = { friendly_name, voice_url: url, voice_method: "post" };
+          await this.#request("PATCH", application, change);
+        }
+        const path = `/v2/phone_numbers/${encodeURIComponent(ref)}`;
+        await this.#request("PATCH", path, { connection_id: texmlAppId });
+      },
+    };
+  }
+
+  async #numbersPage(
+    index: number,
+  ): Promise<{ readonly numbers: readonly AccountNumber[]; readonly isLast: boolean }> {
+    const path = `/v2/phone_numbers?page[size]=${PAGE_SIZE}&page[number]=${index + 1}`;
+    const { data, meta } = parseAnswer(VENDOR, NumbersPage, await this.#request("GET", path));
+    const numbers = data.flatMap(({ id, phone_number, connection_name }) => {
+      const number = accountNumber(phone_number);
+      const label = connection_name ?? "";
+      return number === undefined ? [] : [{ number, ref: id, label, webhookUrl: undefined }];
+    });
+    return { numbers, isLast: index + 1 >= meta.total_pages };
+  }
+
   #post(path: string, body: Readonly<Record<string, unknown>>): Promise<string> {
+    return this.#request("POST", path, body);
+  }
+
+  #request(
+    method: "GET" | "POST" | "PATCH",
+    path: string,
+    body?: Readonly<Record<string, unknown>>,
+  ): Promise<string> {
     const { apiKey, baseUrl } = this.#account;
     return telephonyRequest(this.#context, {
       vendor: VENDOR,
       baseUrl,
-      method: "POST",
+      method,
       path,
       headers: {
         accept: "application/json",
         authorization: `Bearer ${apiKey}`,
-        "content-type": "application/json",
+        ...(body !== undefined && { "content-type": "application/json" }),
       },
-      body: JSON.stringify(body),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      answerMaxBytes: NUMBERS_PAGE_MAX_BYTES,
       codeOf: (words) => tryParse(Refusal, words)?.value.errors[0].code,
     });
   }
@@ -262,6 +336,23 @@ export const TELNYX: PhoneVendor = {
     }),
   },
   placedReport: twimlPlacedReport,
+  account: {
+    fields: [
+      keyField("apiKey", "API key"),
+      idField("texmlAppId", "TeXML application ID", { isRequired: false }),
+      keyField("publicKey", "Public key", {
+        isRequired: false,
+        format: /^[A-Za-z0-9+/]{43}=$/,
+        expected: "32 bytes in base64",
+      }),
+    ],
+    settings: ({ apiKey, texmlAppId }, { telnyx }) => ({
+      telnyx: { apiKey, texmlAppId, baseUrl: telnyx.baseUrl },
+    }),
+    webhookKeys: ({ publicKey }) => ({ telnyx: publicKey }),
+    namesAddress: false,
+    provesNumbers: true,
+  },
   accountVariables: ["TELNYX_API_KEY", "TELNYX_TEXML_APP_ID"],
   capabilities: {
     place: "rest",
@@ -271,6 +362,7 @@ export const TELNYX: PhoneVendor = {
     failedTransfer: "comesBack",
     sendDigits: "tones",
     receiveDigits: "messages",
+    importNumbers: "rest",
   },
   callControl: ({ telnyx }, context) => {
     const { apiKey, texmlAppId, baseUrl } = telnyx;
@@ -278,7 +370,9 @@ export const TELNYX: PhoneVendor = {
     const calls = new TelnyxCalls({ apiKey, baseUrl }, context);
     return {
       hangUp: (callControlId) => calls.hangUp(callControlId),
+      verify: () => calls.verify(),
       ...(texmlAppId !== undefined && {
+        numbers: calls.numbersOf(texmlAppId),
         place: (call: CallToPlace) => calls.place(texmlAppId, call),
       }),
     };

@@ -1,6 +1,13 @@
 import * as v from "valibot";
 import { parseAnswer, tryParse } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
+import {
+  type AccountNumber,
+  type AccountNumbersApi,
+  accountNumber,
+  NUMBERS_PAGE_MAX_BYTES,
+  readPages,
+} from "../account-numbers.js";
 import type { CallControlApi, CallToPlace, HangUpState } from "../call-control.js";
 import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
 
@@ -10,6 +17,19 @@ const CALL_SID = /^[\w-]{1,64}$/;
 const EVENTS = ["initiated", "ringing", "answered", "completed"];
 
 const Placed = v.object({ sid: v.pipe(v.string(), v.regex(CALL_SID)) });
+/** What one page has at most at both vendors is a thousand; a record has some 1.5 kB. */
+const PAGE_SIZE = 100;
+const NumbersPage = v.object({
+  incoming_phone_numbers: v.array(
+    v.object({
+      sid: v.pipe(v.string(), v.regex(CALL_SID)),
+      phone_number: v.string(),
+      friendly_name: v.optional(v.nullable(v.string())),
+      voice_url: v.optional(v.nullable(v.string())),
+    }),
+  ),
+  next_page_uri: v.optional(v.nullable(v.string())),
+});
 const Refusal = v.object({ code: v.optional(v.nullable(v.number())) });
 
 export interface TwilioAccount {
@@ -50,7 +70,11 @@ export class TwilioCalls implements CallControlApi {
       form.append("AsyncAmdStatusCallback", call.statusUrl);
       form.append("AsyncAmdStatusCallbackMethod", "POST");
     }
-    return parseAnswer(this.#account.vendor, Placed, await this.#post("Calls.json", form)).sid;
+    return parseAnswer(
+      this.#account.vendor,
+      Placed,
+      await this.#request("POST", "/Calls.json", form),
+    ).sid;
   }
 
   /** A call that has ended already is a success. */
@@ -64,24 +88,59 @@ export class TwilioCalls implements CallControlApi {
     await this.#update(callSid, { Twiml: twiml });
   }
 
-  async #update(callSid: string, fields: Readonly<Record<string, string>>): Promise<void> {
-    const path = `Calls/${encodeURIComponent(callSid)}.json`;
-    await this.#post(path, new URLSearchParams(fields));
+  async verify(): Promise<void> {
+    await this.#request("GET", "");
   }
 
-  #post(path: string, form: URLSearchParams): Promise<string> {
+  /** https://www.twilio.com/docs/phone-numbers/api/incomingphonenumber-resource */
+  get numbers(): AccountNumbersApi {
+    return {
+      list: () => readPages((index) => this.#numbersPage(index)),
+      setWebhook: async ({ ref }, url) => {
+        // An application of the number would count more than its address.
+        const fields = { VoiceUrl: url, VoiceMethod: "POST", VoiceApplicationSid: "" };
+        const path = `/IncomingPhoneNumbers/${encodeURIComponent(ref)}.json`;
+        await this.#request("POST", path, new URLSearchParams(fields));
+      },
+    };
+  }
+
+  async #numbersPage(
+    index: number,
+  ): Promise<{ readonly numbers: readonly AccountNumber[]; readonly isLast: boolean }> {
+    const query = new URLSearchParams({ PageSize: String(PAGE_SIZE), Page: String(index) });
+    const answer = await this.#request("GET", `/IncomingPhoneNumbers.json?${query.toString()}`);
+    const page = parseAnswer(this.#account.vendor, NumbersPage, answer);
+    const numbers = page.incoming_phone_numbers.flatMap((each): readonly AccountNumber[] => {
+      const number = accountNumber(each.phone_number);
+      if (number === undefined) return [];
+      const label = each.friendly_name ?? "";
+      return [{ number, ref: each.sid, label, webhookUrl: each.voice_url ?? undefined }];
+    });
+    return { numbers, isLast: (page.next_page_uri ?? "") === "" };
+  }
+
+  async #update(callSid: string, fields: Readonly<Record<string, string>>): Promise<void> {
+    const path = `/Calls/${encodeURIComponent(callSid)}.json`;
+    await this.#request("POST", path, new URLSearchParams(fields));
+  }
+
+  /** `path`: below that of the account, which is `.json` itself where there is none. */
+  #request(method: "GET" | "POST", path: string, form?: URLSearchParams): Promise<string> {
     const { vendor, accountSid, authToken, baseUrl } = this.#account;
+    const account = `/${API_VERSION}/Accounts/${encodeURIComponent(accountSid)}`;
     return telephonyRequest(this.#context, {
       vendor,
       baseUrl,
-      method: "POST",
-      path: `/${API_VERSION}/Accounts/${encodeURIComponent(accountSid)}/${path}`,
+      method,
+      path: path === "" ? `${account}.json` : `${account}${path}`,
       headers: {
         accept: "application/json",
         authorization: basicAuthorization(accountSid, authToken),
-        "content-type": "application/x-www-form-urlencoded",
+        ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
       },
-      body: form.toString(),
+      ...(form !== undefined && { body: form.toString() }),
+      answerMaxBytes: NUMBERS_PAGE_MAX_BYTES,
       // Listed at https://www.twilio.com/docs/api/errors.
       codeOf: (body) => tryParse(Refusal, body)?.value.code ?? undefined,
     });

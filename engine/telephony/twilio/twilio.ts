@@ -1,3 +1,4 @@
+import { idField, keyField } from "../account-form.js";
 import { XML_DOCUMENT } from "../call-instructions.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import { twimlPlacedReport } from "../placed-report.js";
@@ -39,6 +40,15 @@ export const TWILIO: PhoneVendor = {
     identity: ({ header }) => ({ id: header("x-twilio-signature"), isUnique: false }),
   },
   placedReport: twimlPlacedReport,
+  account: {
+    fields: [idField("accountSid", "Account SID"), keyField("authToken", "Auth token")],
+    settings: ({ accountSid, authToken }, { twilio }) => ({
+      twilio: { accountSid, authToken, baseUrl: twilio.baseUrl },
+    }),
+    webhookKeys: ({ authToken }) => ({ twilio: authToken }),
+    namesAddress: false,
+    provesNumbers: true,
+  },
   accountVariables: ["TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN"],
   callControl: ({ twilio: { accountSid, authToken, baseUrl } }, context) => {
     if (accountSid === undefined || authToken === undefined) return undefined;
@@ -48,6 +58,8 @@ export const TWILIO: PhoneVendor = {
       place: (call) => calls.place(call),
       hangUp: (callSid, state) => calls.hangUp(callSid, state),
       transfer: (callSid, dial) => calls.redirect(callSid, dialAndAsk(dial)),
+      verify: () => calls.verify(),
+      numbers: calls.numbers,
     };
   },
   capabilities: {
@@ -58,5 +70,6 @@ export const TWILIO: PhoneVendor = {
     failedTransfer: "comesBack",
     sendDigits: "tones",
     receiveDigits: "messages",
+    importNumbers: "rest",
   },
 };

@@ -5,6 +5,14 @@ import { frameBytesOf, PCM_16K, PHONE_RATE_HZ, type RawFormat } from "../../audi
 import { VendorError } from "../../vendors/contracts.js";
 import { parseAnswer } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
+import { idField, keyField, pemField } from "../account-form.js";
+import {
+  type AccountNumber,
+  type AccountNumbersApi,
+  accountNumber,
+  NUMBERS_PAGE_MAX_BYTES,
+  readPages,
+} from "../account-numbers.js";
 import { bodyHash } from "../body-hash.js";
 import type { CallControlApi, CallToPlace } from "../call-control.js";
 import {
@@ -21,7 +29,7 @@ import type { PhoneVendor, PlacedReport } from "../phone-vendor.js";
 import type { PhoneWire } from "../phone-wire.js";
 import { placedReport } from "../placed-report.js";
 import { parametersOf, parseJson, type StreamMessage, startMessage } from "../stream-message.js";
-import { telephonyRequest, unlessOver } from "../telephony-request.js";
+import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
 import { isRecent, WEBHOOK_AGE_MAX_MS } from "../webhook-age.js";
 import { webhookField } from "../webhook-field.js";
@@ -108,7 +116,11 @@ export function vonageSayAndHangUp({ text, language }: Farewell): string {
 }
 
 /** Vonage writes numbers without the plus. As a synchronous `connect` it asks what to do when nobody is reached. */
-export function vonageDial({ to, ringSec, resultUrl, callerId }: Dial): string {
+export function vonageDial(dial: Dial): string {
+  return JSON.stringify(dialActions(dial));
+}
+
+function dialActions({ to, ringSec, resultUrl, callerId }: Dial): readonly unknown[] {
   const endpoint = isSipAddress(to)
     ? { type: "sip", uri: to }
     : { type: "phone", number: plain(to) };
@@ -120,7 +132,7 @@ export function vonageDial({ to, ringSec, resultUrl, callerId }: Dial): string {
     eventType: "synchronous",
     eventUrl: [resultUrl],
   };
-  return JSON.stringify([connect]);
+  return [connect];
 }
 
 function plain(number: string): string {
@@ -142,7 +154,37 @@ export interface VonageAccount {
   readonly applicationId: string;
   /** PEM (PKCS #8). */
   readonly privateKey: string;
+  /** What the APIs of numbers and applications want in place of a token. */
+  readonly apiKey?: string | undefined;
+  readonly apiSecret?: string | undefined;
   readonly baseUrl: string;
+}
+
+/** The numbers have a host of their own, unless a test or a proxy stands for both. */
+const NUMBERS_HOSTS: readonly (readonly [api: string, numbers: string])[] = [
+  ["//api.nexmo.com", "//rest.nexmo.com"],
+  ["//api.vonage.com", "//rest.nexmo.com"],
+];
+const PAGE_SIZE = 100;
+const NumbersPage = v.object({
+  count: v.optional(v.number(), 0),
+  numbers: v.optional(v.array(v.object({ country: v.string(), msisdn: v.string() })), []),
+});
+/** Parts that are not named here are sent back as they came: a PUT replaces the application. */
+const Application = v.looseObject({
+  name: v.string(),
+  capabilities: v.optional(v.record(v.string(), v.unknown()), {}),
+});
+const VoiceCapability = v.looseObject({
+  webhooks: v.optional(v.record(v.string(), v.unknown()), {}),
+});
+
+interface VonageRequest {
+  readonly baseUrl: string;
+  readonly method: "GET" | "POST" | "PUT";
+  readonly path: string;
+  readonly json?: string | undefined;
+  readonly form?: URLSearchParams;
 }
 
 /** Vonage's REST API of calls (https://developer.vonage.com/en/api/voice), each request with a token of the application's. */
@@ -173,18 +215,103 @@ export class VonageCalls implements CallControlApi {
     await unlessOver(this.#request("PUT", `/${encodeURIComponent(uuid)}`, { action: "hangup" }));
   }
 
-  async #request(method: "POST" | "PUT", path: string, body: unknown): Promise<string> {
+  /** The caller's leg leaves the stream, which ends, for the objects (https://developer.vonage.com/en/api/voice#updateCall). */
+  async transfer(uuid: string, dial: Dial): Promise<void> {
+    const destination = { type: "ncco", ncco: dialActions(dial) };
+    const path = `/${encodeURIComponent(uuid)}`;
+    await this.#request("PUT", path, { action: "transfer", destination });
+  }
+
+  async verify(): Promise<void> {
+    await this.#request("GET", "?page_size=1");
+  }
+
+  /** https://developer.vonage.com/en/api/numbers, with https://developer.vonage.com/en/api/application.v2 for the address. */
+  get numbers(): AccountNumbersApi | undefined {
+    const { apiKey, apiSecret } = this.#account;
+    if (apiKey === undefined || apiSecret === undefined) return undefined;
+    const authorization = basicAuthorization(apiKey, apiSecret);
+    return {
+      list: () => readPages((index) => this.#numbersPage(authorization, index)),
+      setWebhook: async ({ number, ref: country }, url) => {
+        await this.#setAnswerUrl(authorization, url);
+        const { applicationId } = this.#account;
+        const form = { country, msisdn: plain(number), app_id: applicationId };
+        await this.#ask(authorization, {
+          baseUrl: this.#numbersUrl,
+          method: "POST",
+          path: "/number/update",
+          form: new URLSearchParams(form),
+        });
+      },
+    };
+  }
+
+  get #numbersUrl(): string {
+    const { baseUrl } = this.#account;
+    const [api, numbers] = NUMBERS_HOSTS.find(([host]) => baseUrl.includes(host)) ?? [];
+    return api === undefined || numbers === undefined ? baseUrl : baseUrl.replace(api, numbers);
+  }
+
+  /** A number is named by its country beside itself. */
+  async #numbersPage(
+    authorization: string,
+    index: number,
+  ): Promise<{ readonly numbers: readonly AccountNumber[]; readonly isLast: boolean }> {
+    const path = `/account/numbers?size=${PAGE_SIZE}&index=${index + 1}`;
+    const baseUrl = this.#numbersUrl;
+    const answer = await this.#ask(authorization, { baseUrl, method: "GET", path });
+    const page = parseAnswer(VENDOR, NumbersPage, answer);
+    const numbers = page.numbers.flatMap(({ country, msisdn }): readonly AccountNumber[] => {
+      const number = accountNumber(msisdn);
+      return number === undefined
+        ? []
+        : [{ number, ref: country, label: "", webhookUrl: undefined }];
+    });
+    return { numbers, isLast: (index + 1) * PAGE_SIZE >= page.count };
+  }
+
+  async #setAnswerUrl(authorization: string, url: string): Promise<void> {
+    const { applicationId, baseUrl } = this.#account;
+    const path = `/v2/applications/${encodeURIComponent(applicationId)}`;
+    const answer = await this.#ask(authorization, { baseUrl, method: "GET", path });
+    const { id: _id, _links, ...application } = parseAnswer(VENDOR, Application, answer);
+    const voice = v.parse(VoiceCapability, application.capabilities["voice"] ?? {});
+    const answer_url = { address: url, http_method: "POST" };
+    const capabilities = {
+      ...application.capabilities,
+      voice: { ...voice, webhooks: { ...voice.webhooks, answer_url } },
+    };
+    const body = JSON.stringify({ ...application, capabilities });
+    await this.#ask(authorization, { baseUrl, method: "PUT", path, json: body });
+  }
+
+  async #request(method: "GET" | "POST" | "PUT", path: string, body?: unknown): Promise<string> {
+    const { baseUrl } = this.#account;
+    const json = body === undefined ? undefined : JSON.stringify(body);
+    const authorization = `Bearer ${await this.#token()}`;
+    return this.#ask(authorization, { baseUrl, method, path: `/v1/calls${path}`, json });
+  }
+
+  #ask(
+    authorization: string,
+    { baseUrl, method, path, json, form }: VonageRequest,
+  ): Promise<string> {
+    const body = json ?? form?.toString();
+    const contentType =
+      form === undefined ? "application/json" : "application/x-www-form-urlencoded";
     return telephonyRequest(this.#context, {
       vendor: VENDOR,
-      baseUrl: this.#account.baseUrl,
+      baseUrl,
       method,
-      path: `/v1/calls${path}`,
+      path,
       headers: {
         accept: "application/json",
-        authorization: `Bearer ${await this.#token()}`,
-        "content-type": "application/json",
+        authorization,
+        ...(body !== undefined && { "content-type": contentType }),
       },
-      body: JSON.stringify(body),
+      ...(body !== undefined && { body }),
+      answerMaxBytes: NUMBERS_PAGE_MAX_BYTES,
     });
   }
 
@@ -301,15 +428,31 @@ export const VONAGE: PhoneVendor = {
   alwaysNamesCall: true,
   passesCallId: true,
   placedReport: vonagePlacedReport,
+  account: {
+    fields: [
+      idField("applicationId", "Application ID"),
+      pemField("privateKey", "Private key"),
+      keyField("signatureSecret", "Signature secret", { isRequired: false }),
+      idField("apiKey", "API key, to import numbers", { isRequired: false }),
+      keyField("apiSecret", "API secret, to import numbers", { isRequired: false }),
+    ],
+    settings: ({ applicationId, privateKey, apiKey, apiSecret }, { vonage }) => ({
+      vonage: { applicationId, privateKey, apiKey, apiSecret, baseUrl: vonage.baseUrl },
+    }),
+    webhookKeys: ({ signatureSecret }) => ({ vonage: signatureSecret }),
+    namesAddress: false,
+    provesNumbers: true,
+  },
   accountVariables: ["VONAGE_APPLICATION_ID", "VONAGE_PRIVATE_KEY"],
   capabilities: {
     place: "rest",
     machineDetection: "report",
     hangUp: "rest",
-    transfer: "document",
+    transfer: "rest",
     failedTransfer: "comesBack",
     sendDigits: "tones",
     receiveDigits: "messages",
+    importNumbers: "rest",
   },
   callControl: ({ vonage }, context) => {
     const { applicationId, privateKey } = vonage;

@@ -1,5 +1,9 @@
 import type { Database } from "../../../storage/database.js";
-import type { OrganizationRecord, PhoneNumberRecord } from "../../../storage/records.js";
+import type {
+  OrganizationRecord,
+  PhoneNumberRecord,
+  TelephonyAccountRecord,
+} from "../../../storage/records.js";
 import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
 import { RequestError } from "../../request-error.js";
@@ -10,7 +14,10 @@ import type { Tenant } from "../tenant.js";
 import { calledNumber } from "./called-number.js";
 
 export interface PhoneNumbersOptions {
-  readonly database: Pick<Database, "agents" | "organizations" | "phoneNumbers">;
+  readonly database: Pick<
+    Database,
+    "agents" | "organizations" | "phoneNumbers" | "telephonyAccounts"
+  >;
   readonly clock: Clock;
   readonly newId: () => string;
   /** The administrator's id, as in `OrganizationsOptions`. */
@@ -69,30 +76,71 @@ export class PhoneNumbers {
     return found.vendor === null && isWhole ? found : undefined;
   }
 
-  /** Which agent answers the number; null: the first active one. RequestError `not_found`, `agent_not_found`. */
-  async assignAgent(
+  /** The vendor of the organization's own account that a call from this number is placed with. */
+  ownVendorOf(orgId: string, number: string): Promise<string | undefined> {
+    return this.#database.phoneNumbers.ownVendorOf(orgId, number);
+  }
+
+  /**
+   * Which agent answers the number (null: the first active one), and which account carries its calls (null: the installation's).
+   * RequestError `not_found`, `agent_not_found`, `invalid_request`.
+   */
+  async assign(
     tenant: Tenant,
+    number: string,
+    change: { readonly agentId: string | null; readonly accountId?: string | null | undefined },
+  ): Promise<PhoneNumberRecord> {
+    const found = await this.#requireOwn(tenant, number);
+    const { orgId } = found;
+    const { agentId, accountId = found.accountId } = change;
+    await this.#requireAgent(orgId, agentId);
+    if (accountId !== found.accountId) await this.#requireAccount(found, accountId);
+    const entry = this.#entryOf(tenant, "organization.assignNumber");
+    const { phoneNumbers } = this.#database;
+    if (!(await phoneNumbers.update({ number, orgId, agentId, accountId }, entry))) {
+      throw noSuchNumber();
+    }
+    return { ...found, agentId, accountId };
+  }
+
+  /**
+   * Takes a number that the organization's own account has listed. Where it has the number already and no agent is named, the
+   * number keeps its agent.
+   * RequestError `agent_not_found`, `number_taken`.
+   */
+  async importFrom(
+    tenant: Tenant,
+    { id: accountId, vendor }: Pick<TelephonyAccountRecord, "id" | "vendor">,
     number: string,
     agentId: string | null,
   ): Promise<PhoneNumberRecord> {
-    const { organization } = tenant;
-    const { agents, phoneNumbers } = this.#database;
-    const found = await phoneNumbers.find(number);
-    if (found?.orgId !== organization.id) throw noSuchNumber();
-    if (agentId !== null && (await agents.findById(organization.id, agentId)) === undefined) {
-      throw new RequestError("agent_not_found", "agentId: expected an agent of the organization");
+    const orgId = tenant.organization.id;
+    const { phoneNumbers } = this.#database;
+    await this.#requireAgent(orgId, agentId);
+    const entry = this.#entryOf(tenant, "organization.importNumber");
+    const { atMs: createdAtMs } = entry;
+    const record = { number, orgId, createdAtMs, vendor, agentId, accountId };
+    const imported: PhoneNumberRecord = { ...record, importedAtMs: createdAtMs };
+    try {
+      await phoneNumbers.insert(imported, entry);
+      return imported;
+    } catch (error) {
+      if (!(error instanceof UniqueViolationError)) throw error;
+      const found = await phoneNumbers.find(number);
+      if (found?.orgId !== orgId) throw takenNumber(error);
+      return this.assign(tenant, number, { agentId: agentId ?? found.agentId, accountId });
     }
-    const { id: orgId, name } = organization;
-    const entry = auditEntry({
-      id: this.#newId(),
-      atMs: this.#clock.epochMs(),
-      actor: actorOf(tenant),
-      action: "organization.assignNumber",
-      target: { type: "organization", id: orgId, orgId, name },
-      changes: ["phoneNumbers"],
-    });
-    if (!(await phoneNumbers.setAgent({ number, orgId, agentId }, entry))) throw noSuchNumber();
-    return { ...found, agentId };
+  }
+
+  /** Gives up a number that came from an account. RequestError `not_found`; `conflict`: the operator assigned it. */
+  async release(tenant: Tenant, number: string): Promise<void> {
+    const { orgId, importedAtMs } = await this.#requireOwn(tenant, number);
+    if (importedAtMs === null) {
+      const message = "the platform's operator has assigned this number and has to revoke it";
+      throw new RequestError("conflict", message);
+    }
+    const entry = this.#entryOf(tenant, "organization.releaseNumber");
+    await this.#database.phoneNumbers.remove(orgId, number, entry);
   }
 
   /**
@@ -111,7 +159,8 @@ export class PhoneNumbers {
     try {
       const { id: orgId } = organization;
       const createdAtMs = entry.atMs;
-      const record = { number, orgId, createdAtMs, vendor: vendor ?? null, agentId: null };
+      const none = { agentId: null, accountId: null, importedAtMs: null };
+      const record = { number, orgId, createdAtMs, vendor: vendor ?? null, ...none };
       await this.#database.phoneNumbers.insert(record, entry);
       return { organization, isNew: true };
     } catch (error) {
@@ -122,13 +171,7 @@ export class PhoneNumbers {
         const message = `the number already has ${found.vendor === null ? "no vendor" : `the vendor ${found.vendor}`}: revoke it first`;
         throw new RequestError("conflict", message);
       }
-      throw new RequestError(
-        "number_taken",
-        "the number belongs to another organization: revoke it there first",
-        {
-          cause: error,
-        },
-      );
+      throw takenNumber(error);
     }
   }
 
@@ -169,6 +212,52 @@ export class PhoneNumbers {
     return auditEntry({ id: this.#newId(), atMs, actor, action, target, changes });
   }
 
+  #entryOf(
+    tenant: Tenant,
+    action:
+      | "organization.assignNumber"
+      | "organization.importNumber"
+      | "organization.releaseNumber",
+  ): AuditRecord {
+    const { id, name } = tenant.organization;
+    return auditEntry({
+      id: this.#newId(),
+      atMs: this.#clock.epochMs(),
+      actor: actorOf(tenant),
+      action,
+      target: { type: "organization", id, orgId: id, name },
+      changes: ["phoneNumbers"],
+    });
+  }
+
+  async #requireOwn({ organization }: Tenant, number: string): Promise<PhoneNumberRecord> {
+    const found = await this.#database.phoneNumbers.find(number);
+    if (found?.orgId !== organization.id) throw noSuchNumber();
+    return found;
+  }
+
+  async #requireAgent(orgId: string, agentId: string | null): Promise<void> {
+    const { agents } = this.#database;
+    if (agentId !== null && (await agents.findById(orgId, agentId)) === undefined) {
+      throw new RequestError("agent_not_found", "agentId: expected an agent of the organization");
+    }
+  }
+
+  async #requireAccount(
+    { orgId, vendor, importedAtMs }: PhoneNumberRecord,
+    accountId: string | null,
+  ): Promise<void> {
+    if (accountId === null) {
+      if (importedAtMs === null) return;
+      throw wrongAccount("expected the account that the number came from");
+    }
+    const account = await this.#database.telephonyAccounts.findById(accountId);
+    if (account?.orgId !== orgId) throw wrongAccount("expected an account of the organization");
+    if (vendor !== null && vendor !== account.vendor) {
+      throw wrongAccount(`expected an account at ${vendor}, the number's vendor`);
+    }
+  }
+
   async #findOwned(ownerEmail: string): Promise<OrganizationRecord> {
     const email = canonicalEmail(ownerEmail);
     const organization = await this.#database.organizations.findByOwnerEmail(email);
@@ -187,4 +276,14 @@ function requireNumber(written: string): string {
 
 function noSuchNumber(): RequestError {
   return new RequestError("not_found", "the organization has no such number");
+}
+
+function wrongAccount(message: string): RequestError {
+  const details = [{ path: "accountId", message }];
+  return new RequestError("invalid_request", `accountId: ${message}`, { details });
+}
+
+function takenNumber(cause: unknown): RequestError {
+  const message = "the number belongs to another organization: revoke it there first";
+  return new RequestError("number_taken", message, { cause });
 }

@@ -42,7 +42,7 @@ export interface StreamRequest {
 }
 
 export interface MethodRequest extends Omit<StreamRequest, "body"> {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly body: string | Uint8Array | undefined;
 }
 

@@ -19,6 +19,7 @@ import { CallReports } from "../../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
 import { SandboxPeople } from "../../../engine/calls/outbound/sandbox-people.js";
 import { Recordings } from "../../../engine/calls/recording/recordings.js";
+import { TelephonyAccounts } from "../../../engine/calls/telephony-accounts.js";
 import { ToolTests } from "../../../engine/calls/tool-tests.js";
 import { NodeList } from "../../../engine/cluster/node-registry.js";
 import { DocumentReader } from "../../../engine/knowledge/document-reader.js";
@@ -28,6 +29,7 @@ import { AccessTokens } from "../../../engine/security/access-token.js";
 import { ClientTokens } from "../../../engine/security/client-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 import { passwordMark } from "../../../engine/security/password.js";
+import { telephonySettings } from "../../../engine/telephony/telephony-settings.js";
 import { Agents } from "../../../engine/tenancy/agents/agents.js";
 import { PhoneNumbers } from "../../../engine/tenancy/agents/phone-numbers.js";
 import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
@@ -74,6 +76,8 @@ export interface PlatformOptions {
   readonly extend?: HttpParts["extend"];
   /** Where the platform's vendors are; left out, they are nowhere. Organizations' own may be on loopback. */
   readonly vendorUrls?: PlatformUrls;
+  /** Stands for Twilio's address, with which organizations' own accounts are asked. */
+  readonly telephonyUrl?: string;
   readonly usesSandbox?: boolean;
 }
 
@@ -133,12 +137,14 @@ export class LoopbackPlatform {
     const logger = new RecordingLogger();
     const connections = new Connections({ clock, allowPrivateAddresses: true });
     const vendorUrls = options.vendorUrls ?? NO_VENDORS;
+    const telephonyUrl = options.telephonyUrl ?? "http://127.0.0.1:9";
     const services = await buildServices({
       database,
       clock,
       logger,
       connections,
       vendorUrls,
+      telephonyUrl,
       dataDir: folder,
     });
     const { server, port } = await startServer({
@@ -206,6 +212,15 @@ export const CONTRACT_LIMITS = {
   vendorLimit: DEFAULT_VENDOR_LIMIT,
 };
 
+const NO_TELEPHONY = {
+  TELNYX_BASE_URL: "http://127.0.0.1:9",
+  PLIVO_BASE_URL: "http://127.0.0.1:9",
+  VONAGE_BASE_URL: "http://127.0.0.1:9",
+  JAMBONZ_BASE_URL: "http://127.0.0.1:9",
+  AUDIOSOCKET_PORT: 0,
+  TELEPHONY_VENDORS: [],
+};
+
 /** Whoever watches calls is told that the watch is on, and that it is over. */
 function closedFeed(clock: VirtualClock): CallFeed {
   const feed = new CallFeed(clock);
@@ -223,6 +238,7 @@ interface ServiceParts {
   readonly logger: RecordingLogger;
   readonly connections: Connections;
   readonly vendorUrls: PlatformUrls;
+  readonly telephonyUrl: string;
   readonly dataDir: string;
 }
 
@@ -232,6 +248,7 @@ async function buildServices({
   logger: log,
   connections,
   vendorUrls,
+  telephonyUrl,
   dataDir,
 }: ServiceParts): Promise<ApiServices> {
   const cipher = new CredentialCipher("0123456789abcdef".repeat(4));
@@ -269,6 +286,15 @@ async function buildServices({
     }),
     analysisRuns: new AnalysisRuns(parts),
     auditTrail: new AuditTrail(parts),
+    telephonyAccounts: new TelephonyAccounts({
+      ...parts,
+      phoneNumbers: new PhoneNumbers(parts),
+      settings: telephonySettings({ ...NO_TELEPHONY, TWILIO_BASE_URL: telephonyUrl }),
+      context: { clock: new SystemClock(), connections },
+      baseUrl: () => "https://voice.example.com",
+      allowPrivateAddresses: true,
+      log,
+    }),
     webhooks: new Webhooks({ ...parts, allowPrivateAddresses: true }),
     knowledge: new Knowledge({
       ...parts,

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import type { Route } from "../../../api/contract/routes/route.js";
 import { ROUTES } from "../../../api/contract/routes/route-table.js";
+import { startSandbox } from "../../../engine/sandbox/sandbox.js";
 import type { NewEvent } from "../../../storage/webhooks/event-record.js";
 import type { DeliveryRecord } from "../../../storage/webhooks/webhook-store.js";
 import { agentDraft, idIn } from "../routes/agent-drafts.js";
@@ -23,6 +24,7 @@ const ownedPaths = [
   "jobs",
   "phone-numbers",
   "documents",
+  "telephony-accounts",
 ] as const;
 type Owned = (typeof ownedPaths)[number];
 
@@ -43,12 +45,20 @@ const TTS_PROVIDER = {
   models: [{ modelId: "aura-2-thalia-en", label: "Thalia" }],
 };
 const DOCUMENTS = "/api/dashboard/knowledge/documents";
+const IN_NO_ACCOUNT = { accountId: null, importedAtMs: null };
+const TELEPHONY_ACCOUNT = {
+  vendor: "twilio",
+  name: "Victim's line",
+  settings: { accountSid: "AC1" },
+  credentials: { authToken: "secret" },
+};
 const WEBHOOK = {
   name: "Victim's",
   url: "https://victim.example.com/hook",
   eventTypes: ["call.failed"],
 };
 
+const sandbox = await startSandbox();
 let platform: LoopbackPlatform;
 let victim: Tenancy;
 let stranger: Tenancy;
@@ -57,7 +67,7 @@ let victimIds: Readonly<Record<Owned | "ttsProvider", string>>;
 let bodies: ReadonlyMap<string, unknown>;
 
 before(async () => {
-  platform = await LoopbackPlatform.start();
+  platform = await LoopbackPlatform.start({ telephonyUrl: sandbox.urls.twilio });
   victim = await platform.newTenancy("pro");
   stranger = await platform.newTenancy("pro");
   victimIds = await belongings(victim);
@@ -72,7 +82,10 @@ before(async () => {
     ["createApiKey", { name: "Mine" }],
     ["createClientToken", { agentId: victimIds.agents, ttlSec: 60 }],
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
-    ["updatePhoneNumber", { agentId: null }],
+    ["updatePhoneNumber", { agentId: null, accountId: victimIds["telephony-accounts"] }],
+    ["createTelephonyAccount", { ...TELEPHONY_ACCOUNT, name: "Mine" }],
+    ["updateTelephonyAccount", { name: "Mine now" }],
+    ["importAccountNumber", { number: "+15550102000", agentId: victimIds.agents }],
     ["transferCall", { to: "+15550100" }],
     ["sayAsPerson", { text: "Hello." }],
     ["createAgent", { ...(await agentDraft(platform, stranger)), ...theirProvider }],
@@ -92,7 +105,10 @@ before(async () => {
   ]);
 });
 
-after(() => platform.close());
+after(async () => {
+  await platform.close();
+  await sandbox.close();
+});
 
 async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
   const { client, database, clock } = platform;
@@ -106,6 +122,9 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
   const tts = await client.post("/api/dashboard/providers", TTS_PROVIDER, tenancy.byKey);
   assert.equal(tts.status, 201, tts.text);
   const webhook = await client.post("/api/dashboard/webhooks", WEBHOOK, tenancy.byKey);
+  const accounts = "/api/dashboard/telephony-accounts";
+  const account = await client.post(accounts, TELEPHONY_ACCOUNT, tenancy.byToken);
+  assert.equal(account.status, 201, account.text);
   const keys = await client.get("/api/dashboard/api-keys", tenancy.byKey);
   const members = await client.get("/api/dashboard/members", tenancy.byKey);
   const callId = randomUUID();
@@ -115,7 +134,14 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
   await database.calls.start(callRecord({ id: callId, orgId, agentId, startedAtMs }), "run");
   await recordCall(platform, { orgId, callId });
   const number = "+15550100777";
-  const owned = { number, orgId, createdAtMs: startedAtMs, vendor: null, agentId };
+  const owned = {
+    number,
+    orgId,
+    createdAtMs: startedAtMs,
+    vendor: null,
+    agentId,
+    ...IN_NO_ACCOUNT,
+  };
   await database.phoneNumbers.insert(owned);
   const event: NewEvent = {
     id: randomUUID(),
@@ -154,6 +180,7 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
     jobs: Object(jobs.body)[0].id,
     "phone-numbers": number,
     documents: Object(document.body).id,
+    "telephony-accounts": Object(account.body).id,
     ttsProvider: idIn(tts.body),
     agents: agentId,
     providers: idIn(provider.body),

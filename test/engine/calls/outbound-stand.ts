@@ -15,6 +15,7 @@ import { SystemClock } from "../../../engine/time/clock.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { Changes } from "../../doubles/changes.js";
 import { httpService } from "../../doubles/http-service.js";
+import { installationApis, NO_OWN_NUMBERS } from "../../doubles/installation-apis.js";
 import { organizationRecord, planRecord } from "../../storage/sample-records.js";
 import { temporaryJournal } from "./temporary-journal.js";
 
@@ -124,7 +125,8 @@ export async function outboundFor(context: TestContext, changes: Partial<Outboun
   } as const;
   const twilio = new TwilioCalls(account, { clock: new SystemClock(), connections });
   const telephony = new OutboundTelephony({
-    apis: { twilio },
+    apis: installationApis({ twilio }),
+    ...NO_OWN_NUMBERS,
     baseUrl: () => "https://voice.example.com/",
   });
   const placing = outboundCalls({ telephony, journal, clock, log, ...changes });

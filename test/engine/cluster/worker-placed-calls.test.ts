@@ -8,6 +8,7 @@ import type { Handlers } from "../../../engine/cluster/ipc-link.js";
 import type { PrimaryLink, WorkerRequests } from "../../../engine/cluster/ipc-messages.js";
 import { WorkerCallSlots, WorkerPlacedCalls } from "../../../engine/cluster/worker-ports.js";
 import { OutboundTokens } from "../../../engine/security/outbound-token.js";
+import { installationApis, NO_OWN_NUMBERS } from "../../doubles/installation-apis.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
 import { CALLS_MAX, newCluster, ORG, settled } from "./cluster-in-one-process.js";
 
@@ -37,7 +38,11 @@ function placing() {
         noted.push(`${name}: ${answeredBy}`),
     } as unknown as CallJournal;
     const own = new OutboundCalls({
-      telephony: new OutboundTelephony({ apis: {}, baseUrl: undefined }),
+      telephony: new OutboundTelephony({
+        apis: installationApis({}),
+        ...NO_OWN_NUMBERS,
+        baseUrl: undefined,
+      }),
       tokens,
       opener: { preCall: () => Promise.resolve({}), refusal: () => Promise.resolve(undefined) },
       phoneNumbers: undefined,

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallControl } from "../../../engine/telephony/call-control.js";
 import { VendorError, type VendorFault } from "../../../engine/vendors/contracts.js";
+import { installationApis } from "../../doubles/installation-apis.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
+
+const at = (vendor: string) => ({ vendor, orgId: "org" });
+const ACME = at("acme");
+const verify = () => Promise.resolve();
 
 /** A vendor that fails as often as there are faults, and then takes what it is asked. */
 function phoneVendor(...faults: readonly VendorFault[]) {
@@ -15,24 +20,24 @@ function phoneVendor(...faults: readonly VendorFault[]) {
     if (fault === undefined) return Promise.resolve();
     return Promise.reject(new VendorError("acme", fault, "acme: no"));
   };
-  const control = new CallControl({ acme: { hangUp } }, log);
+  const control = new CallControl(installationApis({ acme: { hangUp, verify } }), log);
   return { control, hungUp, messages: () => log.lines.map(({ message }) => message) };
 }
 
 test("a call is hung up once where the vendor takes it, and a second time after an outage", async () => {
   const well = phoneVendor();
-  await well.control.hangUp("acme", "CA1");
+  await well.control.hangUp(ACME, "CA1");
   assert.deepEqual(well.hungUp, ["CA1"]);
   const shaky = phoneVendor("disconnected");
-  await shaky.control.hangUp("acme", "CA1");
+  await shaky.control.hangUp(ACME, "CA1");
   assert.deepEqual([shaky.hungUp, shaky.messages()], [["CA1", "CA1"], []]);
 });
 
 test("a vendor that refuses is not asked again, nor one that is out twice, and the log says so", async () => {
   const refusing = phoneVendor("unauthorized");
-  await refusing.control.hangUp("acme", "CA1");
+  await refusing.control.hangUp(ACME, "CA1");
   const out = phoneVendor("disconnected", "disconnected", "disconnected");
-  await out.control.hangUp("acme", "CA1");
+  await out.control.hangUp(ACME, "CA1");
   assert.deepEqual([refusing.hungUp.length, out.hungUp.length], [1, 2]);
   for (const { messages } of [refusing, out]) {
     assert.deepEqual(messages(), ["failed to hang up a call at its vendor"]);
@@ -41,12 +46,12 @@ test("a vendor that refuses is not asked again, nor one that is out twice, and t
 
 test("where a vendor has no account, or the call no id, nobody is asked, and the log says so once", async () => {
   const { control, hungUp, messages } = phoneVendor();
-  await control.hangUp("other", "CA1");
-  await control.hangUp("other", "CA2");
+  await control.hangUp(at("other"), "CA1");
+  await control.hangUp(at("other"), "CA2");
   const words =
     "calls are hung up only by closing their streams: no account, or calls without an id";
   assert.deepEqual(messages(), [words]);
-  await control.hangUp("acme", "");
+  await control.hangUp(ACME, "");
   assert.deepEqual(messages(), [words, words]);
   assert.deepEqual(hungUp, []);
 });
@@ -57,9 +62,12 @@ test("whoever waits for what was asked for waits until it is answered", async ()
     new Promise<void>((resolve) => {
       answer = resolve;
     });
-  const control = new CallControl({ acme: { hangUp } }, new RecordingLogger());
+  const control = new CallControl(
+    installationApis({ acme: { hangUp, verify } }),
+    new RecordingLogger(),
+  );
   const order: string[] = [];
-  const asked = control.hangUp("acme", "CA1").then(() => order.push("hung up"));
+  const asked = control.hangUp(ACME, "CA1").then(() => order.push("hung up"));
   const settled = control.settled().then(() => order.push("settled"));
   await new Promise(setImmediate);
   assert.deepEqual(order, []);
@@ -78,20 +86,30 @@ test("a call is only handed on where the vendor can and the call has an id", asy
   };
   const hangUp = () => Promise.resolve();
   const control = new CallControl(
-    { plain: { hangUp }, able: { hangUp, transfer } },
+    installationApis({ plain: { hangUp, verify }, able: { hangUp, transfer, verify } }),
     new RecordingLogger(),
   );
   assert.deepEqual(
-    [control.canTransfer("able", "CA1"), control.canTransfer("able", "")],
+    [await control.canTransfer(at("able"), "CA1"), await control.canTransfer(at("able"), "")],
     [true, false],
   );
   assert.deepEqual(
-    [control.canTransfer("plain", "CA1"), control.canTransfer("x", "CA1")],
+    [await control.canTransfer(at("plain"), "CA1"), await control.canTransfer(at("x"), "CA1")],
     [false, false],
   );
-  assert.equal(await control.transfer("able", "CA1", dial("+49")), true);
-  assert.equal(await control.transfer("able", "CA1", dial("+1")), false);
-  assert.equal(await control.transfer("able", "", dial("+49")), false);
-  assert.equal(await control.transfer("plain", "CA1", dial("+49")), false);
+  assert.equal(await control.transfer(at("able"), "CA1", dial("+49")), true);
+  assert.equal(await control.transfer(at("able"), "CA1", dial("+1")), false);
+  assert.equal(await control.transfer(at("able"), "", dial("+49")), false);
+  assert.equal(await control.transfer(at("plain"), "CA1", dial("+49")), false);
   assert.deepEqual(moved, ["CA1 to +49", "CA1 to +1"]);
+});
+
+test("an account that cannot be read is none for the moment, and the log says so", async () => {
+  const log = new RecordingLogger();
+  const control = new CallControl({ of: () => Promise.reject(new Error("no key opens it")) }, log);
+  const own = { vendor: "acme", orgId: "org", ownAccount: true };
+  assert.equal(await control.canTransfer(own, "CA1"), false);
+  await control.hangUp(own, "CA1");
+  const words = log.lines.map(({ message }) => message);
+  assert.equal(words[0], "failed to read a telephony account");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { CallCapabilities } from "../../../engine/telephony/phone-vendor.js";
+import type { PhoneVendor } from "../../../engine/telephony/phone-vendor.js";
 import { phoneVendor } from "../../../engine/telephony/phone-vendors.js";
 import { PHONE_VENDOR_NAMES } from "../../../engine/telephony/telephony-settings.js";
 
@@ -16,7 +16,11 @@ const NAMES: Readonly<Record<(typeof PHONE_VENDOR_NAMES)[number], string>> = {
   audiosocket: "Asterisk (AudioSocket)",
 };
 
-const COLUMNS: readonly (readonly [string, (of: CallCapabilities) => string])[] = [
+type Described = PhoneVendor["capabilities"] & {
+  readonly account: PhoneVendor["account"];
+};
+
+const COLUMNS: readonly (readonly [string, (of: Described) => string])[] = [
   ["Places calls", ({ place }) => (place === "rest" ? "yes" : "no")],
   ["Reports machines", ({ machineDetection }) => (machineDetection === "report" ? "yes" : "no")],
   ["Hangs up by", ({ hangUp }) => (hangUp === "rest" ? "REST" : "end of stream")],
@@ -30,6 +34,8 @@ const COLUMNS: readonly (readonly [string, (of: CallCapabilities) => string])[] 
   ],
   ["Digits from the caller", ({ receiveDigits }) => receiveDigits],
   ["Digits to the caller", ({ sendDigits }) => sendDigits],
+  ["Own accounts", ({ account }) => (account === undefined ? "no" : "yes")],
+  ["Imports numbers", ({ importNumbers }) => (importNumbers === "rest" ? "yes" : "no")],
 ];
 
 test("the guide's table says what each vendor's descriptor does", () => {
@@ -37,7 +43,8 @@ test("the guide's table says what each vendor's descriptor does", () => {
   const rows = PHONE_VENDOR_NAMES.map((name) => {
     const vendor = phoneVendor(name);
     assert.ok(vendor);
-    return row([NAMES[name], ...COLUMNS.map(([, write]) => write(vendor.capabilities))]);
+    const { capabilities, account } = vendor;
+    return row([NAMES[name], ...COLUMNS.map(([, write]) => write({ ...capabilities, account }))]);
   });
   const head = row(["Vendor", ...COLUMNS.map(([title]) => title)]);
   const table = [head, `|${"---|".repeat(COLUMNS.length + 1)}`, ...rows].join("\n");

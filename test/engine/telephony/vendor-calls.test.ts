@@ -3,9 +3,11 @@ import { generateKeyPairSync } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import type { CallControlSettings } from "../../../engine/telephony/phone-vendor.js";
 import { callControlApis, phoneVendor } from "../../../engine/telephony/phone-vendors.js";
-import { PHONE_VENDOR_NAMES } from "../../../engine/telephony/telephony-settings.js";
+import {
+  type CallControlSettings,
+  PHONE_VENDOR_NAMES,
+} from "../../../engine/telephony/telephony-settings.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { httpService } from "../../doubles/http-service.js";
@@ -163,7 +165,7 @@ test("a vendor's abilities are those of its API and its documents", async (t) =>
   }
 });
 
-test("only Twilio hands calls on", async (t) => {
+test("Twilio and Vonage hand calls on over REST, with the document in the request", async (t) => {
   const { apis, lines } = await vendorsThatAnswer(t, 200, "{}");
   await apis["twilio"]?.transfer?.("call", {
     to: "+15550101000",
@@ -179,8 +181,26 @@ test("only Twilio hands calls on", async (t) => {
   const handingOn = Object.entries(apis).filter(([, api]) => api && "transfer" in api);
   assert.deepEqual(
     handingOn.map(([name]) => name),
-    ["twilio"],
+    ["twilio", "vonage"],
   );
+  await apis["vonage"]?.transfer?.("call", {
+    to: "+15550101000",
+    ringSec: 30,
+    resultUrl: "https://voice.example.com/",
+  });
+  const [, [vonage, , words] = []] = lines();
+  assert.match(String(vonage), /^PUT .*\/v1\/calls\/call$/);
+  const { action, destination } = JSON.parse(String(words));
+  assert.deepEqual([action, destination.type], ["transfer", "ncco"]);
+  assert.deepEqual(destination.ncco, [
+    {
+      action: "connect",
+      timeout: 30,
+      endpoint: [{ type: "phone", number: "15550101000" }],
+      eventType: "synchronous",
+      eventUrl: ["https://voice.example.com/"],
+    },
+  ]);
 });
 
 test("a call that is gone needs no hanging up, in each vendor's own words", async (t) => {

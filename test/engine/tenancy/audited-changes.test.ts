@@ -35,7 +35,7 @@ test("every change leaves one entry, with its actor and its object", async (t) =
   await members.changeRole(organization, member.id, "admin", user);
   await members.remove(organization, member.id, user);
   await numbers.allow(ownerEmail, NUMBER);
-  await numbers.assignAgent(tenant, NUMBER, null);
+  await numbers.assign(tenant, NUMBER, { agentId: null });
   await numbers.revoke(NUMBER);
   await targets.allow(ownerEmail, "+49");
   await targets.revoke(ownerEmail, "+49");

@@ -236,3 +236,39 @@ test("the headers of agents' tools are moved too", async (t) => {
     ],
   );
 });
+
+test("the credentials of telephony accounts are moved too", async (t) => {
+  const { platform, tenant } = await withOwnProvider(t);
+  const { telephonyAccounts, audit } = platform.database;
+  const orgId = tenant.organization.id;
+  const credentials = { authToken: "hidden" };
+  const account = {
+    id: "account",
+    orgId,
+    vendor: "twilio",
+    name: "Our line",
+    settings: { accountSid: "AC1" },
+    sealedCredentials: platform.cipher.seal(credentials),
+    createdAtMs: 1,
+    updatedAtMs: 1,
+  };
+  const target = {
+    targetType: "telephonyAccount",
+    targetId: "account",
+    targetName: "Our line",
+  } as const;
+  const entry = { id: "entry", orgId, atMs: 1, actor: ROOT, ...target, changes: [] };
+  await telephonyAccounts.insert(account, { ...entry, action: "telephonyAccount.create" });
+  const cipher = new CredentialCipher(NEW_KEY, [OLD_KEY]);
+  assert.equal((await rotationOf(platform, cipher).reseal(ROOT)).resealed, GLOBAL_COUNT + 2);
+  const { sealedCredentials, ...moved } = (await telephonyAccounts.findById("account")) ?? account;
+  const opened = new CredentialCipher(NEW_KEY).open(sealedCredentials ?? "");
+  assert.deepEqual({ ...opened }, credentials);
+  const { sealedCredentials: _, ...before } = account;
+  assert.deepEqual(moved, before);
+  const { items } = await audit.list(orgId, { limit: 1, skip: 0 });
+  assert.deepEqual(
+    items.map(({ action, targetName }) => [action, targetName]),
+    [["telephonyAccount.reseal", "Our line"]],
+  );
+});

@@ -4,7 +4,7 @@ import { UniqueViolationError } from "../../../storage/statements/unique-violati
 import { insertOrganizations, NOON_MS } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
 
-const UNASSIGNED = { vendor: null, agentId: null };
+const UNASSIGNED = { vendor: null, agentId: null, accountId: null, importedAtMs: null };
 const FIRST = { number: "+4930111", orgId: "org", createdAtMs: NOON_MS + 1, ...UNASSIGNED };
 const SECOND = { number: "+4930222", orgId: "other", createdAtMs: NOON_MS, ...UNASSIGNED };
 
@@ -39,8 +39,9 @@ test("a number has the agent that its organization has chosen, as long as there 
   await insertOrganizations(database);
   await phoneNumbers.insert(FIRST);
   const { number } = FIRST;
-  assert.equal(await phoneNumbers.setAgent({ number, orgId: "other", agentId: "agent" }), false);
-  assert.equal(await phoneNumbers.setAgent({ number, orgId: "org", agentId: "agent" }), true);
+  const chosen = { number, agentId: "agent", accountId: null };
+  assert.equal(await phoneNumbers.update({ ...chosen, orgId: "other" }), false);
+  assert.equal(await phoneNumbers.update({ ...chosen, orgId: "org" }), true);
   assert.equal((await phoneNumbers.find(number))?.agentId, "agent");
   await agents.remove("other", "agent");
   assert.equal((await phoneNumbers.find(number))?.agentId, "agent");

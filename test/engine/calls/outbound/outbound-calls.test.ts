@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { CallJournal } from "../../../../engine/calls/call-journal.js";
 import type { OutboundDeps } from "../../../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../../../engine/calls/outbound/outbound-telephony.js";
+import { installationApis, NO_OWN_NUMBERS } from "../../../doubles/installation-apis.js";
 import { ORDER, outboundCalls, TalkingCall, TENANT } from "../outbound-stand.js";
 import { WrittenCalls } from "../written-calls.js";
 
@@ -19,12 +20,14 @@ function placing(changes: Partial<OutboundDeps> = {}) {
       PLACED.token = new URL(order.answerUrl).searchParams.get("token") ?? "";
       return Promise.resolve(PLACED.ref);
     },
+    verify: () => Promise.resolve(),
     hangUp: async (callRef: string, state?: string) =>
       void told.push(`hang up ${callRef} ${state}`),
   };
   const journal = new CallJournal(store);
   const telephony = new OutboundTelephony({
-    apis: { twilio: vendor },
+    apis: installationApis({ twilio: vendor }),
+    ...NO_OWN_NUMBERS,
     baseUrl: () => "https://we.test",
   });
   const placed = outboundCalls({ telephony, journal, clock, log, ...changes });

@@ -5,6 +5,7 @@ import {
   OutboundTelephony,
 } from "../../../../engine/calls/outbound/outbound-telephony.js";
 import type { CallToPlace } from "../../../../engine/telephony/call-control.js";
+import { installationApis, NO_OWN_NUMBERS } from "../../../doubles/installation-apis.js";
 
 const baseUrl = () => "https://voice.example.com/";
 const ORDER: OutboundOrder = {
@@ -21,6 +22,7 @@ function api(name: string, asked: unknown[]) {
       asked.push([name, call.answerUrl, call.statusUrl, call.ringTimeoutSec]);
       return Promise.resolve(`${name}-1`);
     },
+    verify: () => Promise.resolve(),
     hangUp: (callRef: string, state?: string) => {
       asked.push([name, callRef, state]);
       return Promise.resolve();
@@ -31,13 +33,17 @@ function api(name: string, asked: unknown[]) {
 test("an order goes to the vendor that it names, or to the first that has an account", async () => {
   const asked: unknown[] = [];
   const apis = { plivo: api("plivo", asked), telnyx: api("telnyx", asked) };
-  const telephony = new OutboundTelephony({ apis, baseUrl });
+  const telephony = new OutboundTelephony({
+    apis: installationApis(apis),
+    ...NO_OWN_NUMBERS,
+    baseUrl,
+  });
   for (const wanted of [undefined, "plivo"] as const) {
-    const placing = telephony.vendorFor(wanted);
+    const placing = await telephony.vendorFor("org", { from: ORDER.from, vendor: wanted });
     assert.ok("vendor" in placing);
     assert.equal(placing.vendor, wanted ?? "telnyx");
     assert.equal(await placing.place(ORDER, "token", 60), `${placing.vendor}-1`);
-    await telephony.hangUp(placing.vendor, "ref");
+    await telephony.hangUp({ vendor: placing.vendor, orgId: "org" }, "ref");
   }
   const answerUrl = "https://voice.example.com/api/telephony/answer?token=token";
   const statusUrl = "https://voice.example.com/api/telephony/status?token=token";
@@ -49,19 +55,47 @@ test("an order goes to the vendor that it names, or to the first that has an acc
   ]);
 });
 
-test("the settings that are missing are named, and only those of the vendor in question", () => {
+test("the settings that are missing are named, and only those of the vendor in question", async () => {
   const hangUp = () => Promise.resolve();
-  const none = new OutboundTelephony({ apis: { telnyx: { hangUp } }, baseUrl: undefined });
+  const verify = hangUp;
+  const apis = installationApis({ telnyx: { hangUp, verify } });
+  const none = new OutboundTelephony({ apis, ...NO_OWN_NUMBERS, baseUrl: undefined });
+  const { from } = ORDER;
   const missing = {
     undefined: ["TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN", "PUBLIC_BASE_URL"],
     telnyx: ["TELNYX_API_KEY", "TELNYX_TEXML_APP_ID", "PUBLIC_BASE_URL"],
     vonage: ["VONAGE_APPLICATION_ID", "VONAGE_PRIVATE_KEY", "PUBLIC_BASE_URL"],
     audiosocket: ["PUBLIC_BASE_URL"],
   };
-  assert.deepEqual(none.vendorFor(undefined), { missing: missing.undefined });
+  assert.deepEqual(await none.vendorFor("org", { from }), { missing: missing.undefined });
   for (const vendor of ["telnyx", "vonage", "audiosocket"] as const) {
-    assert.deepEqual(none.vendorFor(vendor), { missing: missing[vendor] });
+    assert.deepEqual(await none.vendorFor("org", { from, vendor }), { missing: missing[vendor] });
   }
-  const there = new OutboundTelephony({ apis: { plivo: api("plivo", []) }, baseUrl: undefined });
-  assert.deepEqual(there.vendorFor("plivo"), { missing: ["PUBLIC_BASE_URL"] });
+  const plivo = installationApis({ plivo: api("plivo", []) });
+  const there = new OutboundTelephony({ apis: plivo, ...NO_OWN_NUMBERS, baseUrl: undefined });
+  assert.deepEqual(await there.vendorFor("org", { from, vendor: "plivo" }), {
+    missing: ["PUBLIC_BASE_URL"],
+  });
+});
+
+test("a number in an account of its organization is called from with that account alone", async () => {
+  const asked: unknown[] = [];
+  const own = api("own", asked);
+  const telephony = new OutboundTelephony({
+    apis: { of: ({ ownAccount }) => (ownAccount === true ? own : api("platform", asked)) },
+    ownVendorOf: async (_orgId, number) => (number === ORDER.from ? "telnyx" : undefined),
+    baseUrl,
+  });
+  const placing = await telephony.vendorFor("org", { from: ORDER.from });
+  assert.ok("vendor" in placing);
+  assert.deepEqual([placing.vendor, placing.ownAccount], ["telnyx", true]);
+  assert.equal(await placing.place(ORDER, "token", 60), "own-1");
+  const { from } = ORDER;
+  await assert.rejects(telephony.vendorFor("org", { from, vendor: "plivo" }), {
+    code: "invalid_request",
+    message: /^vendor: expected telnyx/,
+  });
+  const other = await telephony.vendorFor("org", { from: "+15550100000", vendor: "plivo" });
+  assert.ok("vendor" in other);
+  assert.deepEqual([other.vendor, other.ownAccount], ["plivo", false]);
 });

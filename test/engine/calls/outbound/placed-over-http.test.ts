@@ -9,6 +9,7 @@ import { OutboundTelephony } from "../../../../engine/calls/outbound/outbound-te
 import type { Ending } from "../../../../engine/conversation/call-end.js";
 import { RequestError } from "../../../../engine/request-error.js";
 import type { RequestErrorCode } from "../../../../storage/parley-error.js";
+import { installationApis, NO_OWN_NUMBERS } from "../../../doubles/installation-apis.js";
 import {
   CALLS_MAX,
   NOTHING_LEFT,
@@ -81,8 +82,12 @@ test("what would refuse a caller refuses the order, each in its own way", async 
   assert.deepEqual([vendor.asked, left()], [[], NOTHING_LEFT]);
 });
 
-test("a server without its settings names them, and a number that is not allowed cannot place calls", async (t) => {
-  const telephony = new OutboundTelephony({ apis: {}, baseUrl: undefined });
+test("a server without its settings names them, and a number that is not allowed calls nobody", async (t) => {
+  const telephony = new OutboundTelephony({
+    apis: installationApis({}),
+    ...NO_OWN_NUMBERS,
+    baseUrl: undefined,
+  });
   const bare = await outboundFor(t, { telephony });
   await assert.rejects(
     bare.place(),

@@ -148,17 +148,26 @@ test("an organization chooses which of its agents answers its number", async () 
   await numbers.allow(one.organization.ownerEmail, number, "telnyx");
   const agent = await platform.agents.create(one, await platform.agentInput());
   const foreign = await platform.agents.create(other, await platform.agentInput());
-  const { agentId } = await numbers.assignAgent(one, number, agent.id);
+  const { agentId } = await numbers.assign(one, number, { agentId: agent.id });
   assert.equal(agentId, agent.id);
   const found = await numbers.findCalled(number.slice(1), "telnyx");
   assert.deepEqual([found?.orgId, found?.agentId], [one.organization.id, agent.id]);
   assert.equal(await numbers.findCalled(number, "twilio"), undefined, "another vendor's webhook");
   const [record] = await numbers.recordsOf(one.organization.id);
   assert.deepEqual([record?.vendor, record?.agentId], ["telnyx", agent.id]);
-  await assert.rejects(numbers.assignAgent(one, number, foreign.id), refusal("agent_not_found"));
-  await assert.rejects(numbers.assignAgent(other, number, foreign.id), refusal("not_found"));
-  await assert.rejects(numbers.assignAgent(one, newNumber(), agent.id), refusal("not_found"));
-  assert.equal((await numbers.assignAgent(one, number, null)).agentId, null);
+  await assert.rejects(
+    numbers.assign(one, number, { agentId: foreign.id }),
+    refusal("agent_not_found"),
+  );
+  await assert.rejects(
+    numbers.assign(other, number, { agentId: foreign.id }),
+    refusal("not_found"),
+  );
+  await assert.rejects(
+    numbers.assign(one, newNumber(), { agentId: agent.id }),
+    refusal("not_found"),
+  );
+  assert.equal((await numbers.assign(one, number, { agentId: null })).agentId, null);
 });
 
 test("a SIP address belongs to an organization, and no agent calls from it", async () => {

@@ -1,0 +1,112 @@
+import type { Insertable, Kysely, Selectable } from "kysely";
+import type { TelephonyAccountRecord } from "../records.js";
+import type { AtomicRequests } from "../statements/atomic-requests.js";
+import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
+import type { Tables } from "../tables.js";
+import type { AuditRecord } from "./audit-record.js";
+import { auditOf } from "./audit-store.js";
+
+/** The organizations' own accounts at telephony vendors. */
+export class TelephonyAccountStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+
+  constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
+    this.#db = db;
+    this.#atomic = atomic;
+  }
+
+  /** Throws `UniqueViolationError` when the organization has an account at that vendor. */
+  async insert(account: TelephonyAccountRecord, entry: AuditRecord): Promise<void> {
+    await this.#atomic.run([
+      this.#db.insertInto("telephonyAccounts").values(rowOf(account)),
+      ...auditOf(this.#db, entry),
+    ]);
+  }
+
+  /** False when it is not the one any more that was updated last at `knownAtMs`. */
+  async update(
+    { id, orgId, name, settings, sealedCredentials, updatedAtMs }: TelephonyAccountRecord,
+    knownAtMs: number,
+    entry: AuditRecord,
+  ): Promise<boolean> {
+    const [{ changes }] = await this.#atomic.run([
+      this.#db
+        .updateTable("telephonyAccounts")
+        .set({ name, settings: writeJson(settings), sealedCredentials, updatedAtMs })
+        .where("id", "=", id)
+        .where("orgId", "=", orgId)
+        .where("updatedAtMs", "=", knownAtMs),
+      ...auditOf(this.#db, entry),
+    ]);
+    return changes > 0;
+  }
+
+  /** Numbers that came from the account go with it; those that the operator assigned are the installation's again. */
+  async remove(orgId: string, id: string, entry: AuditRecord): Promise<void> {
+    await this.#atomic.run([
+      this.#db
+        .deleteFrom("phoneNumbers")
+        .where("orgId", "=", orgId)
+        .where("accountId", "=", id)
+        .where("importedAtMs", "is not", null),
+      this.#db
+        .updateTable("phoneNumbers")
+        .set({ accountId: null })
+        .where("orgId", "=", orgId)
+        .where("accountId", "=", id),
+      this.#db.deleteFrom("telephonyAccounts").where("id", "=", id).where("orgId", "=", orgId),
+      ...auditOf(this.#db, entry),
+    ]);
+  }
+
+  /** Oldest first. */
+  async list(orgId: string): Promise<TelephonyAccountRecord[]> {
+    const rows = await this.#db
+      .selectFrom("telephonyAccounts")
+      .selectAll()
+      .where("orgId", "=", orgId)
+      .orderBy("sequence")
+      .execute();
+    return rows.map(recordOf);
+  }
+
+  async findById(id: string): Promise<TelephonyAccountRecord | undefined> {
+    const row = await this.#db
+      .selectFrom("telephonyAccounts")
+      .selectAll()
+      .where("id", "=", id)
+      .executeTakeFirst();
+    return row && recordOf(row);
+  }
+
+  async findByVendor(orgId: string, vendor: string): Promise<TelephonyAccountRecord | undefined> {
+    const row = await this.#db
+      .selectFrom("telephonyAccounts")
+      .selectAll()
+      .where("orgId", "=", orgId)
+      .where("vendor", "=", vendor)
+      .executeTakeFirst();
+    return row && recordOf(row);
+  }
+}
+
+function rowOf({
+  settings,
+  ...account
+}: TelephonyAccountRecord): Insertable<Tables["telephonyAccounts"]> {
+  return { ...account, settings: writeJson(settings) };
+}
+
+function recordOf(row: Selectable<Tables["telephonyAccounts"]>): TelephonyAccountRecord {
+  return {
+    id: row.id,
+    orgId: row.orgId,
+    vendor: row.vendor,
+    name: row.name,
+    settings: readJson("telephonyAccounts.settings", jsonObject, row.settings),
+    sealedCredentials: row.sealedCredentials,
+    createdAtMs: row.createdAtMs,
+    updatedAtMs: row.updatedAtMs,
+  };
+}
