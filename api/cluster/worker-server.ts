@@ -214,6 +214,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
         feed: calls.feed,
         journal: calls.journal,
         endCall: (callId, ending) => cluster.endCall(calls.liveCalls, callId, ending),
+        controlCall: (call) => cluster.controlCall(calls.liveCalls, call),
       }),
       recordings: calls.recordings,
       nodeList: new NodeList({ database, lone: loneNode(settings, calls), clock, newId }),

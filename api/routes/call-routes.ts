@@ -5,7 +5,9 @@ import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.j
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { UsageShare } from "../../engine/calls/usage-shares.js";
 import type { VendorFaults } from "../../engine/calls/vendor-shares.js";
+import type { ControlCommand } from "../../engine/conversation/control-command.js";
 import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
+import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { CallAnalysis, CallRecord, PhoneNumberRecord } from "../../storage/records.js";
 import type { CALL_EVENTS } from "../contract/call-events.js";
 import { EventBatch, type EventStream, type NamedEvent } from "../contract/event-stream.js";
@@ -48,7 +50,12 @@ function eventOf(news: CallEvent): NamedEvent<CallEvents> {
       return { name: "began", data: { callId, agentId, channel, startedAt } };
     }
     case "present":
-      return { name: "present", data: { callId: news.callId, words: [...news.words] } };
+      return {
+        name: "present",
+        data: { callId: news.callId, words: [...news.words], isMuted: news.isMuted },
+      };
+    case "muted":
+      return { name: "muted", data: { callId: news.callId, isMuted: news.isMuted } };
     case "words": {
       const { callId, role, text, isFinal } = news;
       return { name: "words", data: { callId, role, text, isFinal } };
@@ -73,8 +80,21 @@ function eventOf(news: CallEvent): NamedEvent<CallEvents> {
 
 /** What people see of calls in progress, and how they end them. */
 export function supervisionRoutes(
-  supervision: Pick<CallSupervision, "watchAll" | "watchOne" | "end" | "transfer">,
-): Handlers<"watchCalls" | "watchCall" | "endCall" | "transferCall"> {
+  supervision: Pick<CallSupervision, "watchAll" | "watchOne" | "end" | "transfer" | "control">,
+): Handlers<
+  | "watchCalls"
+  | "watchCall"
+  | "endCall"
+  | "transferCall"
+  | "sayInCall"
+  | "addCallContext"
+  | "muteAgent"
+  | "unmuteAgent"
+> {
+  const control = async (tenant: Tenant, id: string, command: ControlCommand) => {
+    await supervision.control(tenant, id, command);
+    return { success: true } as const;
+  };
   const streams = new CallEventStreams();
   return {
     watchCalls: ({ tenant }) => streams.of(supervision.watchAll(tenant)),
@@ -83,6 +103,12 @@ export function supervisionRoutes(
       await supervision.end(tenant, id);
       return { success: true };
     },
+    sayInCall: ({ tenant, id, body }) =>
+      control(tenant, id, { type: "say", text: body.text, interrupt: body.interrupt }),
+    addCallContext: ({ tenant, id, body }) =>
+      control(tenant, id, { type: "addContext", text: body.text }),
+    muteAgent: ({ tenant, id }) => control(tenant, id, { type: "mute" }),
+    unmuteAgent: ({ tenant, id }) => control(tenant, id, { type: "unmute" }),
     transferCall: async ({ tenant, id, body }) => {
       await supervision.transfer(tenant, id, body.to);
       return { success: true };

@@ -9,6 +9,13 @@ export interface TranscriptWords {
   readonly isFinal: boolean;
 }
 
+/** What a watcher who joins a call is told of it. */
+export interface PresentCall {
+  /** What was said and is in no stored turn yet, in place of all words that were sent before. */
+  readonly words: readonly TranscriptWords[];
+  readonly isMuted: boolean;
+}
+
 /** What happens in a call, for those who watch it. */
 export type CallEvent =
   | {
@@ -20,12 +27,9 @@ export type CallEvent =
       readonly startedAtMs: number;
     }
   | ({ readonly type: "words"; readonly callId: string } & TranscriptWords)
-  /** What was said and is in no stored turn yet, in place of all words that were sent before. */
-  | {
-      readonly type: "present";
-      readonly callId: string;
-      readonly words: readonly TranscriptWords[];
-    }
+  | ({ readonly type: "present"; readonly callId: string } & PresentCall)
+  /** The agent was muted, or may speak again. */
+  | { readonly type: "muted"; readonly callId: string; readonly isMuted: boolean }
   /** What the caller's speech does to the agent's turn that plays, and why; a bounded number for each turn. */
   | ({ readonly type: "bargeIn"; readonly callId: string; readonly turn: number } & BargeIn)
   /** Why the caller's turn is over that the agent's turn answers. */

@@ -7,7 +7,7 @@ import {
   type CallTopic,
   callsTopic,
   callTopic,
-  type TranscriptWords,
+  type PresentCall,
 } from "./call-events.js";
 import { TopicSubscribers, type Watch, type Watcher } from "./topic-subscribers.js";
 
@@ -23,7 +23,12 @@ const PULSE_MS = 5_000;
 const TOGETHER_MS = 250;
 
 /** Sent only to a watcher of the call itself. */
-const OF_ONE_CALL: ReadonlySet<CallEvent["type"]> = new Set(["words", "bargeIn", "endOfTurn"]);
+const OF_ONE_CALL: ReadonlySet<CallEvent["type"]> = new Set([
+  "words",
+  "bargeIn",
+  "endOfTurn",
+  "muted",
+]);
 
 /** What is watched: one call with its words, or without `callId` all of the organization's without theirs. */
 export interface Watched {
@@ -62,9 +67,9 @@ export class CallFeed {
     this.#publishOn(callTopic(orgId, news.callId), news);
   }
 
-  /** This process has the call, and `words` returns what was said in it and is in no stored turn yet. */
-  callBegins(orgId: string, callId: string, words: () => readonly TranscriptWords[]): void {
-    const present = (): CallEvent => ({ type: "present", callId, words: words() });
+  /** This process has the call, and `now` returns its state: what was said and is in no stored turn yet, among others. */
+  callBegins(orgId: string, callId: string, now: () => PresentCall): void {
+    const present = (): CallEvent => ({ type: "present", callId, ...now() });
     this.#calls.set(callTopic(orgId, callId), present);
   }
 

@@ -330,6 +330,7 @@ export class CallEntry implements CallRecorder {
   /** What the conversation's messages no longer hold. */
   readonly earlier: EarlierMessages;
   readonly #present = new LiveTranscript();
+  #isMuted = false;
   #savedTurns = 0;
   #hasCallerWords = false;
   #isEnded = false;
@@ -360,7 +361,10 @@ export class CallEntry implements CallRecorder {
     this.#heardMs = heardMs;
     this.#durationMaxMs = durationMaxMs;
     const { orgId, callId } = this.#start;
-    this.#deps.feed.callBegins(orgId, callId, () => this.#present.all);
+    this.#deps.feed.callBegins(orgId, callId, () => ({
+      words: this.#present.all,
+      isMuted: this.#isMuted,
+    }));
   }
 
   addMessages(message: ClientMessage): void {
@@ -384,6 +388,12 @@ export class CallEntry implements CallRecorder {
     metrics.callerTurnEnded(endOfTurn.reason);
     const { callId, orgId } = this.#start;
     feed.publish(orgId, { ...endOfTurn, type: "endOfTurn", callId, turn });
+  }
+
+  agentMuted(isMuted: boolean): void {
+    const { callId, orgId } = this.#start;
+    this.#isMuted = isMuted;
+    this.#deps.feed.publish(orgId, { type: "muted", callId, isMuted });
   }
 
   /** `answers`: which STT, LLM and TTS served the turn. `used`: the tool calls it made, and the passages it was given. */

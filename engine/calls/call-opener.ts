@@ -25,6 +25,7 @@ import { type CallRecorder, EffectRunner } from "../conversation/effect-runner.j
 import { NO_WORDS, type TurnSave } from "../conversation/effects.js";
 import type { LegAudio } from "../conversation/leg-audio.js";
 import { stockPhrases } from "../conversation/lexicon.js";
+import { controlOutcome } from "../conversation/live-control.js";
 import type { PreparedPhrases } from "../conversation/prepared-phrases.js";
 import type { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
 import { type ConversationSettings, newConversation } from "../conversation/state.js";
@@ -191,6 +192,7 @@ export function assembleConversation(
     },
     bargedIn: (turnId, bargeIn) => entry.bargedIn(turnId, bargeIn),
     callerTurnEnded: (turnId, end) => entry.callerTurnEnded(turnId, end),
+    agentMuted: (isMuted) => entry.agentMuted(isMuted),
     turnSaved: (save) =>
       entry.turnSaved(save, answers.take(), {
         ...tools.take(),
@@ -237,6 +239,7 @@ export function assembleConversation(
     runner,
     vendorLog,
     parts.input,
+    (command) => controlOutcome(actor.state, command),
     parts.tap,
   );
   entry.attach(llm, () => session.receivedMs, settings.durationMaxMs);

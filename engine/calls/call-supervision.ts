@@ -5,7 +5,14 @@ import {
   ORGANIZATION_ENDED,
   transferredByOrganization,
 } from "../conversation/call-end.js";
+import {
+  type CallControl,
+  type ControlCommand,
+  type ControlOutcome,
+  SAY_WAITING_MAX,
+} from "../conversation/control-command.js";
 import { RequestError } from "../request-error.js";
+import { oneLine } from "../telephony/call-values.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { ActiveCredentials } from "../tenancy/people/active-credentials.js";
@@ -24,6 +31,8 @@ export interface CallSupervisionOptions {
   readonly journal: Pick<CallJournal, "annotate">;
   /** False where no process of this server has the call. */
   readonly endCall: (callId: string, ending: Ending) => MaybePromise<boolean>;
+  /** `elsewhere` where no process of this server has the call. */
+  readonly controlCall: (call: CallControl) => MaybePromise<ControlOutcome>;
   /** Undefined: to anybody, where the vendor is not real. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   /** Whether who watches may still do so. */
@@ -89,6 +98,17 @@ export class CallSupervision {
     journal.annotate(callId, { transferredBy: personOf(tenant) });
   }
 
+  /**
+   * Has the agent of the call say something, gives its LLM a note, or mutes it. RequestErrors `not_found`, `call_ended`, and
+   * `conflict` of a call that cannot take it now.
+   */
+  async control(tenant: Tenant, id: string, command: ControlCommand): Promise<void> {
+    const { callId } = await this.#findLive(tenant, id);
+    const plain = "text" in command ? { ...command, text: oneLine(command.text) } : command;
+    const outcome = await this.#options.controlCall({ callId, command: plain });
+    if (outcome !== "done") throw controlRefused(outcome);
+  }
+
   async #endWith(callId: string, ending: Ending): Promise<void> {
     if (await this.#options.endCall(callId, ending)) return;
     throw new RequestError("call_ended", "the call is not on this server, or has just ended");
@@ -132,6 +152,24 @@ export class CallSupervision {
     const call = await this.#options.calls.findById(orgId, id);
     if (call === undefined) throw new RequestError("not_found", "there is no such call");
     return { callId: call.id, isActive: call.status === "active", channel: call.channel };
+  }
+}
+
+function controlRefused(outcome: Exclude<ControlOutcome, "done">): RequestError {
+  switch (outcome) {
+    case "opening":
+      return new RequestError("conflict", "the call is not open yet: try again");
+    case "ending":
+      return new RequestError("conflict", "the agent is ending or transferring the call");
+    case "tooManyWaiting":
+      return new RequestError(
+        "conflict",
+        `${SAY_WAITING_MAX} texts wait to be said: try again later, or set interrupt`,
+      );
+    case "ended":
+      return new RequestError("call_ended", "the call has already ended");
+    case "elsewhere":
+      return new RequestError("call_ended", "the call is on no server, or has just ended");
   }
 }
 

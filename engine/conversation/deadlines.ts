@@ -30,6 +30,8 @@ export const DEADLINE_NAMES = [
   "turnStall",
   /** The caller has said nothing for too long. */
   "idle",
+  /** A text that a person of the organization has the agent say waits for its turn. */
+  "say",
   /** The STT has returned no words for a voice. */
   "unrecognizedVoice",
   /** The telephony vendor has not answered a request to transfer the call. */
@@ -68,6 +70,7 @@ export function noDeadlines(): Deadlines {
     playbackEnd: undefined,
     turnStall: undefined,
     idle: undefined,
+    say: undefined,
     unrecognizedVoice: undefined,
     transfer: undefined,
     timeUp: undefined,

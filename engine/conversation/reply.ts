@@ -1,5 +1,5 @@
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
-import { commitTurn, replyTimeoutAtMs, waitedBeforeMs } from "./commit-turn.js";
+import { commitTurn, replyTimeoutAtMs, saveWords, waitedBeforeMs } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { ReplyDoneEvent, ReplyFailedEvent, ReplyTokenEvent, ToolDoneEvent } from "./events.js";
@@ -26,6 +26,7 @@ import {
   answersOf,
   answersSent,
   type ConversationState,
+  contextOf,
   dropCutSpeech,
   isBeingTransferred,
   newTurn,
@@ -124,7 +125,8 @@ export function requestReply(
   turn: Turn,
   out: ConversationEffect[],
 ): void {
-  out.push({ type: "requestReply", turnId: turn.id, ...conversationOf(state, turn) });
+  const { id: turnId } = turn;
+  out.push({ type: "requestReply", turnId, ...conversationOf(state, turn), ...contextOf(state) });
   setDeadline(state, "turnStall", turn.progressAtMs + firstStallMs(turn));
 }
 
@@ -158,6 +160,9 @@ const VOICE_STALL_MAX_MS = 10_000;
 /** Turns that failed one after another; then the call ends with the reason, instead of going on deaf or mute. */
 export const FAILED_TURNS_MAX = 3;
 
+/** Of what a caller says to a muted agent the end is kept for its next answer; the transcript has all of it. */
+const UNANSWERED_CHARS_MAX = 4_000;
+
 /** Answers what the caller has said and nobody has answered yet. */
 export function startTurnReply(
   state: ConversationState,
@@ -165,6 +170,13 @@ export function startTurnReply(
   out: ConversationEffect[],
 ): void {
   if (isBeingTransferred(state)) return;
+  if (state.control.isMuted) {
+    const { unanswered } = state.user;
+    state.user.unanswered = unanswered.slice(-UNANSWERED_CHARS_MAX).trimStart();
+    state.user.bargeInVoiceAtMs = undefined;
+    saveWords(state, out);
+    return;
+  }
   // Who interrupts often goes on without words: the wait for the answer begins with the silence.
   const { bargeInVoiceAtMs = Number.NEGATIVE_INFINITY } = state.user;
   const callerEndedAtMs = Math.min(Math.max(state.user.endedAtMs, bargeInVoiceAtMs), atMs);

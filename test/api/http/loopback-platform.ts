@@ -278,6 +278,7 @@ async function buildServices({
       feed: closedFeed(clock),
       journal: { annotate: () => {} },
       endCall: () => false,
+      controlCall: () => "elsewhere",
     }),
     clientAccess: new ClientAccess({
       ...parts,

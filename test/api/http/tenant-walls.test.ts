@@ -74,6 +74,8 @@ before(async () => {
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
     ["updatePhoneNumber", { agentId: null }],
     ["transferCall", { to: "+15550100" }],
+    ["sayInCall", { text: "Whose call is this?" }],
+    ["addCallContext", { text: "The caller is mine." }],
     ["createAgent", { ...(await agentDraft(platform, stranger)), ...theirProvider }],
     ["updateAgent", { name: "Mine now", ...theirProvider }],
     ["testAgentTool", { name: "find", arguments: {} }],

@@ -23,6 +23,8 @@ test("the table has every endpoint of the contract, and no other", () => {
     GET /api/dashboard/calls, POST /api/dashboard/calls, GET /api/dashboard/calls/:id, GET /api/dashboard/calls/count,
     GET /api/dashboard/calls/:id/recording, GET /api/dashboard/calls/events, GET /api/dashboard/calls/:id/events,
     POST /api/dashboard/calls/:id/end, POST /api/dashboard/calls/:id/transfer, GET /api/dashboard/analytics/usage,
+    POST /api/dashboard/calls/:id/say, POST /api/dashboard/calls/:id/context, POST /api/dashboard/calls/:id/mute,
+    POST /api/dashboard/calls/:id/unmute, POST /api/dashboard/calls/:id/listen,
     GET /api/dashboard/analytics/usage-shares, GET /api/dashboard/analytics/vendor-shares,
     GET /api/dashboard/analytics/waits, POST /api/dashboard/client-tokens,
      GET /api/dashboard/api-keys, POST /api/dashboard/api-keys, DELETE /api/dashboard/api-keys/:id,
