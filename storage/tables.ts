@@ -332,6 +332,7 @@ export const tables = {
         "member",
         "webhook",
         "document",
+        "call",
       ),
       targetId: text(),
       targetName: text(),

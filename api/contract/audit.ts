@@ -54,6 +54,7 @@ export const AuditEntry = v.object({
     "document.create",
     "document.update",
     "document.delete",
+    "call.listen",
   ]),
   targetType: v.picklist([
     "agent",
@@ -64,6 +65,7 @@ export const AuditEntry = v.object({
     "node",
     "webhook",
     "document",
+    "call",
   ]),
   targetId: Id,
   targetName: v.pipe(v.string(), v.description("its name at that time")),

@@ -190,6 +190,11 @@ export const CallContextBody = requestObject({
   ),
 });
 
+export const ListenAddress = v.object({
+  path: v.pipe(v.string(), v.description("of the WebSocket, below the address of this server")),
+  expiresAt: Timestamp,
+});
+
 export const TransferCallBody = requestObject({ to: transferTarget() });
 
 export const UpdatePhoneNumberBody = requestObject({

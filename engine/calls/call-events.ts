@@ -30,6 +30,7 @@ export type CallEvent =
   | ({ readonly type: "present"; readonly callId: string } & PresentCall)
   /** The agent was muted, or may speak again. */
   | { readonly type: "muted"; readonly callId: string; readonly isMuted: boolean }
+  | CallAudio
   /** What the caller's speech does to the agent's turn that plays, and why; a bounded number for each turn. */
   | ({ readonly type: "bargeIn"; readonly callId: string; readonly turn: number } & BargeIn)
   /** Why the caller's turn is over that the agent's turn answers. */
@@ -44,6 +45,17 @@ export type CallEvent =
       readonly endReason: string;
     };
 
+/** A piece of the sound of a call, for those who listen in. */
+export interface CallAudio {
+  readonly type: "audio";
+  readonly callId: string;
+  readonly sampleRateHz: number;
+  /** µ-law in base64, a sample of the caller and one of the agent in turn; empty in the last. */
+  readonly audio: string;
+  /** The call is over. */
+  readonly isLast: boolean;
+}
+
 /** What events are about: the calls of an organization, or one of them with its words. */
 export type CallTopic = string;
 
@@ -54,6 +66,11 @@ export function callsTopic(orgId: string): CallTopic {
 /** Names the organization, too: no other one gets events of the call, whatever id is asked for. */
 export function callTopic(orgId: string, callId: string): CallTopic {
   return `${orgId}/${callId}`;
+}
+
+/** The sound of the call. */
+export function audioTopic(orgId: string, callId: string): CallTopic {
+  return `${orgId}/${callId}/audio`;
 }
 
 export interface Subscription {

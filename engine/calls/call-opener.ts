@@ -72,6 +72,8 @@ import { type Conversation, Conversations } from "./conversations.js";
 import type { LiveCalls } from "./live-calls.js";
 import { requestPreCall } from "./pre-call.js";
 import type { PreemptiveBudget } from "./preemptive-budget.js";
+import { ListenedCall, tapsTogether } from "./call-listening.js";
+import type { CallFeed } from "./call-feed.js";
 import type { Recordings } from "./recording/recordings.js";
 import type { StoreHealth } from "./store-health.js";
 
@@ -320,7 +322,8 @@ export interface OpenerDeps extends AssemblyDeps {
   readonly agents: Pick<Agents, "forCall">;
   readonly vendors: AgentVendorsOptions;
   readonly journal: Pick<CallJournal, "start" | "link" | "stored" | "recordFailed" | "refused">;
-  readonly recordings: Pick<Recordings, "startRecording">;
+  readonly recordings: Pick<Recordings, "startRecording" | "converters">;
+  readonly feed: Pick<CallFeed, "hasWatchers" | "publishAudio">;
   readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
   /** Undefined: callers may be handed on to anybody, where the vendor is not real. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
@@ -587,7 +590,7 @@ export class CallOpener {
       wasBroken,
       failedTransfer,
     });
-    const tap = this.#deps.recordings.startRecording({ callId, orgId }, agent, audio);
+    const tap = this.#tapOf({ callId, orgId }, agent, audio);
     const parts = {
       callId,
       orgId,
@@ -608,6 +611,19 @@ export class CallOpener {
     if ("error" in listening) session.startWithout(listening);
     else session.start(listening, conversation.resumed);
     return session;
+  }
+
+  /** What hears the call beside its parties: its recording, and people of the organization who listen in. */
+  #tapOf(
+    { callId, orgId }: { readonly callId: string; readonly orgId: string },
+    agent: AgentRecord,
+    format: LegAudio,
+  ): CallAudioTap {
+    const { recordings, feed, log } = this.#deps;
+    const recording = recordings.converters(orgId);
+    const listened = new ListenedCall({ orgId, callId, format, feed, recording, log });
+    const recorded = recordings.startRecording({ callId, orgId }, agent, format);
+    return recorded === undefined ? listened : tapsTogether([recorded, listened]);
   }
 
   /** What the call was given on its way here, and what the organization's service says, where it was not asked yet. */

@@ -15,7 +15,7 @@ import { RequestError } from "../request-error.js";
 import { oneLine } from "../telephony/call-values.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
-import type { ActiveCredentials } from "../tenancy/people/active-credentials.js";
+import { type ActiveCredentials, whileActive } from "../tenancy/people/active-credentials.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
@@ -39,9 +39,6 @@ export interface CallSupervisionOptions {
   readonly standing: Pick<ActiveCredentials, "areActive">;
   readonly clock: Pick<Clock, "every">;
 }
-
-/** A watch ends so soon after its API key was revoked, or its user removed. */
-const STANDING_CHECK_MS = 500;
 
 export interface CallWatch {
   /** Called once; resolves when the watch is over. */
@@ -70,7 +67,7 @@ export class CallSupervision {
 
   /** Has the agent say goodbye and hang up. Failures `notFound`, and `conflict` of a call that has ended or is elsewhere. */
   async end(tenant: Tenant, id: string): Promise<void> {
-    const { callId } = await this.#findLive(tenant, id);
+    const { callId } = await this.findLive(tenant, id);
     await this.#endWith(callId, ORGANIZATION_ENDED);
     this.#options.journal.annotate(callId, { endedBy: personOf(tenant) });
   }
@@ -81,7 +78,7 @@ export class CallSupervision {
    */
   async transfer(tenant: Tenant, id: string, to: string): Promise<void> {
     const { dialTargets, journal } = this.#options;
-    const { callId, channel } = await this.#findLive(tenant, id);
+    const { callId, channel } = await this.findLive(tenant, id);
     if (channel !== "phone") {
       throw new RequestError("conflict", "only telephone calls can be transferred");
     }
@@ -103,10 +100,11 @@ export class CallSupervision {
    * `conflict` of a call that cannot take it now.
    */
   async control(tenant: Tenant, id: string, command: ControlCommand): Promise<void> {
-    const { callId } = await this.#findLive(tenant, id);
+    const { callId } = await this.findLive(tenant, id);
     const plain = "text" in command ? { ...command, text: oneLine(command.text) } : command;
     const outcome = await this.#options.controlCall({ callId, command: plain });
     if (outcome !== "done") throw controlRefused(outcome);
+    this.#options.journal.annotate(callId, { controlledBy: personOf(tenant) });
   }
 
   async #endWith(callId: string, ending: Ending): Promise<void> {
@@ -114,7 +112,8 @@ export class CallSupervision {
     throw new RequestError("call_ended", "the call is not on this server, or has just ended");
   }
 
-  async #findLive({ organization }: Tenant, id: string) {
+  /** A call of the organization that has not ended. RequestErrors `not_found` and `call_ended`. */
+  async findLive({ organization }: Tenant, id: string) {
     const found = await this.#find(organization.id, id);
     if (!found.isActive) throw new RequestError("call_ended", "the call has already ended");
     return found;
@@ -124,27 +123,14 @@ export class CallSupervision {
     { userId, apiKeyId }: Watching,
     watched: { readonly orgId: string; readonly callId?: string },
   ): CallWatch {
-    const { feed, standing, clock } = this.#options;
+    const { feed } = this.#options;
     const { orgId } = watched;
     feed.requireRoom(orgId);
     return {
-      run: async (watcher, signal) => {
-        const over = new AbortController();
-        const end = (): void => over.abort();
-        // A store that does not answer ends no watch: it ends by itself within a minute.
-        const check = async (): Promise<void> => {
-          if (!(await standing.areActive({ orgId, userId, apiKeyId }).catch(() => true))) end();
-        };
-        const stop = clock.every(STANDING_CHECK_MS, () => void check());
-        signal.addEventListener("abort", end);
-        if (signal.aborted) end();
-        try {
-          await feed.watch(watched, watcher, over.signal);
-        } finally {
-          stop();
-          signal.removeEventListener("abort", end);
-        }
-      },
+      run: (watcher, signal) =>
+        whileActive(this.#options, { orgId, userId, apiKeyId }, signal, (until) =>
+          feed.watch(watched, watcher, until),
+        ),
     };
   }
 

@@ -56,6 +56,13 @@ const Event = v.variant("type", [
   }),
   v.object({ type: v.literal("muted"), callId: v.string(), isMuted: v.boolean() }),
   v.object({
+    type: v.literal("audio"),
+    callId: v.string(),
+    sampleRateHz: v.number(),
+    audio: v.string(),
+    isLast: v.boolean(),
+  }),
+  v.object({
     type: v.literal("bargeIn"),
     callId: v.string(),
     turn: v.number(),

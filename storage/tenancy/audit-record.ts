@@ -40,7 +40,8 @@ export type AuditAction =
   | "webhook.reseal"
   | "document.create"
   | "document.update"
-  | "document.delete";
+  | "document.delete"
+  | "call.listen";
 
 /** Who changed what, and when. Names what was changed, never holds what it was changed to. */
 export interface AuditRecord {
@@ -58,7 +59,8 @@ export interface AuditRecord {
     | "member"
     | "node"
     | "webhook"
-    | "document";
+    | "document"
+    | "call";
   readonly targetId: string;
   /** The target's name at the time. */
   readonly targetName: string;

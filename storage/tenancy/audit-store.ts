@@ -12,7 +12,7 @@ export interface AuditPage {
   readonly limit: number;
 }
 
-/** The audit trail. Entries come in with the change that they tell of: see `auditOf`. */
+/** The audit trail. Entries come in with the change that they tell of, if any: see `auditOf`. */
 export class AuditStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -20,6 +20,11 @@ export class AuditStore {
   constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
     this.#db = db;
     this.#atomic = atomic;
+  }
+
+  /** Of what changes nothing that is stored. */
+  async add(entry: AuditRecord): Promise<void> {
+    await this.#db.insertInto("auditEntries").values(rowOf(entry)).execute();
   }
 
   /** Newest first, with the number of all that the organization has. */

@@ -24,6 +24,7 @@ const VERBS: Readonly<Record<string, string>> = {
   "document.create": "added the document",
   "document.update": "changed the document",
   "document.delete": "deleted the document",
+  "call.listen": "listened in on the call",
   "member.create": "added the member",
   "member.update": "changed the member",
   "member.delete": "removed the member",

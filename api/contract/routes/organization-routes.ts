@@ -4,6 +4,7 @@ import { AuditEntries, AuditQuery } from "../audit.js";
 import {
   Call,
   CallContextBody,
+  ListenAddress,
   CallCount,
   CallCountQuery,
   Calls,
@@ -371,6 +372,19 @@ export const ORGANIZATION_ROUTES = {
     ...dashboard,
     success: ok("The agent answers what the caller has said meanwhile", Success),
     others: [refused(409, "The call has ended, or is not open yet")],
+  },
+  listenToCall: {
+    method: "post",
+    path: "/api/dashboard/calls/:id/listen",
+    group: "Calls",
+    summary: "Get the address at which a call can be listened to",
+    auth: "supervisor",
+    limit: "general",
+    success: created("The address of a WebSocket, for one connection within 30 s", ListenAddress),
+    others: [
+      refused(409, "The call has ended"),
+      refused(429, "The organization has its maximum of event streams, or too many requests"),
+    ],
   },
   getCallRecording: {
     method: "get",

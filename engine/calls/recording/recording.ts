@@ -217,15 +217,27 @@ export class StreamedSound {
   }
 }
 
-const FLUSH_MS = 1_000;
-/** So long the caller's audio waits to be placed: what follows shows whether a silence is one. */
-const PLACEMENT_MS = 1_000;
-/** Written no earlier, so that audio held back by the network for two seconds finds its place free. */
-const HOLD_MS = 3_000;
-/** While nothing comes from the caller the network may have stalled: what it holds back can come all at once. */
-const STALL_HOLD_MS = STALL_MAX_MS + PLACEMENT_MS + FLUSH_MS;
-/** After a stall, what waited is written in steps, so that the disk's backlog does not take all of it at once. */
-const BLOCK_MAX_MS = 2 * FLUSH_MS;
+/** How long sound waits before it is written. */
+export interface RecordingTiming {
+  readonly flushMs: number;
+  /** So long the caller's audio waits to be placed: what follows shows whether a silence is one. */
+  readonly placementMs: number;
+  /** Written no earlier, so that audio which the network held back finds its place free. */
+  readonly holdMs: number;
+  /** While nothing comes from the caller the network may have stalled: what it holds back can come all at once. */
+  readonly stallHoldMs: number;
+  /** After a stall, what waited is written in steps, so that the sink's backlog does not take all of it at once. */
+  readonly blockMaxMs: number;
+}
+
+/** For a file: audio that was held back for two seconds still finds its place. */
+const FILE_TIMING: RecordingTiming = {
+  flushMs: 1_000,
+  placementMs: 1_000,
+  holdMs: 3_000,
+  stallHoldMs: STALL_MAX_MS + 2_000,
+  blockMaxMs: 2_000,
+};
 /** The session sends ten seconds ahead and then at most a sentence, which can have two minutes. */
 export const AGENT_AHEAD_MAX_MS = 140_000;
 /** What browsers usually keep ahead of the ear. */
@@ -269,6 +281,7 @@ interface Sentence {
 export class Recording implements CallAudioTap {
   readonly #format: RecordedFormat;
   readonly #sink: RecordingSink;
+  readonly #timing: RecordingTiming;
   readonly #deps: RecordingDeps;
   readonly #startedAtMs: number;
   readonly #callerTrack = new AudioTrack();
@@ -284,13 +297,19 @@ export class Recording implements CallAudioTap {
   #endsAt: number | undefined;
   #isOver = false;
 
-  constructor(format: RecordedFormat, sink: RecordingSink, deps: RecordingDeps) {
+  constructor(
+    format: RecordedFormat,
+    sink: RecordingSink,
+    deps: RecordingDeps,
+    timing = FILE_TIMING,
+  ) {
+    this.#timing = timing;
     this.#format = format;
     this.#sink = sink;
     this.#deps = deps;
     this.#startedAtMs = deps.clock.monotonicMs();
     this.#placement = new CallerPlacement(this.#callerTrack, format.input.sampleRateHz);
-    this.#stopFlushing = deps.clock.every(FLUSH_MS, () => this.#flush());
+    this.#stopFlushing = deps.clock.every(timing.flushMs, () => this.#flush());
   }
 
   /** Audio that is held in memory, of both sides. */
@@ -405,16 +424,17 @@ export class Recording implements CallAudioTap {
 
   #flush(): void {
     const now = this.#now();
-    this.#placement.settle(now - this.#samples(PLACEMENT_MS));
-    const heardTo = Math.min(now - this.#samples(HOLD_MS), this.#placement.endsAt);
-    const writable = Math.max(heardTo, now - this.#samples(STALL_HOLD_MS));
-    this.#writeTo(Math.min(writable, this.#writtenTo + this.#samples(BLOCK_MAX_MS)));
+    const { placementMs, holdMs, stallHoldMs, blockMaxMs } = this.#timing;
+    this.#placement.settle(now - this.#samples(placementMs));
+    const heardTo = Math.min(now - this.#samples(holdMs), this.#placement.endsAt);
+    const writable = Math.max(heardTo, now - this.#samples(stallHoldMs));
+    this.#writeTo(Math.min(writable, this.#writtenTo + this.#samples(blockMaxMs)));
   }
 
   #finishWhenDecoded(): void {
     if (this.#isOver || this.#endsAt === undefined || this.#sentences.size > 0) return;
     this.#placement.finish();
-    const blockSamples = this.#samples(FLUSH_MS);
+    const blockSamples = this.#samples(this.#timing.flushMs);
     while (!this.#isOver && this.#writtenTo < this.#endsAt) {
       this.#writeTo(Math.min(this.#endsAt, this.#writtenTo + blockSamples));
     }

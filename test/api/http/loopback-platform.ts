@@ -10,6 +10,8 @@ import {
   type HttpParts,
   startServer,
 } from "../../../api/http/start-server.js";
+import { CallListening } from "../../../engine/calls/call-listening.js";
+import { TokenUses } from "../../../engine/security/token-uses.js";
 import type { ApiServices } from "../../../api/routes/all-routes.js";
 import { AnalysisRuns } from "../../../engine/analysis/analysis-runs.js";
 import { AgentChats } from "../../../engine/calls/agent-chats.js";
@@ -279,6 +281,18 @@ async function buildServices({
       journal: { annotate: () => {} },
       endCall: () => false,
       controlCall: () => "elsewhere",
+    }),
+    callListening: new CallListening({
+      supervision: {
+        findLive: () => Promise.reject(new RequestError("not_found", "there is no such call")),
+      },
+      feed: closedFeed(clock),
+      audit: database.audit,
+      standing: new ActiveCredentials({ database, clock }),
+      tokenUses: new TokenUses(clock),
+      secret: "s".repeat(32),
+      clock,
+      newId: randomUUID,
     }),
     clientAccess: new ClientAccess({
       ...parts,
