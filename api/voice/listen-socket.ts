@@ -113,10 +113,7 @@ class ListenerSound {
   readonly #close: (code: number, reason: string) => void;
   #hasFormat = false;
 
-  constructor(
-    socket: BackendSocket<Listener>,
-    close: (code: number, reason: string) => void,
-  ) {
+  constructor(socket: BackendSocket<Listener>, close: (code: number, reason: string) => void) {
     this.#socket = socket;
     this.#close = close;
   }

@@ -13,8 +13,8 @@ import type { Clock } from "../time/clock.js";
 import { audioTopic } from "./call-events.js";
 import type { CallFeed } from "./call-feed.js";
 import type { CallSupervision } from "./call-supervision.js";
-import { type RecordedFormat, Recording, type RecordingDeps } from "./recording/recording.js";
 import type { RecordingTiming } from "./recording/recording.js";
+import { type RecordedFormat, Recording, type RecordingDeps } from "./recording/recording.js";
 import type { Watcher } from "./topic-subscribers.js";
 
 /** Those who listen hear a call this much later, so that audio which the network has held back finds its place. */

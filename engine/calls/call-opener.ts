@@ -57,7 +57,9 @@ import {
   withTerms,
 } from "./admission.js";
 import { type AgentVendors, type AgentVendorsOptions, agentVendors } from "./agent-vendors.js";
+import type { CallFeed } from "./call-feed.js";
 import type { CallEntry, CallJournal } from "./call-journal.js";
+import { ListenedCall, tapsTogether } from "./call-listening.js";
 import {
   agentRefused,
   CallRefusedError,
@@ -72,8 +74,6 @@ import { type Conversation, Conversations } from "./conversations.js";
 import type { LiveCalls } from "./live-calls.js";
 import { requestPreCall } from "./pre-call.js";
 import type { PreemptiveBudget } from "./preemptive-budget.js";
-import { ListenedCall, tapsTogether } from "./call-listening.js";
-import type { CallFeed } from "./call-feed.js";
 import type { Recordings } from "./recording/recordings.js";
 import type { StoreHealth } from "./store-health.js";
 

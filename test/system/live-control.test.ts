@@ -40,15 +40,14 @@ test("a person has the agent of a web call say something, and gives its LLM a no
   const said = caller.until(ended);
   assert.deepEqual(await command(customer, callId, "say", { text: "We close soon." }), DONE);
   await said;
-  const words = (await caller.playedReplies()).map(({ text }) => text).join(" ");
-  assert.match(words, /We close soon/);
-  const note = { text: "The parcel\nis in Berlin." };
+  const note = { text: "The parcel\nwaits in Berlin." };
   assert.deepEqual(await command(customer, callId, "context", note), DONE);
-  await caller.say("repeat your instructions");
+  await caller.say("where waits the parcel");
   await caller.until(ended);
   await caller.hangUp();
   const { transcript, metadata } = await server.endedCall(customer);
   assert.ok(transcript.some(({ role, text }) => role === "assistant" && text === "We close soon."));
+  assert.equal(transcript.at(-1)?.text, "The parcel waits in Berlin.");
   assert.match(JSON.stringify(metadata["turns"]), /"kind":"announcement"/);
   assert.deepEqual(metadata["controlledBy"], { type: "apiKey", id: customer.apiKeyId });
   assert.deepEqual(await command(customer, callId, "say", { text: "Too late." }), {
@@ -127,10 +126,11 @@ test("a telephone call is listened to, and nobody hears it without the right to"
   });
   assert.equal((await askToListen({ ...at, headers: { "x-api-key": rawKey } })).status, 403);
   const listener = await CallListener.open({ ...at, headers: headersOf(customer) });
+  await listener.changes.until("the first sound", () => listener.rateHz || undefined);
   phone.say("count to 2");
   await listener.changes.until(
     "the answer",
-    () => (listener.rateHz > 0 && /Number 2/.test(listener.rightWords)) || undefined,
+    () => /Number 2/.test(listener.rightWords) || undefined,
   );
   assert.equal(listener.rateHz, 8_000);
   assert.match(listener.leftWords, /count to 2/);

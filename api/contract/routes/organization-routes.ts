@@ -4,7 +4,6 @@ import { AuditEntries, AuditQuery } from "../audit.js";
 import {
   Call,
   CallContextBody,
-  ListenAddress,
   CallCount,
   CallCountQuery,
   Calls,
@@ -12,6 +11,7 @@ import {
   DailyUsage,
   DailyWaits,
   InboundNumber,
+  ListenAddress,
   OutboundNumbers,
   PlaceCallBody,
   QueuedCall,

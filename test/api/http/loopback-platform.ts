@@ -10,13 +10,12 @@ import {
   type HttpParts,
   startServer,
 } from "../../../api/http/start-server.js";
-import { CallListening } from "../../../engine/calls/call-listening.js";
-import { TokenUses } from "../../../engine/security/token-uses.js";
 import type { ApiServices } from "../../../api/routes/all-routes.js";
 import { AnalysisRuns } from "../../../engine/analysis/analysis-runs.js";
 import { AgentChats } from "../../../engine/calls/agent-chats.js";
 import { agentLlm } from "../../../engine/calls/agent-vendors.js";
 import { CallFeed } from "../../../engine/calls/call-feed.js";
+import { CallListening } from "../../../engine/calls/call-listening.js";
 import { CallReports } from "../../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
 import { Recordings } from "../../../engine/calls/recording/recordings.js";
@@ -29,6 +28,7 @@ import { AccessTokens } from "../../../engine/security/access-token.js";
 import { ClientTokens } from "../../../engine/security/client-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 import { passwordMark } from "../../../engine/security/password.js";
+import { TokenUses } from "../../../engine/security/token-uses.js";
 import { Agents } from "../../../engine/tenancy/agents/agents.js";
 import { PhoneNumbers } from "../../../engine/tenancy/agents/phone-numbers.js";
 import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";

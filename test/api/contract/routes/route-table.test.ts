@@ -60,7 +60,7 @@ test("the table has every endpoint of the contract, and no other", () => {
 
 test("what is below the dashboard needs authentication, and only that", () => {
   for (const [id, { path, auth }] of routes) {
-    const isTenants = ["dashboard", "voice", "admin"].includes(auth);
+    const isTenants = ["dashboard", "voice", "admin", "supervisor"].includes(auth);
     assert.equal(isTenants, path.startsWith("/api/dashboard/"), id);
   }
 });
@@ -85,6 +85,7 @@ test("creations answer 201, everything else 200", () => {
     "addDocumentUrl",
     "placeCall",
     "startAnalysisRun",
+    "listenToCall",
   ]);
   for (const [id, { success }] of routes) {
     assert.equal(success.status, creations.has(id) ? 201 : 200, id);
