@@ -22,6 +22,7 @@ import { type ToolUse, usedPassages } from "../model/tool-uses.js";
 import { percentile, recordsOf, type TranscriptTurn, transcriptTurns } from "../model/turns.js";
 import { agentNameOf, type ListedAgent } from "../parts/calls/call-rows.js";
 import { saveFile } from "../parts/calls/csv-button.js";
+import { LiveControl } from "../parts/calls/live-control.js";
 import { Waterfall } from "../parts/calls/waterfall.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { type Figure, Figures } from "../parts/figures.js";
@@ -87,7 +88,7 @@ interface LiveWordsProps {
 
 /** The words of a call in progress as they are said. */
 export function LiveWords({ callId, isActive, onTold }: LiveWordsProps) {
-  const { words, isPartial } = useLiveWords(callId, isActive);
+  const { words, isPartial, isMuted } = useLiveWords(callId, isActive);
   useEffect(() => onTold(isPartial), [isPartial, onTold]);
   if (!isActive) return null;
   return (
@@ -102,6 +103,7 @@ export function LiveWords({ callId, isActive, onTold }: LiveWordsProps) {
       ) : (
         <TalkWords words={words} caller="Caller" />
       )}
+      <LiveControl callId={callId} isMuted={isMuted} />
     </section>
   );
 }
