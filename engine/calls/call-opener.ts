@@ -686,7 +686,9 @@ export class CallOpener {
     const { input: format } = request.audio;
     const language = agent.persona.language;
     const { endpointingMs, preemptiveGeneration: eagerTurns } = agent.thresholds;
-    const options = { language, modelId: sttModelId, format, endpointingMs, eagerTurns };
+    const keyterms = agent.persona.keyterms.filter((term) => term !== "");
+    const turns = { endpointingMs, eagerTurns };
+    const options = { language, modelId: sttModelId, format, ...turns, keyterms };
     try {
       return await stt.open(options, session, signal);
     } catch (error) {

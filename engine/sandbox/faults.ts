@@ -136,6 +136,8 @@ const DeepgramSettings = v.strictObject({
   /** The audio after which a segment is closed although the caller still speaks. */
   segmentMs: v.exactOptional(delay),
   /** Every so many words one is heard as another. */
+  /** A word that is misheard in every stream without it among its keyterms. */
+  rareWord: v.exactOptional(v.string()),
   misheardEvery: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(2), v.maxValue(1_000))),
   /** The time without any message after which the stream fails with NET-0001. */
   idleTimeoutMs: v.exactOptional(delay),

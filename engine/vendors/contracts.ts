@@ -205,6 +205,8 @@ export interface ListenOptions {
   readonly endpointingMs: number;
   /** Where the recognizer decides turns: whether it is to say that one seems to be ending. */
   readonly eagerTurns?: boolean;
+  /** Names and terms that are likely to be said; a recognizer that takes none, or less, leaves out the rest. */
+  readonly keyterms?: readonly string[];
 }
 
 export interface Transcript {

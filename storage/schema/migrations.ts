@@ -57,7 +57,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "023-agents-of-phone-numbers": (schema) => schema.align(),
   "026-provider-tests": (schema) => schema.align(),
   "025-knowledge": (schema) => schema.align(),
-  "028-listening-and-names": (schema) => schema.align(),
+  "028-audit-of-calls": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [
