@@ -25,9 +25,17 @@ export interface AgentDraft
     | "knowledge"
   > {
   readonly analysis: AnalysisDraft | null;
+  readonly preCall: PreCallDraft | null;
   readonly tools: readonly ToolDraft[];
   /** The tools as somebody writes them in JSON; undefined while they are edited in forms. */
   readonly toolsText: string | undefined;
+}
+
+/** With headers only where they were typed anew: those that were saved stay without. */
+export interface PreCallDraft extends Partial<NonNullable<Agent["preCall"]>> {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Without the fields that are null: the API takes them only when they are left out. */
@@ -65,6 +73,7 @@ const FIELDS = [
   "recording",
   "allowedOrigins",
   "analysis",
+  "preCall",
   "knowledge",
 ] as const;
 
@@ -86,6 +95,7 @@ export function draftOf(agent: Agent): AgentDraft {
     recording: agent.recording,
     allowedOrigins: agent.allowedOrigins,
     analysis: analysisDraftOf(agent.analysis),
+    preCall: agent.preCall,
     knowledge: agent.knowledge,
     tools: agent.tools.map(toolDraftOf),
     toolsText: undefined,
@@ -108,7 +118,8 @@ export function draftAfterSaving(
 
 /** Only what differs is sent, so that two people who change different things do not undo each other's. */
 export function changesOf(saved: AgentDraft, draft: AgentDraft): Sent<"updateAgent"> {
-  return editsOf(saved, draft);
+  const edits = editsOf(saved, draft);
+  return "preCall" in edits ? { ...edits, preCall: sentPreCall(draft.preCall) } : edits;
 }
 
 /** With tools that a user writes as JSON, as far as they are valid. */
@@ -129,4 +140,11 @@ function changedFields(saved: AgentDraft, draft: AgentDraft): readonly (typeof F
 /** The fields that differ, as the draft has them. */
 function editsOf(before: AgentDraft, draft: AgentDraft) {
   return Object.fromEntries(changedFields(before, draft).map((field) => [field, draft[field]]));
+}
+
+/** As the API takes it. */
+export function sentPreCall(preCall: PreCallDraft | null): Sent<"updateAgent">["preCall"] {
+  if (preCall === null) return null;
+  const { url, timeoutMs, headers } = preCall;
+  return { url, timeoutMs, ...(headers !== undefined && { headers: { ...headers } }) };
 }

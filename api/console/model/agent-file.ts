@@ -1,4 +1,4 @@
-import type { AgentDraft } from "./agent-draft.js";
+import { type AgentDraft, sentPreCall } from "./agent-draft.js";
 import type { Answered, Sent } from "./contract-paths.js";
 
 type Providers = Answered<"listProviders">;
@@ -18,8 +18,8 @@ interface AgentFile {
 
 /** The agent as one sends it to make another. Secret headers of tools are in none. */
 export function newAgentOf(draft: AgentDraft, name: string): NewAgent {
-  const { active: _active, toolsText: _text, tools, ...agent } = draft;
-  return { ...agent, name, tools: [...tools] };
+  const { active: _active, toolsText: _text, tools, preCall, ...agent } = draft;
+  return { ...agent, name, tools: [...tools], preCall: sentPreCall(preCall) ?? null };
 }
 
 export function agentFile(draft: AgentDraft, providers: Providers): string {

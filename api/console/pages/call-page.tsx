@@ -600,6 +600,7 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
     ["Started", exactWords(Date.parse(call.startedAt))],
     ...numberFacts(call),
     ...(keyName === undefined ? [] : [["API key", keyName] as const]),
+    ...preCallFact(call),
     ["Length", call.durationSec === undefined ? "–" : lengthWords(call.durationSec)],
     ["Latency p50", p50Ms === undefined ? "–" : waitWords(p50Ms)],
     ["Latency p95", p95Ms === undefined ? "–" : waitWords(p95Ms)],
@@ -616,6 +617,26 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
     </div>
   );
 }
+
+/** What became of the request before the call; nothing where there was none. */
+function preCallFact({ metadata }: Call): readonly Figure[] {
+  const { outcome, status, durationMs, error } = Object(metadata?.["preCall"]);
+  if (typeof outcome !== "string") return [];
+  const answer = typeof status === "number" ? ` (${status})` : "";
+  const fault = typeof error === "string" ? `: ${error}` : "";
+  const words = PRE_CALL_WORDS[outcome] ?? outcome;
+  return [
+    ["Request before the call", `${words}${answer} in ${waitWords(Number(durationMs))}${fault}`],
+  ];
+}
+
+const PRE_CALL_WORDS: Readonly<Record<string, string>> = {
+  ok: "answered",
+  timeout: "no answer",
+  refused: "refused",
+  failed: "no connection",
+  badAnswer: "an answer that could not be used",
+};
 
 /** What was taken out of the call when it was over, and whether it was a success. */
 function Analysis({ analysis }: { analysis: NonNullable<Call["analysis"]> }) {
