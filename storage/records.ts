@@ -159,6 +159,15 @@ export interface Persona {
   readonly timeZone: string;
   /** The author's replacements for the language's phrases. */
   readonly stockPhrases: Partial<StockPhrases>;
+  /** Names and terms that callers say, for an STT that takes them. */
+  readonly keyterms: readonly string[];
+  readonly pronunciations: readonly Pronunciation[];
+}
+
+/** How the voice says a word or phrase; the transcript keeps it as it is written. */
+export interface Pronunciation {
+  readonly word: string;
+  readonly say: string;
 }
 
 export type InterruptionSensitivity = "low" | "medium" | "high";

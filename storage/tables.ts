@@ -357,6 +357,7 @@ export const tables = {
         "webhook",
         "document",
         "telephonyAccount",
+        "call",
       ),
       targetId: text(),
       targetName: text(),

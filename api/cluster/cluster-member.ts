@@ -5,6 +5,7 @@ import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import type { AvailableServer } from "../../engine/cluster/coordination.js";
 import type { LimitName } from "../../engine/cluster/ipc-messages.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
+import type { CallControl, ControlOutcome } from "../../engine/conversation/control-command.js";
 import { clusterMetricsText, type Metric } from "../../engine/metrics/cluster-metrics.js";
 import type { Metrics } from "../../engine/metrics/metrics.js";
 import type { OutboundTokens } from "../../engine/security/outbound-token.js";
@@ -34,6 +35,8 @@ export interface ClusterMember {
   liveCalls(own: LiveCalls): Pick<LiveCalls, "find">;
   /** False if no worker has the call. */
   endCall(own: LiveCalls, callId: string, ending: Ending): MaybePromise<boolean>;
+  /** `elsewhere` where no worker has the call. */
+  controlCall(own: LiveCalls, call: CallControl): MaybePromise<ControlOutcome>;
   /** `more`: this process's metrics besides those of its calls. */
   metricsText(own: Metrics, more?: () => Promise<readonly Metric[]>): Promise<string>;
   /** The best address for the next caller's stream; undefined if all servers share one address. */
@@ -62,6 +65,7 @@ export function singleProcess(jwtSecret: string, clock: Clock): ClusterMember {
       call?.end(ending);
       return call !== undefined;
     },
+    controlCall: (own, call) => own.control(call),
     metricsText: async (own, more) =>
       more === undefined ? own.text() : clusterMetricsText([await own.page(), await more()]),
     streamAddress: () => undefined,

@@ -20,6 +20,7 @@ import {
   WorkerStreamTokens,
 } from "../../engine/cluster/worker-ports.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
+import type { CallControl, ControlOutcome } from "../../engine/conversation/control-command.js";
 import type { Logger } from "../../engine/log.js";
 import type { Metrics } from "../../engine/metrics/metrics.js";
 import type { OutboundTokens } from "../../engine/security/outbound-token.js";
@@ -143,6 +144,11 @@ export class ClusterWorker implements ClusterMember {
     return call === undefined ? this.primary.request("endCall", { callId, ending }) : true;
   }
 
+  controlCall(own: LiveCalls, call: CallControl): MaybePromise<ControlOutcome> {
+    const outcome = own.control(call);
+    return outcome === "elsewhere" ? this.primary.request("controlCall", call) : outcome;
+  }
+
   /** Resolves when the other workers know that their cached records may be out of date; never rejects. */
   async recordsChanged(): Promise<void> {
     await this.primary.request("recordsChanged", undefined).catch((error: unknown) => {
@@ -238,6 +244,7 @@ export class ClusterWorker implements ClusterMember {
         call?.end(ending);
         return call !== undefined;
       },
+      controlCall: (call) => this.#liveCalls?.control(call) ?? "elsewhere",
       subscribed: (subscription) => this.#events.handlers.subscribed(subscription),
       published: (published) => this.#events.handlers.published(published),
       breakers: (events) => this.#breakers.handlers.breakers(events),

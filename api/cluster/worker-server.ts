@@ -4,6 +4,7 @@ import type { RecordingSettings } from "../../engine/bucket/bucket-settings.js";
 import { AgentChats } from "../../engine/calls/agent-chats.js";
 import { agentLlm, type ChainTimeouts } from "../../engine/calls/agent-vendors.js";
 import { CallCenter } from "../../engine/calls/call-center.js";
+import { CallListening } from "../../engine/calls/call-listening.js";
 import { CallReports } from "../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../engine/calls/call-supervision.js";
 import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
@@ -224,6 +225,27 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const clientTokens = new ClientTokens({ secret: settings.jwtSecret, clock });
   const clientAccess = new ClientAccess({ ...tenancy, database, clientTokens, clock });
   const limiterOf: LimiterOf = (name, limit) => cluster.limiterOf(name, limit);
+  const standing = new ActiveCredentials({ database, clock });
+  const callSupervision = new CallSupervision({
+    standing,
+    dialTargets: settings.isSandboxed ? undefined : tenancy.dialTargets,
+    clock,
+    calls: database.calls,
+    feed: calls.feed,
+    journal: calls.journal,
+    endCall: (callId, ending) => cluster.endCall(calls.liveCalls, callId, ending),
+    controlCall: (call) => cluster.controlCall(calls.liveCalls, call),
+  });
+  const callListening = new CallListening({
+    supervision: callSupervision,
+    feed: calls.feed,
+    audit: database.audit,
+    standing,
+    tokenUses: cluster.tokenUses,
+    secret: settings.jwtSecret,
+    clock,
+    newId,
+  });
   let closeRoutes: CloseRoutes = () => Promise.resolve(false);
   const running = await startServer({
     config: httpConfig(settings, cluster),
@@ -233,15 +255,8 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       learned,
       clientAccess,
       callReports: new CallReports({ database, clock }),
-      callSupervision: new CallSupervision({
-        standing: new ActiveCredentials({ database, clock }),
-        dialTargets: settings.isSandboxed ? undefined : tenancy.dialTargets,
-        clock,
-        calls: database.calls,
-        feed: calls.feed,
-        journal: calls.journal,
-        endCall: (callId, ending) => cluster.endCall(calls.liveCalls, callId, ending),
-      }),
+      callSupervision,
+      callListening,
       sandboxPeople: new SandboxPeople({
         controlUrl: settings.sandboxControlUrl,
         calls: database.calls,
@@ -281,7 +296,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       const places = { streamAddress, otherServer, isClosed };
       const asked = { ...tokens, ...places, liveCalls, limiterOf, placedCalls, outboundTokens };
       const { leavesAudioSocket = false } = parts;
-      const carried = { calls, callControl, telephonyAccounts, leavesAudioSocket };
+      const carried = { calls, callControl, telephonyAccounts, callListening, leavesAudioSocket };
       const own = { database, tenancy, clientAccess, ...carried };
       const routes = { ...reachable, ...asked, ...own };
       closeRoutes = await openVoiceRoutes({ ...routes, server, edge, clock, log });

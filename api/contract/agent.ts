@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import {
   hasPlaceholder,
+  KEYTERM_CHARACTERS_MAX,
   missingDefault,
   nameWithoutDefault,
 } from "../../engine/calls/call-variables.js";
@@ -83,7 +84,39 @@ const stockPhraseFields = {
   callEndedByOrganization: v.exactOptional(stockPhrase("said when the organization ends the call")),
 };
 
+/** What AssemblyAI takes, and what Deepgram recommends. */
+const KEYTERMS_MAX = 100;
+const PRONUNCIATIONS_MAX = 100;
+const PRONOUNCED_CHARACTERS_MAX = 100;
+
+const keytermsField = worded(
+  v.pipe(
+    v.array(v.pipe(nameField("a name or term", KEYTERM_CHARACTERS_MAX), hasDefaults)),
+    v.maxLength(KEYTERMS_MAX),
+    v.description(
+      `names and terms that callers say, for an STT model that takes them, a list of at most ${KEYTERMS_MAX} texts of 1 to ${KEYTERM_CHARACTERS_MAX} characters`,
+    ),
+  ),
+);
+
+const pronunciationsField = worded(
+  v.pipe(
+    v.array(
+      requestObject({
+        word: nameField("what is written", PRONOUNCED_CHARACTERS_MAX),
+        say: nameField("how the voice says it", PRONOUNCED_CHARACTERS_MAX),
+      }),
+    ),
+    v.maxLength(PRONUNCIATIONS_MAX),
+    v.description(
+      `how the voice says certain words; the transcript keeps them as they are written, a list of at most ${PRONUNCIATIONS_MAX} objects with word and say`,
+    ),
+  ),
+);
+
 const personaFields = {
+  keyterms: v.optional(keytermsField),
+  pronunciations: v.optional(pronunciationsField),
   systemPrompt: v.optional(templateField("the instructions", PROMPT_CHARACTERS_MAX)),
   greeting: v.optional(templateField("the first sentence", GREETING_CHARACTERS_MAX)),
   personality: v.optional(templateField("the manner of speaking", GREETING_CHARACTERS_MAX)),
@@ -489,6 +522,8 @@ export const Agent = v.object({
       suspended: v.exactOptional(v.string()),
       callEndedByOrganization: v.exactOptional(v.string()),
     }),
+    keyterms: v.array(v.string()),
+    pronunciations: v.array(v.object({ word: v.string(), say: v.string() })),
   }),
   llmProviderId: Id,
   llmModelId: v.string(),

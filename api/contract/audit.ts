@@ -60,6 +60,7 @@ export const AuditEntry = v.object({
     "telephonyAccount.update",
     "telephonyAccount.delete",
     "telephonyAccount.reseal",
+    "call.listen",
   ]),
   targetType: v.picklist([
     "agent",
@@ -71,6 +72,7 @@ export const AuditEntry = v.object({
     "webhook",
     "document",
     "telephonyAccount",
+    "call",
   ]),
   targetId: Id,
   targetName: v.pipe(v.string(), v.description("its name at that time")),

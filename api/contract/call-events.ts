@@ -75,10 +75,19 @@ const transcriptFields = {
 const Words = v.object({ callId, ...transcriptFields });
 
 const Present = v.pipe(
-  v.object({ callId, words: v.array(v.object(transcriptFields)) }),
+  v.object({
+    callId,
+    words: v.array(v.object(transcriptFields)),
+    isMuted: v.pipe(v.boolean(), v.description("the agent is muted")),
+  }),
   v.description(
     "what was said so far and is in no stored turn; it replaces all earlier words. Sent when a viewer starts to watch the call",
   ),
+);
+
+const Muted = v.pipe(
+  v.object({ callId, isMuted: v.boolean() }),
+  v.description("the agent was muted, or may speak again"),
 );
 
 const Watching = v.pipe(
@@ -97,6 +106,7 @@ export const CALL_EVENTS = {
   watching: Watching,
   began: CallBegan,
   present: Present,
+  muted: Muted,
   words: Words,
   bargeIn: BargeIn,
   endOfTurn: EndOfTurn,

@@ -1,4 +1,8 @@
 import * as v from "valibot";
+import {
+  CONTEXT_NOTE_CHARS_MAX,
+  SAY_CHARS_MAX,
+} from "../../engine/conversation/control-command.js";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
 import { transferTarget } from "./agent-tool.js";
 import { overridesField, variablesField } from "./call-values.js";
@@ -10,6 +14,7 @@ import {
   Id,
   idField,
   momentField,
+  nameField,
   optionalWholeNumberParameter,
   requestObject,
   Timestamp,
@@ -200,6 +205,23 @@ export const PersonWordsBody = requestObject({
       ),
     ),
   ),
+});
+
+export const SayBody = requestObject({
+  text: nameField("what the agent says when neither it nor the caller is speaking", SAY_CHARS_MAX),
+  interrupt: v.optional(flagField("whether the agent stops and says it at once"), false),
+});
+
+export const CallContextBody = requestObject({
+  text: nameField(
+    "a note that the LLM reads from its next request on; the caller does not hear it",
+    CONTEXT_NOTE_CHARS_MAX,
+  ),
+});
+
+export const ListenAddress = v.object({
+  path: v.pipe(v.string(), v.description("of the WebSocket, below the address of this server")),
+  expiresAt: Timestamp,
 });
 
 export const TransferCallBody = requestObject({ to: transferTarget() });

@@ -58,6 +58,10 @@ export const FoundModel = v.object({
     v.nullable(v.string()),
     v.description("slug of the plan that includes the model, when the own plan does not"),
   ),
+  takesKeyterms: v.pipe(
+    v.nullable(v.boolean()),
+    v.description("whether an STT model takes `persona.keyterms`; null where that is not known"),
+  ),
 });
 
 export const FoundModels = v.object({

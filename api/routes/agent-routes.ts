@@ -164,6 +164,8 @@ function agentJson(view: AgentView) {
     persona: {
       ...persona,
       stockPhrases: { ...stockPhrases, ...(waiting && { waiting: [...waiting] }) },
+      keyterms: [...persona.keyterms],
+      pronunciations: persona.pronunciations.map((entry) => ({ ...entry })),
     },
     thresholds: {
       ...thresholds,

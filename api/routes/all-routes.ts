@@ -1,5 +1,6 @@
 import type { AnalysisRuns } from "../../engine/analysis/analysis-runs.js";
 import type { AgentChats } from "../../engine/calls/agent-chats.js";
+import type { CallListening } from "../../engine/calls/call-listening.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
@@ -60,6 +61,7 @@ export interface ApiServices {
   readonly learned: LearnedParameters;
   readonly callReports: CallReports;
   readonly callSupervision: CallSupervision;
+  readonly callListening: CallListening;
   readonly clientAccess: ClientAccess;
   readonly recordings: Recordings;
   readonly outboundCalls: Pick<OutboundCalls, "place" | "numbers">;
@@ -101,7 +103,7 @@ export function allRoutes(
       services.phoneNumbers,
       services.sandboxPeople,
     ),
-    ...supervisionRoutes(services.callSupervision),
+    ...supervisionRoutes(services.callSupervision, services.callListening),
     ...recordingRoutes(services.recordings),
     ...memberRoutes(services.members),
     ...apiKeyRoutes(services.apiKeys),

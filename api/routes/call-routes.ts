@@ -1,4 +1,5 @@
-import type { CallEvent } from "../../engine/calls/call-events.js";
+import type { CallAudio, CallEvent } from "../../engine/calls/call-events.js";
+import type { CallListening } from "../../engine/calls/call-listening.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision, CallWatch } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
@@ -6,10 +7,13 @@ import type { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.j
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { UsageShare } from "../../engine/calls/usage-shares.js";
 import type { VendorFaults } from "../../engine/calls/vendor-shares.js";
+import type { ControlCommand } from "../../engine/conversation/control-command.js";
 import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
+import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { CallAnalysis, CallRecord, PhoneNumberRecord } from "../../storage/records.js";
 import type { CALL_EVENTS } from "../contract/call-events.js";
 import { EventBatch, type EventStream, type NamedEvent } from "../contract/event-stream.js";
+import { LISTEN_PATH } from "../contract/listen-protocol.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
@@ -35,13 +39,18 @@ export class CallEventStreams {
   #batchOf(news: readonly CallEvent[]): EventBatch<CallEvents> {
     const known = this.#batches.get(news);
     if (known !== undefined) return known;
-    const batch = new EventBatch<CallEvents>(news.map(eventOf));
+    const batch = new EventBatch<CallEvents>(news.filter(isShown).map(eventOf));
     this.#batches.set(news, batch);
     return batch;
   }
 }
 
-function eventOf(news: CallEvent): NamedEvent<CallEvents> {
+/** Sound goes to those who listen in, by WebSocket. */
+function isShown(news: CallEvent): news is Exclude<CallEvent, CallAudio> {
+  return news.type !== "audio";
+}
+
+function eventOf(news: Exclude<CallEvent, CallAudio>): NamedEvent<CallEvents> {
   switch (news.type) {
     case "began": {
       const { callId, agentId, channel, startedAtMs } = news;
@@ -49,7 +58,12 @@ function eventOf(news: CallEvent): NamedEvent<CallEvents> {
       return { name: "began", data: { callId, agentId, channel, startedAt } };
     }
     case "present":
-      return { name: "present", data: { callId: news.callId, words: [...news.words] } };
+      return {
+        name: "present",
+        data: { callId: news.callId, words: [...news.words], isMuted: news.isMuted },
+      };
+    case "muted":
+      return { name: "muted", data: { callId: news.callId, isMuted: news.isMuted } };
     case "words": {
       const { callId, role, text, isFinal } = news;
       return { name: "words", data: { callId, role, text, isFinal } };
@@ -74,8 +88,23 @@ function eventOf(news: CallEvent): NamedEvent<CallEvents> {
 
 /** What people see of calls in progress, and how they end them. */
 export function supervisionRoutes(
-  supervision: Pick<CallSupervision, "watchAll" | "watchOne" | "end" | "transfer">,
-): Handlers<"watchCalls" | "watchCall" | "endCall" | "transferCall"> {
+  supervision: Pick<CallSupervision, "watchAll" | "watchOne" | "end" | "transfer" | "control">,
+  listening: Pick<CallListening, "admit">,
+): Handlers<
+  | "watchCalls"
+  | "watchCall"
+  | "endCall"
+  | "transferCall"
+  | "sayInCall"
+  | "addCallContext"
+  | "muteAgent"
+  | "unmuteAgent"
+  | "listenToCall"
+> {
+  const control = async (tenant: Tenant, id: string, command: ControlCommand) => {
+    await supervision.control(tenant, id, command);
+    return { success: true } as const;
+  };
   const streams = new CallEventStreams();
   return {
     watchCalls: ({ tenant }) => streams.of(supervision.watchAll(tenant)),
@@ -84,6 +113,19 @@ export function supervisionRoutes(
       await supervision.end(tenant, id);
       return { success: true };
     },
+    sayInCall: ({ tenant, id, body }) =>
+      control(tenant, id, { type: "say", text: body.text, interrupt: body.interrupt }),
+    addCallContext: ({ tenant, id, body }) =>
+      control(tenant, id, { type: "addContext", text: body.text }),
+    listenToCall: async ({ tenant, id }) => {
+      const { token, expiresAtMs } = await listening.admit(tenant, id);
+      return {
+        path: `${LISTEN_PATH}?token=${encodeURIComponent(token)}`,
+        expiresAt: timestamp(expiresAtMs),
+      };
+    },
+    muteAgent: ({ tenant, id }) => control(tenant, id, { type: "mute" }),
+    unmuteAgent: ({ tenant, id }) => control(tenant, id, { type: "unmute" }),
     transferCall: async ({ tenant, id, body }) => {
       await supervision.transfer(tenant, id, body.to);
       return { success: true };

@@ -1,4 +1,5 @@
 import type { CallCenter } from "../../engine/calls/call-center.js";
+import type { CallListening } from "../../engine/calls/call-listening.js";
 import { Continuations } from "../../engine/calls/continuations.js";
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
@@ -21,6 +22,7 @@ import type { LimiterOf } from "../http/request/rate-limiter.js";
 import type { Router } from "../http/router.js";
 import type { HttpServer } from "../http/server.js";
 import { AudioSocketRoute } from "./audio-socket-route.js";
+import { ListenSocket } from "./listen-socket.js";
 import type { OtherServer } from "./other-server.js";
 import { outboundRoutes } from "./outbound-routes.js";
 import { PhoneCalls } from "./phone-calls.js";
@@ -38,6 +40,7 @@ export interface VoiceRoutesOptions {
   readonly tenancy: Tenancy;
   readonly database: Pick<Database, "calls">;
   readonly clientAccess: ClientAccess;
+  readonly callListening: Pick<CallListening, "listen">;
   readonly calls: Pick<CallCenter, "opener" | "audioPool" | "journal">;
   readonly liveCalls: Pick<LiveCalls, "find">;
   readonly callControl: CallControl;
@@ -91,6 +94,7 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
   const connectionLimiter = limiterOf("voice", limit);
   const audioPool = () => calls.audioPool();
   const voice = new VoiceSocket({ ...options, apiKeys, opener, audioPool, connectionLimiter });
+  new ListenSocket({ ...options, listening: options.callListening, connectionLimiter });
   const continuations = new Continuations({
     secret: options.jwtSecret,
     clock,

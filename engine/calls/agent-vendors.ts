@@ -4,6 +4,7 @@ import type { AudioPool } from "../audio/audio-pool.js";
 import type { UnavailableCategory } from "../conversation/actor.js";
 import type { AgentLlm } from "../conversation/effect-runner.js";
 import type { LegAudio, SentenceFormat } from "../conversation/leg-audio.js";
+import { PronunciationDictionary } from "../conversation/pronunciation.js";
 import { voiceKeyOf } from "../conversation/speech-cache.js";
 import type { AgentTts } from "../conversation/synthesis.js";
 import type { Toolbox } from "../conversation/toolbox.js";
@@ -374,12 +375,13 @@ function mute(
 }
 
 function ttsOf({ agent, tts }: AgentForCall, { client, format, next }: Speaking): AgentTts {
-  const { language } = agent.persona;
+  const { language, pronunciations } = agent.persona;
+  const dictionary = pronunciations.length === 0 ? [] : [JSON.stringify(pronunciations)];
   const keys = new Map<Voice, string>();
   const keyOf = (voice: Voice): string => {
     const { provider, modelId, speed, voiceId } = voice;
     const parts = [provider.id, provider.updatedAtMs, modelId, speed, voiceId ?? "", language];
-    const key = keys.get(voice) ?? voiceKeyOf(agent.orgId, [...parts, format.name]);
+    const key = keys.get(voice) ?? voiceKeyOf(agent.orgId, [...parts, format.name, ...dictionary]);
     keys.set(voice, key);
     return key;
   };
@@ -390,6 +392,9 @@ function ttsOf({ agent, tts }: AgentForCall, { client, format, next }: Speaking)
     speed: agent.ttsConfig.speed,
     language,
     format,
+    ...(pronunciations.length > 0 && {
+      pronunciations: new PronunciationDictionary(pronunciations),
+    }),
     /** The key of the voice that speaks now: speech of another voice is not played in its place. */
     get cacheKey() {
       return keyOf(next());

@@ -9,6 +9,13 @@ export interface TranscriptWords {
   readonly isFinal: boolean;
 }
 
+/** What a watcher who joins a call is told of it. */
+export interface PresentCall {
+  /** What was said and is in no stored turn yet, in place of all words that were sent before. */
+  readonly words: readonly TranscriptWords[];
+  readonly isMuted: boolean;
+}
+
 /** What happens in a call, for its watchers. */
 export type CallEvent =
   | {
@@ -20,12 +27,10 @@ export type CallEvent =
       readonly startedAtMs: number;
     }
   | ({ readonly type: "words"; readonly callId: string } & TranscriptWords)
-  /** All words that are in no stored turn yet; replaces earlier words. */
-  | {
-      readonly type: "present";
-      readonly callId: string;
-      readonly words: readonly TranscriptWords[];
-    }
+  | ({ readonly type: "present"; readonly callId: string } & PresentCall)
+  /** The agent was muted, or may speak again. */
+  | { readonly type: "muted"; readonly callId: string; readonly isMuted: boolean }
+  | CallAudio
   /** A barge-in decision about the agent's turn that is playing; a bounded number per turn. */
   | ({ readonly type: "bargeIn"; readonly callId: string; readonly turn: number } & BargeIn)
   /** Why the caller's turn ended that the agent's turn answers. */
@@ -40,6 +45,17 @@ export type CallEvent =
       readonly endReason: string;
     };
 
+/** A piece of the sound of a call, for those who listen in. */
+export interface CallAudio {
+  readonly type: "audio";
+  readonly callId: string;
+  readonly sampleRateHz: number;
+  /** µ-law in base64, a sample of the caller and one of the agent in turn; empty in the last. */
+  readonly audio: string;
+  /** The call is over. */
+  readonly isLast: boolean;
+}
+
 /** The subject of events: an organization's calls, or one call with its words. */
 export type CallTopic = string;
 
@@ -50,6 +66,11 @@ export function callsTopic(orgId: string): CallTopic {
 /** Includes the organization: no other one gets events of the call, whatever id it requests. */
 export function callTopic(orgId: string, callId: string): CallTopic {
   return `${orgId}/${callId}`;
+}
+
+/** The sound of the call. */
+export function audioTopic(orgId: string, callId: string): CallTopic {
+  return `${orgId}/${callId}/audio`;
 }
 
 export interface Subscription {

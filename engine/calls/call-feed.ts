@@ -2,12 +2,14 @@ import { OrganizationCounts } from "../organization-counts.js";
 import { RequestError } from "../request-error.js";
 import type { Clock } from "../time/clock.js";
 import {
+  audioTopic,
+  type CallAudio,
   type CallEvent,
   type CallEventBus,
   type CallTopic,
   callsTopic,
   callTopic,
-  type TranscriptWords,
+  type PresentCall,
 } from "./call-events.js";
 import { TopicSubscribers, type Watch, type Watcher } from "./topic-subscribers.js";
 
@@ -23,12 +25,21 @@ const PULSE_MS = 5_000;
 const TOGETHER_MS = 250;
 
 /** Sent only to a watcher of the call itself. */
-const OF_ONE_CALL: ReadonlySet<CallEvent["type"]> = new Set(["words", "bargeIn", "endOfTurn"]);
+const OF_ONE_CALL: ReadonlySet<CallEvent["type"]> = new Set([
+  "words",
+  "bargeIn",
+  "endOfTurn",
+  "muted",
+]);
 
 /** The subject of a watch: one call with its words, or without `callId` all of the organization's without theirs. */
 export interface Watched {
   readonly orgId: string;
   readonly callId?: string;
+  /** The sound of the call in place of its words. */
+  readonly isAudio?: boolean;
+  /** In place of `WATCH_MAX_MS`. */
+  readonly maxMs?: number;
 }
 
 /** Publishes call events to watchers. Without watchers an event costs one check. */
@@ -62,10 +73,19 @@ export class CallFeed {
     this.#publishOn(callTopic(orgId, news.callId), news);
   }
 
-  /** Registers a call of this process; `words` returns its words that are in no stored turn yet. */
-  callBegins(orgId: string, callId: string, words: () => readonly TranscriptWords[]): void {
-    const present = (): CallEvent => ({ type: "present", callId, words: words() });
+  /** Registers a call of this process; `now` returns its state, with its words that are in no stored turn yet. */
+  callBegins(orgId: string, callId: string, now: () => PresentCall): void {
+    const present = (): CallEvent => ({ type: "present", callId, ...now() });
     this.#calls.set(callTopic(orgId, callId), present);
+  }
+
+  /** Whether somebody here or elsewhere watches the topic. */
+  hasWatchers(topic: CallTopic): boolean {
+    return this.#watched.has(topic) || this.#eventBus?.hasSubscribers(topic) === true;
+  }
+
+  publishAudio(topic: CallTopic, audio: CallAudio): void {
+    this.#publishOn(topic, audio);
   }
 
   callIsOver(orgId: string, callId: string): void {
@@ -89,9 +109,9 @@ export class CallFeed {
    * capacity. A watcher of one call first gets the words that are in no stored turn.
    */
   watch(watched: Watched, watcher: Watcher, signal: AbortSignal): Promise<void> {
-    const { orgId, callId } = watched;
+    const { orgId, callId, isAudio = false, maxMs = WATCH_MAX_MS } = watched;
     if (this.#isClosed || signal.aborted || !this.#hasRoom(orgId)) return Promise.resolve();
-    const topic = callId === undefined ? callsTopic(orgId) : callTopic(orgId, callId);
+    const topic = topicOf(watched);
     const togetherMs = callId === undefined ? TOGETHER_MS : 0;
     return new Promise((resolve) => {
       const watch: Watch = {
@@ -105,10 +125,11 @@ export class CallFeed {
         },
       };
       const stopPulse = this.#clock.every(PULSE_MS, watcher.pulse);
-      const stopWatch = this.#clock.after(WATCH_MAX_MS, watch.end);
+      const stopWatch = this.#clock.after(maxMs, watch.end);
       signal.addEventListener("abort", watch.end);
       this.#watchersOf(topic, togetherMs).add(watch);
-      if (callId !== undefined) this.#sendCurrent(topic, watcher);
+      if (callId !== undefined && isAudio) this.#subscribeToAudio(orgId, callId);
+      else if (callId !== undefined) this.#sendCurrent(topic, watcher);
       this.#counts.add(orgId);
       this.#count += 1;
     });
@@ -138,6 +159,12 @@ export class CallFeed {
     else this.#eventBus?.subscribe({ topic, isWanted: true });
   }
 
+  /** Where the call is here, its sound need not come from elsewhere. */
+  #subscribeToAudio(orgId: string, callId: string): void {
+    if (this.#calls.has(callTopic(orgId, callId))) return;
+    this.#eventBus?.subscribe({ topic: audioTopic(orgId, callId), isWanted: true });
+  }
+
   #watchersOf(topic: CallTopic, togetherMs: number): TopicSubscribers {
     const known = this.#watched.get(topic);
     if (known !== undefined) return known;
@@ -157,4 +184,9 @@ export class CallFeed {
     this.#counts.remove(orgId);
     this.#count -= 1;
   }
+}
+
+function topicOf({ orgId, callId, isAudio = false }: Watched): CallTopic {
+  if (callId === undefined) return callsTopic(orgId);
+  return isAudio ? audioTopic(orgId, callId) : callTopic(orgId, callId);
 }

@@ -333,6 +333,7 @@ export class CallEntry implements CallRecorder {
   /** What the conversation's messages no longer contain. */
   readonly earlier: EarlierMessages;
   readonly #present = new LiveTranscript();
+  #isMuted = false;
   #savedTurns = 0;
   #hasCallerWords = false;
   #isEnded = false;
@@ -363,7 +364,10 @@ export class CallEntry implements CallRecorder {
     this.#heardMs = heardMs;
     this.#durationMaxMs = durationMaxMs;
     const { orgId, callId } = this.#start;
-    this.#deps.feed.callBegins(orgId, callId, () => this.#present.all);
+    this.#deps.feed.callBegins(orgId, callId, () => ({
+      words: this.#present.all,
+      isMuted: this.#isMuted,
+    }));
   }
 
   addMessages(message: ClientMessage): void {
@@ -387,6 +391,12 @@ export class CallEntry implements CallRecorder {
     metrics.callerTurnEnded(endOfTurn.reason);
     const { callId, orgId } = this.#start;
     feed.publish(orgId, { ...endOfTurn, type: "endOfTurn", callId, turn });
+  }
+
+  agentMuted(isMuted: boolean): void {
+    const { callId, orgId } = this.#start;
+    this.#isMuted = isMuted;
+    this.#deps.feed.publish(orgId, { type: "muted", callId, isMuted });
   }
 
   /** `answers`: which STT, LLM and TTS served the turn. `used`: its tool calls, and the passages it was given. */

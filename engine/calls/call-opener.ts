@@ -25,6 +25,7 @@ import { type CallRecorder, EffectRunner } from "../conversation/effect-runner.j
 import { NO_WORDS, type TurnSave } from "../conversation/effects.js";
 import type { LegAudio } from "../conversation/leg-audio.js";
 import { stockPhrases } from "../conversation/lexicon.js";
+import { controlOutcome } from "../conversation/live-control.js";
 import type { PreparedPhrases } from "../conversation/prepared-phrases.js";
 import type { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
 import { type ConversationSettings, newConversation } from "../conversation/state.js";
@@ -56,7 +57,9 @@ import {
   withTerms,
 } from "./admission.js";
 import { type AgentVendors, type AgentVendorsOptions, agentVendors } from "./agent-vendors.js";
+import type { CallFeed } from "./call-feed.js";
 import type { CallEntry, CallJournal } from "./call-journal.js";
+import { ListenedCall, tapsTogether } from "./call-listening.js";
 import {
   agentRefused,
   CallRefusedError,
@@ -191,6 +194,7 @@ export function assembleConversation(
     },
     bargedIn: (turnId, bargeIn) => entry.bargedIn(turnId, bargeIn),
     callerTurnEnded: (turnId, end) => entry.callerTurnEnded(turnId, end),
+    agentMuted: (isMuted) => entry.agentMuted(isMuted),
     turnSaved: (save) =>
       entry.turnSaved(save, answers.take(), {
         ...tools.take(),
@@ -237,6 +241,7 @@ export function assembleConversation(
     runner,
     vendorLog,
     parts.input,
+    (command) => controlOutcome(actor.state, command),
     parts.tap,
   );
   entry.attach(llm, () => session.receivedMs, settings.durationMaxMs);
@@ -317,7 +322,8 @@ export interface OpenerDeps extends AssemblyDeps {
   readonly agents: Pick<Agents, "forCall">;
   readonly vendors: AgentVendorsOptions;
   readonly journal: Pick<CallJournal, "start" | "link" | "stored" | "recordFailed" | "refused">;
-  readonly recordings: Pick<Recordings, "startRecording">;
+  readonly recordings: Pick<Recordings, "startRecording" | "converters">;
+  readonly feed: Pick<CallFeed, "hasWatchers" | "publishAudio">;
   readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
   /** Undefined with a simulated vendor: callers may be transferred to any number. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
@@ -585,7 +591,7 @@ export class CallOpener {
       wasBroken,
       failedTransfer,
     });
-    const tap = this.#deps.recordings.startRecording({ callId, orgId }, agent, audio);
+    const tap = this.#tapOf({ callId, orgId }, agent, audio);
     const parts = {
       callId,
       orgId,
@@ -606,6 +612,19 @@ export class CallOpener {
     if ("error" in listening) session.startWithout(listening);
     else session.start(listening, conversation.resumed);
     return session;
+  }
+
+  /** What hears the call beside its parties: its recording, and people of the organization who listen in. */
+  #tapOf(
+    { callId, orgId }: { readonly callId: string; readonly orgId: string },
+    agent: AgentRecord,
+    format: LegAudio,
+  ): CallAudioTap {
+    const { recordings, feed, log } = this.#deps;
+    const recording = recordings.converters(orgId);
+    const listened = new ListenedCall({ orgId, callId, format, feed, recording, log });
+    const recorded = recordings.startRecording({ callId, orgId }, agent, format);
+    return recorded === undefined ? listened : tapsTogether([recorded, listened]);
   }
 
   /**
@@ -671,7 +690,9 @@ export class CallOpener {
     const { input: format } = request.audio;
     const language = agent.persona.language;
     const { endpointingMs, preemptiveGeneration: eagerTurns } = agent.thresholds;
-    const options = { language, modelId: sttModelId, format, endpointingMs, eagerTurns };
+    const keyterms = agent.persona.keyterms.filter((term) => term !== "");
+    const turns = { endpointingMs, eagerTurns };
+    const options = { language, modelId: sttModelId, format, ...turns, keyterms };
     try {
       return await stt.open(options, session, signal);
     } catch (error) {

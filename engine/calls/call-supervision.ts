@@ -5,10 +5,17 @@ import {
   ORGANIZATION_ENDED,
   transferredByOrganization,
 } from "../conversation/call-end.js";
+import {
+  type CallControl,
+  type ControlCommand,
+  type ControlOutcome,
+  SAY_WAITING_MAX,
+} from "../conversation/control-command.js";
 import { RequestError } from "../request-error.js";
+import { oneLine } from "../telephony/call-values.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
-import type { ActiveCredentials } from "../tenancy/people/active-credentials.js";
+import { type ActiveCredentials, whileActive } from "../tenancy/people/active-credentials.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
@@ -24,15 +31,14 @@ export interface CallSupervisionOptions {
   readonly journal: Pick<CallJournal, "annotate">;
   /** False if no process of this server has the call. */
   readonly endCall: (callId: string, ending: Ending) => MaybePromise<boolean>;
+  /** `elsewhere` where no process of this server has the call. */
+  readonly controlCall: (call: CallControl) => MaybePromise<ControlOutcome>;
   /** Undefined with a simulated vendor: any number is allowed. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   /** Whether the watcher's credentials are still valid. */
   readonly standing: Pick<ActiveCredentials, "areActive">;
   readonly clock: Pick<Clock, "every">;
 }
-
-/** A watch ends this soon after its API key was revoked, or its user removed. */
-const STANDING_CHECK_MS = 500;
 
 export interface CallWatch {
   /** Called once; resolves when the watch is over. */
@@ -64,7 +70,7 @@ export class CallSupervision {
    * elsewhere.
    */
   async end(tenant: Tenant, id: string): Promise<void> {
-    const { callId } = await this.#findLive(tenant, id);
+    const { callId } = await this.findLive(tenant, id);
     await this.#endWith(callId, ORGANIZATION_ENDED);
     this.#options.journal.annotate(callId, { endedBy: personOf(tenant) });
   }
@@ -75,7 +81,7 @@ export class CallSupervision {
    */
   async transfer(tenant: Tenant, id: string, to: string): Promise<void> {
     const { dialTargets, journal } = this.#options;
-    const { callId, channel } = await this.#findLive(tenant, id);
+    const { callId, channel } = await this.findLive(tenant, id);
     if (channel !== "phone") {
       throw new RequestError("conflict", "only telephone calls can be transferred");
     }
@@ -95,12 +101,25 @@ export class CallSupervision {
     journal.annotate(callId, { transferredBy: personOf(tenant) });
   }
 
+  /**
+   * Has the agent of the call say something, gives its LLM a note, or mutes it. RequestErrors `not_found`, `call_ended`, and
+   * `conflict` of a call that cannot take it now.
+   */
+  async control(tenant: Tenant, id: string, command: ControlCommand): Promise<void> {
+    const { callId } = await this.findLive(tenant, id);
+    const plain = "text" in command ? { ...command, text: oneLine(command.text) } : command;
+    const outcome = await this.#options.controlCall({ callId, command: plain });
+    if (outcome !== "done") throw controlRefused(outcome);
+    this.#options.journal.annotate(callId, { controlledBy: personOf(tenant) });
+  }
+
   async #endWith(callId: string, ending: Ending): Promise<void> {
     if (await this.#options.endCall(callId, ending)) return;
     throw new RequestError("call_ended", "the call is not on this server, or has just ended");
   }
 
-  async #findLive({ organization }: Tenant, id: string) {
+  /** A call of the organization that has not ended. RequestErrors `not_found` and `call_ended`. */
+  async findLive({ organization }: Tenant, id: string) {
     const found = await this.#find(organization.id, id);
     if (!found.isActive) throw new RequestError("call_ended", "the call has already ended");
     return found;
@@ -110,27 +129,14 @@ export class CallSupervision {
     { userId, apiKeyId }: Watching,
     watched: { readonly orgId: string; readonly callId?: string },
   ): CallWatch {
-    const { feed, standing, clock } = this.#options;
+    const { feed } = this.#options;
     const { orgId } = watched;
     feed.requireRoom(orgId);
     return {
-      run: async (watcher, signal) => {
-        const over = new AbortController();
-        const end = (): void => over.abort();
-        // A store that does not answer ends no watch: it ends by itself within a minute.
-        const check = async (): Promise<void> => {
-          if (!(await standing.areActive({ orgId, userId, apiKeyId }).catch(() => true))) end();
-        };
-        const stop = clock.every(STANDING_CHECK_MS, () => void check());
-        signal.addEventListener("abort", end);
-        if (signal.aborted) end();
-        try {
-          await feed.watch(watched, watcher, over.signal);
-        } finally {
-          stop();
-          signal.removeEventListener("abort", end);
-        }
-      },
+      run: (watcher, signal) =>
+        whileActive(this.#options, { orgId, userId, apiKeyId }, signal, (until) =>
+          feed.watch(watched, watcher, until),
+        ),
     };
   }
 
@@ -138,6 +144,24 @@ export class CallSupervision {
     const call = await this.#options.calls.findById(orgId, id);
     if (call === undefined) throw new RequestError("not_found", "there is no such call");
     return { callId: call.id, isActive: call.status === "active", channel: call.channel };
+  }
+}
+
+function controlRefused(outcome: Exclude<ControlOutcome, "done">): RequestError {
+  switch (outcome) {
+    case "opening":
+      return new RequestError("conflict", "the call is not open yet: try again");
+    case "ending":
+      return new RequestError("conflict", "the agent is ending or transferring the call");
+    case "tooManyWaiting":
+      return new RequestError(
+        "conflict",
+        `${SAY_WAITING_MAX} texts wait to be said: try again later, or set interrupt`,
+      );
+    case "ended":
+      return new RequestError("call_ended", "the call has already ended");
+    case "elsewhere":
+      return new RequestError("call_ended", "the call is on no server, or has just ended");
   }
 }
 

@@ -44,6 +44,9 @@ export function nameWithoutDefault(text: string): string | undefined {
   return undefined;
 }
 
+/** Of one term: what AssemblyAI takes. */
+export const KEYTERM_CHARACTERS_MAX = 50;
+
 /** The error for a text that uses the name without a default. */
 export function missingDefault(name: string): string {
   return `{{${name}}} needs a default, such as {{${name}|there}}: not every call has a value for it`;
@@ -58,10 +61,10 @@ export function agentVariables({
   persona,
   tools,
 }: Pick<AgentRecord, "persona" | "tools">): readonly string[] {
-  const { greeting, systemPrompt, personality, stockPhrases } = persona;
+  const { greeting, systemPrompt, personality, stockPhrases, keyterms } = persona;
   const addresses = tools.map((tool) => (tool.type === "http" ? tool.url : ""));
   const phrases = Object.values(stockPhrases).flat();
-  const texts = [greeting, systemPrompt, personality, ...phrases, ...addresses];
+  const texts = [greeting, systemPrompt, personality, ...phrases, ...keyterms, ...addresses];
   const names = texts.flatMap((text) =>
     [...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name),
   );
@@ -116,8 +119,8 @@ export class CallVariables implements CallTexts {
  */
 export function withVariables(agent: AgentRecord, given: Variables, facts: CallFacts): AgentRecord {
   const { persona } = agent;
-  const { greeting, systemPrompt: prompt, personality: manner, stockPhrases } = persona;
-  const texts = [greeting, prompt, manner, ...Object.values(stockPhrases).flat()];
+  const { greeting, systemPrompt: prompt, personality: manner, stockPhrases, keyterms } = persona;
+  const texts = [greeting, prompt, manner, ...Object.values(stockPhrases).flat(), ...keyterms];
   if (!texts.some(hasPlaceholder)) return agent;
   const variables = new CallVariables(persona, given, facts);
   const systemPrompt = variables.fillPrompt(prompt);
@@ -129,6 +132,7 @@ export function withVariables(agent: AgentRecord, given: Variables, facts: CallF
     systemPrompt: hasQuoted ? `${systemPrompt.text}\n\n${DATA_RULE}` : systemPrompt.text,
     personality: personality.text,
     stockPhrases: filledPhrases(stockPhrases, (text) => variables.fill(text)),
+    keyterms: keyterms.map((term) => variables.fill(term).slice(0, KEYTERM_CHARACTERS_MAX)),
   };
   return { ...agent, persona: filled };
 }

@@ -1,9 +1,16 @@
 import type { Ending } from "../conversation/call-end.js";
+import type {
+  CallControl,
+  ControlCommand,
+  ControlOutcome,
+} from "../conversation/control-command.js";
 
 /** What the registry needs of a call. */
 export interface LiveCall {
   readonly callId: string;
   end(ending: Ending): void;
+  /** Left out while the call is not open. */
+  control?(command: ControlCommand): ControlOutcome;
 }
 
 /** The calls of this process, from opening to the end of their last effect. */
@@ -28,6 +35,12 @@ export class LiveCalls {
 
   find(callId: string): LiveCall | undefined {
     return this.#calls.get(callId);
+  }
+
+  /** `elsewhere` where this process does not have the call. */
+  control({ callId, command }: CallControl): ControlOutcome {
+    const call = this.#calls.get(callId);
+    return call === undefined ? "elsewhere" : (call.control?.(command) ?? "opening");
   }
 
   add(call: LiveCall): void {

@@ -26,7 +26,7 @@ export interface PromptNotes {
  * with a cached beginning.
  */
 export function systemMessage(
-  persona: Omit<Persona, "stockPhrases">,
+  persona: Omit<Persona, "stockPhrases" | "keyterms" | "pronunciations">,
   beganAtMs: number,
   { callNote = "", documents = "" }: PromptNotes = {},
 ): ChatMessage {

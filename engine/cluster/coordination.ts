@@ -6,6 +6,7 @@
 import type { CallTopic, PublishedEvent, Subscription } from "../calls/call-events.js";
 import type { HandedOver, OutboundReport } from "../calls/outbound/placed-calls.js";
 import type { Ending } from "../conversation/call-end.js";
+import type { CallControl, ControlOutcome } from "../conversation/control-command.js";
 import type { OutboundClaims } from "../security/outbound-token.js";
 import type { StreamClaims, TokenRefusal } from "../security/stream-token.js";
 import type { UsedToken } from "../security/token-uses.js";
@@ -54,6 +55,8 @@ export interface CallHolder {
   report(report: PlacedCallReport): MaybePromise<boolean>;
   /** False if the call is not there. */
   endCall(call: CallEnding): MaybePromise<boolean>;
+  /** `elsewhere` when the call is not there. */
+  controlCall(call: CallControl): MaybePromise<ControlOutcome>;
 }
 
 /** One-use tokens, and the data of a call before its stream starts. */

@@ -5,6 +5,7 @@ import {
   RECORDS_CHANGED,
 } from "../../storage/nodes/message-bus.js";
 import { END_REASONS } from "../conversation/call-end.js";
+import { CONTROL_OUTCOMES } from "../conversation/control-command.js";
 import type { Logger } from "../log.js";
 import { RequestError } from "../request-error.js";
 import { StoredCallInfo } from "../telephony/call-info.js";
@@ -102,6 +103,12 @@ const Ending = v.object({
   transferTo: v.exactOptional(v.string()),
 });
 
+const ControlCommand = v.variant("type", [
+  v.object({ type: v.literal("say"), text: v.string(), interrupt: v.boolean() }),
+  v.object({ type: v.literal("addContext"), text: v.string() }),
+  v.object({ type: v.picklist(["mute", "unmute"]) }),
+]);
+
 /** Requests between nodes; another version may run on the other node. */
 const NodeAsks = v.variant("name", [
   v.object({ name: v.picklist(["isRinging", "hasCall"]), asks: v.string() }),
@@ -124,6 +131,10 @@ const NodeAsks = v.variant("name", [
     name: v.literal("endCall"),
     asks: v.object({ callId: v.string(), ending: Ending }),
   }),
+  v.object({
+    name: v.literal("controlCall"),
+    asks: v.object({ callId: v.string(), command: ControlCommand }),
+  }),
 ]);
 
 /** The response schemas, by request name. */
@@ -139,6 +150,7 @@ export const NODE_ANSWERS = {
   ),
   report: v.boolean(),
   endCall: v.boolean(),
+  controlCall: v.picklist(CONTROL_OUTCOMES),
   hasCall: v.boolean(),
 } as const;
 
@@ -369,6 +381,8 @@ export class NodeBus {
         return handlers.report(question.asks);
       case "endCall":
         return handlers.endCall(question.asks);
+      case "controlCall":
+        return handlers.controlCall(question.asks);
       case "hasCall":
         return handlers.hasCall(question.asks);
     }

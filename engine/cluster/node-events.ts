@@ -51,6 +51,16 @@ const Event = v.variant("type", [
     type: v.literal("present"),
     callId: v.string(),
     words: v.array(v.object(transcriptFields)),
+    // Servers of the release before leave it out.
+    isMuted: v.optional(v.boolean(), false),
+  }),
+  v.object({ type: v.literal("muted"), callId: v.string(), isMuted: v.boolean() }),
+  v.object({
+    type: v.literal("audio"),
+    callId: v.string(),
+    sampleRateHz: v.number(),
+    audio: v.string(),
+    isLast: v.boolean(),
   }),
   v.object({
     type: v.literal("bargeIn"),

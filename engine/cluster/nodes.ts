@@ -2,6 +2,7 @@ import type { Database } from "../../storage/database.js";
 import { type BusMessages, RECORDS_CHANGED } from "../../storage/nodes/message-bus.js";
 import type { NodeStart } from "../../storage/nodes/node-store.js";
 import type { PublishedEvent, Subscription } from "../calls/call-events.js";
+import type { CallControl, ControlOutcome } from "../conversation/control-command.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
@@ -201,6 +202,16 @@ export class Nodes implements OtherNodes {
     return this.#requestHolders(call.callId, (holder) =>
       this.#request(holder, question, NODE_ANSWERS.endCall),
     );
+  }
+
+  async controlCall(call: CallControl): Promise<ControlOutcome> {
+    const question = { name: "controlCall", asks: call } as const;
+    let outcome: ControlOutcome = "elsewhere";
+    await this.#requestHolders(call.callId, async (holder) => {
+      outcome = await this.#request(holder, question, NODE_ANSWERS.controlCall);
+      return outcome !== "elsewhere";
+    });
+    return outcome;
   }
 
   hasCall(callId: string): Promise<boolean> {

@@ -8,6 +8,7 @@ import type { Database } from "../../storage/database.js";
 import type { JobsAdded } from "../../storage/jobs/job-store.js";
 import { CallSlots } from "../calls/admission.js";
 import type { CallTopic, PublishedEvent, Subscription } from "../calls/call-events.js";
+import type { CallControl, ControlOutcome } from "../conversation/control-command.js";
 import type { Logger } from "../log.js";
 import { clusterMetricsText, type Metric } from "../metrics/cluster-metrics.js";
 import { usedStreamNonces } from "../security/stream-token.js";
@@ -267,7 +268,7 @@ export class SlotLedger {
 }
 
 type LinkedWorkers = ReadonlyMap<number, { readonly link: WorkerLink }>;
-type HolderNodes = Pick<OtherNodes, "endCall" | "hasCall">;
+type HolderNodes = Pick<OtherNodes, "endCall" | "controlCall" | "hasCall">;
 
 /** Which worker of this server, or which other node, has a call: the one with its slot. */
 export class CallHolders {
@@ -310,6 +311,19 @@ export class CallHolders {
     return sendEnd(this.other(asker, call.callId), call);
   }
 
+  /** `elsewhere` where neither another worker nor another node can have the call. */
+  async control(asker: number, call: CallControl): Promise<ControlOutcome> {
+    if (this.isOnAnotherWorker(call.callId)) {
+      return (await this.#nodes?.controlCall(call)) ?? "elsewhere";
+    }
+    return sendControl(this.other(asker, call.callId), call);
+  }
+
+  /** `elsewhere` where no worker has the call. */
+  controlHere(call: CallControl): Promise<ControlOutcome> {
+    return sendControl(this.of(call.callId), call);
+  }
+
   /** False if no worker has the call. */
   endHere(call: CallEnding): boolean {
     return sendEnd(this.of(call.callId), call);
@@ -319,6 +333,13 @@ export class CallHolders {
 function sendEnd(holder: WorkerLink | undefined, call: CallEnding): boolean {
   holder?.notify("endCall", call);
   return holder !== undefined;
+}
+
+async function sendControl(
+  holder: WorkerLink | undefined,
+  call: CallControl,
+): Promise<ControlOutcome> {
+  return (await holder?.request("controlCall", call)) ?? "elsewhere";
 }
 
 type Nodes = Pick<OtherNodes, "freeSlots" | "transferSlot" | "handOver" | "isRinging" | "report">;
@@ -585,6 +606,7 @@ export class ClusterPrimary {
         handOver: (call) => this.#placedCalls.handOverToWorker(call),
         report: (report) => this.#placedCalls.reportHere(report),
         endCall: (call) => holders.endHere(call),
+        controlCall: (call) => holders.controlHere(call),
         hasCall: (callId) => holders.isHere(callId),
       },
       get callCount() {
@@ -627,6 +649,7 @@ export class ClusterPrimary {
       state: (state) => this.#noteState(name, state),
       heartbeat: ({ isDebugged }) => this.#noteHeartbeat(name, isDebugged),
       endCall: (call) => this.#holders.end(name, call),
+      controlCall: (call) => this.#holders.control(name, call),
       hasCall: (callId) => this.#holders.isAnywhere(callId),
       recordsChanged: () => this.recordsChanged(name),
       subscribe: (subscription) => this.#events.subscribe(name, subscription),

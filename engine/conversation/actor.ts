@@ -10,6 +10,7 @@ import type {
 } from "../vendors/contracts.js";
 import { CALLER_LEFT, CALLER_TOO_FAST, type Ending } from "./call-end.js";
 import type { SentenceId } from "./caller-channel.js";
+import type { ControlCommand, ControlOutcome } from "./control-command.js";
 import { step } from "./conversation.js";
 import { nextDeadline } from "./deadlines.js";
 import type { EffectRunner } from "./effect-runner.js";
@@ -187,6 +188,7 @@ export class LiveConversation implements SpeechListener {
   readonly #runner: ConversationRunner;
   readonly #vendorLog: VendorLog;
   readonly #bytesPerMs: number;
+  readonly #controlOutcome: (command: ControlCommand) => ControlOutcome;
   readonly #tap: CallAudioTap | undefined;
   readonly #voice: VoiceActivityDetector;
   readonly #voicePieces = new VoicePieces();
@@ -202,12 +204,14 @@ export class LiveConversation implements SpeechListener {
     runner: ConversationRunner,
     vendorLog: VendorLog,
     input: InputFormat,
+    controlOutcome: (command: ControlCommand) => ControlOutcome,
     tap?: CallAudioTap,
   ) {
     this.callId = callId;
     this.#runner = runner;
     this.#vendorLog = vendorLog;
     this.#bytesPerMs = bytesPerMs(input);
+    this.#controlOutcome = controlOutcome;
     this.#tap = tap;
     this.#voice = new VoiceActivityDetector(input);
   }
@@ -279,6 +283,14 @@ export class LiveConversation implements SpeechListener {
   /** The client has played this much of the turn's audio; it is never more than was sent. */
   played(turnId: number, playedMs: number): void {
     this.#runner.report({ type: "played", turnId, playedMs });
+  }
+
+  /** What a person of the organization, or its program, asks of the agent. */
+  control(command: ControlCommand): ControlOutcome {
+    if (this.#ended) return "ended";
+    const outcome = this.#controlOutcome(command);
+    if (outcome === "done") this.#runner.report({ type: "controlRequested", command });
+    return outcome;
   }
 
   hangUp(): void {

@@ -159,6 +159,23 @@ export function commitTurn(
   out.push({ type: "saveTurn", save: takeSave(state, report, added) });
 }
 
+/** The agent says nothing more of its turn; a question of which the caller has heard no answer stays open. */
+export function cutTurn(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
+  const turn = turnOf(state);
+  if (turn === undefined) return;
+  const untilMs = Math.min(atMs, state.outputPausedAtMs ?? atMs);
+  const isAnswered = playedAnswer(turn.ledger, untilMs) !== "";
+  if (turn.sentCount > 0) out.push({ type: "send", message: { type: "audioStop" } });
+  stopTurn(turn, out);
+  commitTurn(state, turn, isAnswered ? "cutOff" : "superseded", atMs, out);
+}
+
+/** Stores what the caller has said, where no turn of the agent's does. */
+export function saveWords(state: ConversationState, out: ConversationEffect[]): void {
+  if (state.record.unsaved.length === 0) return;
+  out.push({ type: "saveTurn", save: takeSave(state, undefined, []) });
+}
+
 /** Words that did not turn out to be an echo are the caller's, and wait for an answer. */
 export function acceptSuspectedEcho(state: ConversationState, out: ConversationEffect[]): void {
   const { suspected } = state.echo;

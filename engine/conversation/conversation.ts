@@ -20,6 +20,7 @@ import {
 } from "./farewell.js";
 import { onFillerDeadline, onPhraseReady, preparedPhrases } from "./filler.js";
 import { onIdleDeadline, onUnrecognizedVoiceDeadline, onVoiceHeard, watchCaller } from "./idle.js";
+import { onControlRequested, onSayDeadline } from "./live-control.js";
 import { onPlaybackEnd, onPlayed, onSoundLate } from "./playback-end.js";
 import { advanceSpeech, startScripted } from "./playout.js";
 import {
@@ -132,6 +133,8 @@ function handle(
       return onTransferStarted(state, event.atMs, out);
     case "transferRefused":
       return onTransferRefused(state, event, out);
+    case "controlRequested":
+      return onControlRequested(state, event, out);
     case "endRequested":
       return requestEnd(state, event.ending, event.atMs, out);
   }
@@ -234,6 +237,8 @@ function onDeadline(
       return onTurnStallDeadline(state, event.atMs, out);
     case "idle":
       return onIdleDeadline(state, event, out);
+    case "say":
+      return onSayDeadline(state, event.atMs, out);
     case "unrecognizedVoice":
       return onUnrecognizedVoiceDeadline(state, event, out);
     case "backgroundResult":
@@ -260,7 +265,8 @@ function onOpened(state: ConversationState, event: OpenedEvent, out: Conversatio
   }
   // A caller who spoke before the greeting is already getting an answer.
   const isSilent = state.agent.state === "silent";
-  const greeting = event.resumed || !isSilent ? "" : state.settings.greeting;
+  const isGreeting = !event.resumed && isSilent && !state.control.isMuted;
+  const greeting = isGreeting ? state.settings.greeting : "";
   const sentences = sentencesOf(greeting)
     .map(speakable)
     .filter((sentence) => sentence !== "");

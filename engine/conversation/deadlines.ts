@@ -30,6 +30,8 @@ export const DEADLINE_NAMES = [
   "turnStall",
   /** The caller has said nothing for too long. */
   "idle",
+  /** A text that a person of the organization has the agent say waits for its turn. */
+  "say",
   /** The STT has returned no words for a voice. */
   "unrecognizedVoice",
   /** A tool in the background has a result that starts a turn. */
@@ -70,6 +72,7 @@ export function noDeadlines(): Deadlines {
     playbackEnd: undefined,
     turnStall: undefined,
     idle: undefined,
+    say: undefined,
     unrecognizedVoice: undefined,
     backgroundResult: undefined,
     transfer: undefined,

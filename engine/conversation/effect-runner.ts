@@ -154,6 +154,8 @@ export interface CallRecorder {
   bargedIn(turnId: number, bargeIn: BargeIn): void;
   /** The caller's turn that this agent turn answers is over. */
   callerTurnEnded(turnId: number, endOfTurn: EndOfTurn): void;
+  /** The agent was muted, or may speak again. */
+  agentMuted(isMuted: boolean): void;
   turnSaved(save: TurnSave): void;
   vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void;
   ended(ending: Ending, save: TurnSave): void;
@@ -203,6 +205,19 @@ const TOO_MANY_TOOLS = JSON.stringify({
   ok: false,
   error: "not done: too many tools are running; wait for their results first",
 });
+
+type ReplyRequest = Pick<
+  Extract<ConversationEffect, { type: "requestReply" }>,
+  "turnId" | "context"
+>;
+
+/** What the LLM reads of notes that were added during the call; empty where there are none. */
+function contextNote(context: readonly string[]): string {
+  if (context.length === 0) return "";
+  return ["Notes that were added during the call:", ...context.map((note) => `- ${note}`)].join(
+    "\n",
+  );
+}
 
 interface TurnWork {
   readonly model: AbortController;
@@ -262,9 +277,9 @@ export class EffectRunner implements EffectPerformer {
         this.#deps.caller.send(effect.message);
         return this.#deps.recorder.addMessages(effect.message);
       case "requestReply":
-        return this.#requestReply(effect.turnId, [...effect.history, ...effect.toolMessages]);
+        return this.#requestReply(effect, [...effect.history, ...effect.toolMessages]);
       case "startPreemptiveReply":
-        return this.#startPreemptiveReply(effect.turnId, effect.history);
+        return this.#startPreemptiveReply(effect);
       case "dropPreemptiveReply":
         this.#deps.preemptiveReplies.wasted(effect.tokens);
         return this.#abortTurn(effect.turnId);
@@ -297,6 +312,8 @@ export class EffectRunner implements EffectPerformer {
         return this.#deps.recorder.bargedIn(effect.turnId, effect.bargeIn);
       case "reportEndOfTurn":
         return this.#deps.recorder.callerTurnEnded(effect.turnId, effect.endOfTurn);
+      case "reportMuted":
+        return this.#deps.recorder.agentMuted(effect.isMuted);
       case "saveTurn":
         return this.#deps.recorder.turnSaved(effect.save);
       case "end":
@@ -316,15 +333,19 @@ export class EffectRunner implements EffectPerformer {
     for (const turnId of this.#turns.keys()) this.#abortTurn(turnId);
   }
 
-  #requestReply(turnId: number, conversation: readonly ChatMessage[]): void {
+  #requestReply(
+    { turnId, context = [] }: ReplyRequest,
+    conversation: readonly ChatMessage[],
+  ): void {
     const { signal } = this.#workOf(turnId).model;
     const question = conversation.findLast(({ role }) => role === "user")?.content ?? "";
     const passages = this.#deps.knowledge?.noteFor(turnId, question) ?? "";
+    const added = contextNote(context);
     if (typeof passages === "string") {
-      return this.#complete(turnId, conversation, passages, signal);
+      return this.#complete(turnId, conversation, [added, passages], signal);
     }
     void passages.then((note) => {
-      if (!signal.aborted) this.#complete(turnId, conversation, note, signal);
+      if (!signal.aborted) this.#complete(turnId, conversation, [added, note], signal);
     });
   }
 
@@ -332,13 +353,13 @@ export class EffectRunner implements EffectPerformer {
   #complete(
     turnId: number,
     conversation: readonly ChatMessage[],
-    passages: string,
+    notes: readonly string[],
     signal: AbortSignal,
   ): void {
     const { client, modelId, systemPrompt, temperature, maxTokens } = this.#deps.llm;
     const tools = this.#deps.toolbox.definitions;
     const note = this.#deps.earlier?.note ?? "";
-    const content = [systemPrompt, note, passages].filter((part) => part !== "").join("\n\n");
+    const content = [systemPrompt, note, ...notes].filter((part) => part !== "").join("\n\n");
     const messages = [{ role: "system", content } as const, ...conversation];
     client
       .complete(
@@ -359,9 +380,11 @@ export class EffectRunner implements EffectPerformer {
       );
   }
 
-  #startPreemptiveReply(turnId: number, conversation: readonly ChatMessage[]): void {
-    if (this.#deps.preemptiveReplies.mayRequest()) this.#requestReply(turnId, conversation);
-    else this.report({ type: "preemptiveRefused", turnId });
+  #startPreemptiveReply(
+    effect: Extract<ConversationEffect, { type: "startPreemptiveReply" }>,
+  ): void {
+    if (this.#deps.preemptiveReplies.mayRequest()) this.#requestReply(effect, effect.history);
+    else this.report({ type: "preemptiveRefused", turnId: effect.turnId });
   }
 
   #runTool({ turnId, call, until }: Extract<ConversationEffect, { type: "runTool" }>): void {

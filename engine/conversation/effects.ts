@@ -33,7 +33,9 @@ export type TurnKind =
   | "repeatRequest"
   | "farewell"
   /** The agent says that the call could not be transferred. */
-  | "transferRefused";
+  | "transferRefused"
+  /** A text that a person of the organization, or its program, has the agent say. */
+  | "announcement";
 export type TurnOutcome = "played" | "interrupted" | "superseded" | "failed" | "cutOff";
 
 /** What a caller waits for, in chronological order, as the record of a turn names it. */
@@ -96,12 +98,15 @@ export type ConversationEffect =
       readonly history: readonly HistoryMessage[];
       /** The tool calls of this turn and their results. */
       readonly toolMessages: readonly ChatMessage[];
+      /** Notes that were added during the call; left out where there are none. */
+      readonly context?: readonly string[];
     }
   /** As `requestReply`, before the end of the caller's turn is certain; may be refused. */
   | {
       readonly type: "startPreemptiveReply";
       readonly turnId: number;
       readonly history: readonly HistoryMessage[];
+      readonly context?: readonly string[];
     }
   /** Stops a preemptive reply that will not be used. */
   | { readonly type: "dropPreemptiveReply"; readonly turnId: number; readonly tokens: number }
@@ -156,6 +161,8 @@ export type ConversationEffect =
   /** Reports a decision, which the record of its turn also contains. */
   | { readonly type: "reportBargeIn"; readonly turnId: number; readonly bargeIn: BargeIn }
   | { readonly type: "reportEndOfTurn"; readonly turnId: number; readonly endOfTurn: EndOfTurn }
+  /** The agent was muted, or may speak again. */
+  | { readonly type: "reportMuted"; readonly isMuted: boolean }
   | { readonly type: "saveTurn"; readonly save: TurnSave }
   | { readonly type: "end"; readonly ending: Ending; readonly save: TurnSave };
 

@@ -1,6 +1,7 @@
 import type { Category } from "../../storage/records.js";
 import type { ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
+import type { ControlCommand } from "./control-command.js";
 import type { TimedWord } from "./playback-ledger.js";
 
 interface At {
@@ -172,6 +173,11 @@ export type TransferRefusedEvent = At & {
   readonly type: "transferRefused";
   readonly turnId: number;
 };
+/** A person of the organization, or its program, asks something of the agent. */
+export type ControlRequestedEvent = At & {
+  readonly type: "controlRequested";
+  readonly command: ControlCommand;
+};
 export type EndRequestedEvent = At & { readonly type: "endRequested"; readonly ending: Ending };
 
 export type TurnEvent =
@@ -200,6 +206,7 @@ export type ConversationEvent =
   | WrittenEvent
   | ListeningFailedEvent
   | DeadlineReachedEvent
+  | ControlRequestedEvent
   | EndRequestedEvent
   | TransferStartedEvent
   | TransferRefusedEvent

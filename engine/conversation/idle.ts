@@ -14,7 +14,7 @@ const REMINDERS_MAX = 2;
 /** From now on it is the caller's turn to speak. */
 export function watchCaller(state: ConversationState, atMs: number): void {
   const { idleTimeoutMs, phrases } = state.settings;
-  if (idleTimeoutMs === 0 || phrases === undefined) return;
+  if (idleTimeoutMs === 0 || phrases === undefined || state.control.isMuted) return;
   setDeadline(state, "idle", atMs + idleTimeoutMs);
 }
 
@@ -26,6 +26,7 @@ export function onIdleDeadline(
 ): void {
   const { phrases, idleTimeoutMs } = state.settings;
   if (phrases === undefined || turnOf(state) !== undefined || isBeingTransferred(state)) return;
+  if (state.control.isMuted) return;
   const isUnderway =
     pendingText(state.user.hearing) !== "" ||
     state.user.digits !== "" ||
@@ -112,7 +113,7 @@ export function onUnrecognizedVoiceDeadline(
   const { unrecognizedVoiceAtMs: voiceAtMs } = state.user;
   if (voiceAtMs === undefined) return;
   const isAgentsTurn = turnOf(state) !== undefined || isBeingTransferred(state);
-  const isForgotten = isAgentsTurn || isRecognized(state, voiceAtMs);
+  const isForgotten = state.control.isMuted || isAgentsTurn || isRecognized(state, voiceAtMs);
   const leftMs = unrecognizedAfterMs(state) - voiceAgoMs;
   if (!isForgotten && leftMs >= 1) {
     setDeadline(state, "unrecognizedVoice", atMs + leftMs);

@@ -8,6 +8,7 @@ import type { ConversationEffect } from "./effects.js";
 import type { PlayedEvent, SoundLateEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
 import { LEXICONS, PhraseList, tablePhrases } from "./lexicon.js";
+import { sayWaiting } from "./live-control.js";
 import { alignPlayed, delayPlayback, isGap } from "./playback-ledger.js";
 import { advanceSpeech, startScripted } from "./playout.js";
 import { FAILED_TURNS_MAX, startTurnReply } from "./reply.js";
@@ -74,6 +75,7 @@ export function onPlaybackEnd(
   const { apology } = state.settings;
   const isOwed = turn.faulty && turn.kind === "reply" && lacksEnd(turn, apology);
   const mayApologize = isReady(state, apology) || (turn.restLost && answersSent(turn) > 0);
+  if (sayWaiting(state, atMs, out)) return;
   if (isOwed && state.user.unanswered === "" && mayApologize) {
     startScripted(state, "apology", [apology], atMs, out);
   } else if (state.user.unanswered !== "") {

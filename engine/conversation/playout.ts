@@ -79,8 +79,7 @@ export function startScripted(
 ): void {
   dropPreemptiveReply(state, out);
   state.lastTurnId += 1;
-  // The repetition answers the first of the unanswered questions.
-  const userText = kind === "resumed" ? state.cut.question : "";
+  const userText = scriptedQuestion(state, kind);
   const times = { callerEndedAtMs: atMs, decidedAtMs: atMs, attempt: 1 };
   const turn = newTurn({ id: state.lastTurnId, kind, userText, ...times });
   turn.generating = false;
@@ -91,6 +90,15 @@ export function startScripted(
   state.user.unanswered = state.user.unanswered.slice(userText.length).trimStart();
   setDeadline(state, "turnStall", atMs + STALL_MAX_MS);
   advanceSpeech(state, turn, atMs, out);
+}
+
+/** A repetition answers the first of the unanswered questions; what is said for a muted agent answers all. */
+function scriptedQuestion(
+  { cut, control, user }: ConversationState,
+  kind: Exclude<TurnKind, "reply">,
+): string {
+  if (kind === "announcement" && control.isMuted) return user.unanswered;
+  return kind === "resumed" ? cut.question : "";
 }
 
 export function newSentence(text: string, slot: number): Sentence {

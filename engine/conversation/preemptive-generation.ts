@@ -12,6 +12,7 @@ import type {
 import { isSameWords } from "./lexicon.js";
 import {
   type ConversationState,
+  contextOf,
   isBeingTransferred,
   joinWords,
   type PreemptiveReply,
@@ -135,7 +136,7 @@ function startPreemptiveReply(
   const userText = joinWords(state.user.unanswered, words);
   const history = withMessages(state.record.history, turnMessages(userText, ""));
   clearDeadline(state, "preemptiveGeneration");
-  out.push({ type: "startPreemptiveReply", turnId, history });
+  out.push({ type: "startPreemptiveReply", turnId, history, ...contextOf(state) });
   const reply = { turnId, userText, words, requestedAtMs: atMs, text: "", done: undefined };
   setAgentTurn(state, { state: "speculating", reply });
   state.preemptiveTries += 1;
@@ -145,6 +146,7 @@ function mayBegin(state: ConversationState, atMs: number, isDecided = false): bo
   const { settings, agent, preemptiveTries } = state;
   if (!settings.preemptiveGeneration || agent.state !== "silent") return false;
   if (state.toolsDone !== undefined || state.background.results.length > 0) return false;
+  if (state.control.isMuted) return false;
   if (
     preemptiveTries >= TRIES_MAX ||
     state.echo.suspected !== undefined ||

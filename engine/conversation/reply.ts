@@ -1,6 +1,6 @@
 import { useBackgroundResults } from "./background-tools.js";
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
-import { commitTurn, replyTimeoutAtMs, waitedBeforeMs } from "./commit-turn.js";
+import { commitTurn, replyTimeoutAtMs, saveWords, waitedBeforeMs } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type {
@@ -33,6 +33,7 @@ import {
   answersOf,
   answersSent,
   type ConversationState,
+  contextOf,
   dropCutSpeech,
   isBeingTransferred,
   newTurn,
@@ -134,7 +135,8 @@ export function requestReply(
   out: ConversationEffect[],
 ): void {
   useBackgroundResults(state);
-  out.push({ type: "requestReply", turnId: turn.id, ...conversationOf(state, turn) });
+  const { id: turnId } = turn;
+  out.push({ type: "requestReply", turnId, ...conversationOf(state, turn), ...contextOf(state) });
   setDeadline(state, "turnStall", turn.progressAtMs + firstStallMs(turn));
 }
 
@@ -153,7 +155,7 @@ export function onBackgroundResultDeadline(
   const { hearing, digits, unanswered } = state.user;
   const isUnderway = pendingText(hearing) !== "" || digits !== "" || unanswered !== "";
   const isSilent = state.agent.state === "silent" && state.outputPausedAtMs === undefined;
-  if (!isSilent || isUnderway || voiceAgoMs < VOICE_RECENT_MS) {
+  if (!isSilent || isUnderway || state.control.isMuted || voiceAgoMs < VOICE_RECENT_MS) {
     setDeadline(state, "backgroundResult", atMs + RESULT_RECHECK_MS);
     return;
   }
@@ -191,6 +193,9 @@ const VOICE_STALL_MAX_MS = 10_000;
 /** After this many consecutive failed turns the call ends with the reason. */
 export const FAILED_TURNS_MAX = 3;
 
+/** Of what a caller says to a muted agent the end is kept for its next answer; the transcript has all of it. */
+const UNANSWERED_CHARS_MAX = 4_000;
+
 /** Answers all unanswered words of the caller. */
 export function startTurnReply(
   state: ConversationState,
@@ -198,6 +203,13 @@ export function startTurnReply(
   out: ConversationEffect[],
 ): void {
   if (isBeingTransferred(state)) return;
+  if (state.control.isMuted) {
+    const { unanswered } = state.user;
+    state.user.unanswered = unanswered.slice(-UNANSWERED_CHARS_MAX).trimStart();
+    state.user.bargeInVoiceAtMs = undefined;
+    saveWords(state, out);
+    return;
+  }
   // A caller who interrupts often continues without words: the wait for the answer begins with the silence.
   const { bargeInVoiceAtMs = Number.NEGATIVE_INFINITY } = state.user;
   const callerEndedAtMs = Math.min(Math.max(state.user.endedAtMs, bargeInVoiceAtMs), atMs);

@@ -599,6 +599,23 @@ export function dropCutSpeech(state: Pick<ConversationState, "cut">): void {
   state.cut = { ...state.cut, sentences: [], ending: undefined };
 }
 
+/** What people of the organization have asked of the agent. */
+export interface ControlState {
+  /** It answers nothing and says nothing by itself. */
+  isMuted: boolean;
+  /** Texts that are still to be said, `SAY_WAITING_MAX` at the most. */
+  waiting: readonly string[];
+  /** Notes for the LLM, the oldest first. */
+  context: readonly string[];
+}
+
+/** The notes as an effect carries them; nothing where there are none. */
+export function contextOf({ control: { context } }: Pick<ConversationState, "control">): {
+  readonly context?: readonly string[];
+} {
+  return context.length === 0 ? {} : { context };
+}
+
 /** The stored record of the call. */
 export interface CallRecordState {
   history: readonly HistoryMessage[];
@@ -618,6 +635,7 @@ export interface ConversationState {
   agent: AgentTurn;
   readonly echo: EchoState;
   readonly record: CallRecordState;
+  readonly control: ControlState;
   /** Since when output is paused for the words of a caller who made a sound; undefined while it plays. */
   outputPausedAtMs: number | undefined;
   /** Consecutive pauses that no words followed. */
@@ -682,6 +700,7 @@ export function newConversation(
       latencySumMs: 0,
       latencyCount: 0,
     },
+    control: { isMuted: false, waiting: [], context: [] },
     outputPausedAtMs: undefined,
     falseInterruptions: 0,
     cut: { sentences: [], question: "", ending: undefined },

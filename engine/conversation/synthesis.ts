@@ -13,6 +13,7 @@ import {
 import type { CallerChannel, SentenceId } from "./caller-channel.js";
 import type { SentenceConverter, SentenceFormat } from "./leg-audio.js";
 import type { TimedWord } from "./playback-ledger.js";
+import type { PronunciationDictionary } from "./pronunciation.js";
 import { ownerOf, type SpeechCache, type SpokenSentence } from "./speech-cache.js";
 
 /** Before a voice has been measured: more than most vendors' jitter, less than people notice. */
@@ -258,6 +259,8 @@ export interface AgentTts {
   readonly speed: number;
   readonly language: string;
   readonly format: SentenceFormat;
+  /** Left out: texts are said as they are written. */
+  readonly pronunciations?: PronunciationDictionary;
   /** See `voiceKeyOf`. */
   readonly cacheKey: string;
 }
@@ -375,13 +378,15 @@ async function watched(
 
 /** Rejects with a VendorError, also if one sentence exceeds the maximum size. */
 async function requestTts(
-  { client, vendor, modelId, speed, language, format }: AgentTts,
-  text: string,
+  { client, vendor, modelId, speed, language, format, pronunciations }: AgentTts,
+  written: string,
   converter: SentenceConverter,
   delivery: Pick<SentenceDelivery, "firstByte" | "timed">,
   { signal, heard }: QuietWatch,
 ): Promise<void> {
   const bytesMax = bytesMaxOf(format.request);
+  const spoken = pronunciations?.spoken(written);
+  const text = spoken?.text ?? written;
   let givenBytes = 0;
   const onChunk = (audio: Uint8Array) => {
     if (signal.aborted) return;
@@ -391,7 +396,7 @@ async function requestTts(
     if (givenBytes <= bytesMax) converter.write(audio);
   };
   const onWords = (words: readonly SpokenWord[]) => {
-    if (!signal.aborted) delivery.timed(words);
+    if (!signal.aborted) delivery.timed(spoken?.toWritten(words) ?? words);
   };
   const onFormat = (given: SpeechFormat): boolean => converter.takeAs(given);
   const request = { text, modelId, speed, language, format: format.request, onWords, onFormat };

@@ -135,6 +135,8 @@ const DeepgramSettings = v.strictObject({
   interimIntervalMs: v.exactOptional(delay),
   /** The audio after which a segment is closed although the caller still speaks. */
   segmentMs: v.exactOptional(delay),
+  /** A word that is misheard in every stream without it among its keyterms. */
+  rareWord: v.exactOptional(v.string()),
   /** One in this many words is transcribed as another. */
   misheardEvery: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(2), v.maxValue(1_000))),
   /** The time without any message after which the stream fails with NET-0001. */

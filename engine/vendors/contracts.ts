@@ -211,6 +211,8 @@ export interface ListenOptions {
   readonly endpointingMs: number;
   /** For an STT with turn detection: whether it reports that a turn seems to be ending. */
   readonly eagerTurns?: boolean;
+  /** Names and terms that are likely to be said; a recognizer that takes none, or less, leaves out the rest. */
+  readonly keyterms?: readonly string[];
 }
 
 export interface Transcript {

@@ -56,6 +56,8 @@ export interface CatalogRow {
   readonly plan?: PlanTier;
   /** STT with turn detection; see `SpeechListener.onTurn`. */
   readonly hasTurnDetection?: true;
+  /** Whether an STT takes names and terms that are likely to be said. */
+  readonly takesKeyterms?: boolean;
   /** The first day on which the vendor no longer serves the model, UTC. */
   readonly retiresOn?: string;
   /** The vendor advises against it without having named a date. */
@@ -414,6 +416,7 @@ const DECIDES_TURNS = {
   description: "Detects the end of the caller's turn itself",
   plan: "free",
   hasTurnDetection: true,
+  takesKeyterms: true,
 } as const;
 
 const DEEPGRAM_STT = rowsOf(
@@ -421,8 +424,8 @@ const DEEPGRAM_STT = rowsOf(
   "stt",
   checkedAt("https://developers.deepgram.com/changelog"),
   [
-    ["nova-3", "Nova 3", { plan: "free" }],
-    ["nova-2", "Nova 2", { plan: "free" }],
+    ["nova-3", "Nova 3", { plan: "free", takesKeyterms: true }],
+    ["nova-2", "Nova 2", { plan: "free", takesKeyterms: false }],
     ["flux-general-en", "Flux (English)", DECIDES_TURNS],
     ["flux-general-multi", "Flux (multilingual)", DECIDES_TURNS],
   ],

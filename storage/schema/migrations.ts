@@ -65,6 +65,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "026-provider-tests": (schema) => schema.align(),
   "025-knowledge": (schema) => schema.align(),
   "027-mcp-servers": (schema) => schema.align(),
+  "028-audit-of-calls": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [

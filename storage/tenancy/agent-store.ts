@@ -34,6 +34,8 @@ const persona = v.object({
   timeZone: v.optional(v.string(), "UTC"),
   // Older agents have no phrases of the author's.
   stockPhrases: v.optional(stockPhrases, {}),
+  keyterms: v.optional(stringList, []),
+  pronunciations: v.optional(v.array(v.object({ word: v.string(), say: v.string() })), []),
 });
 const llmConfig = v.object({ temperature: v.nullable(v.number()), maxTokens: v.number() });
 const ttsConfig = v.object({

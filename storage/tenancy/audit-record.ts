@@ -46,7 +46,8 @@ export type AuditAction =
   | "telephonyAccount.create"
   | "telephonyAccount.update"
   | "telephonyAccount.delete"
-  | "telephonyAccount.reseal";
+  | "telephonyAccount.reseal"
+  | "call.listen";
 
 /** Who changed what, and when. Contains the names of the changed fields, never their values. */
 export interface AuditRecord {
@@ -65,7 +66,8 @@ export interface AuditRecord {
     | "node"
     | "webhook"
     | "document"
-    | "telephonyAccount";
+    | "telephonyAccount"
+    | "call";
   readonly targetId: string;
   /** The target's name at the time. */
   readonly targetName: string;

@@ -22,6 +22,11 @@ export class AuditStore {
     this.#atomic = atomic;
   }
 
+  /** Of what changes nothing that is stored. */
+  async add(entry: AuditRecord): Promise<void> {
+    await this.#db.insertInto("auditEntries").values(rowOf(entry)).execute();
+  }
+
   /** Newest first, with the organization's total number. */
   async list(
     orgId: string,

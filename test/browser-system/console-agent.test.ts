@@ -331,3 +331,64 @@ test("an analysis is switched on with a schema, which is kept while its text is 
   assert.equal((await analysisOf())?.schema, null);
   assert.deepEqual(await barriers(viewer), []);
 });
+
+test("names, pronunciations and the request before the call are set, kept and shown again", async () => {
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  const viewer = await editorOf(customer, id, "model");
+  const { page } = viewer;
+  const stored = async () => {
+    const agent = await server.database.agents.findById(customer.tenant.organization.id, id);
+    assert.ok(agent);
+    return agent;
+  };
+  const tab = (name: string) => page.getByRole("link", { name, exact: true }).click();
+  const terms = page.getByRole("textbox", { name: "Names and terms that callers say" });
+  await terms.fill("Nguyen\n{{customer}}");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page
+    .locator(".wrong")
+    .getByText(/needs a default/)
+    .waitFor();
+  await terms.fill("Nguyen\n{{customer|Siobhan}}");
+  await save(page);
+  assert.deepEqual((await stored()).persona.keyterms, ["Nguyen", "{{customer|Siobhan}}"]);
+  assert.deepEqual(await barriers(viewer), []);
+
+  await tab("Voice");
+  const pronunciation = page.getByRole("textbox", { name: "Pronunciation" });
+  await pronunciation.fill("Nguyen = win\nNew York = noo yawk");
+  await save(page);
+  assert.deepEqual((await stored()).persona.pronunciations, [
+    { word: "Nguyen", say: "win" },
+    { word: "New York", say: "noo yawk" },
+  ]);
+
+  await tab("Phone and web");
+  await page.getByRole("checkbox", { name: "Ask a service of yours before each call" }).check();
+  await page.getByRole("textbox", { name: "URL of the service" }).fill("https://crm.example.com/");
+  await page.getByRole("spinbutton", { name: "Time limit, ms" }).fill("1500");
+  const headers = page.getByRole("textbox", { name: "Secret headers of the request" });
+  await headers.fill("x-secret: our own secret");
+  await save(page);
+  const { preCall, sealedPreCall } = await stored();
+  assert.deepEqual(preCall, {
+    url: "https://crm.example.com/",
+    timeoutMs: 1_500,
+    headerNames: ["x-secret"],
+    isSigned: false,
+  });
+  await page.getByText("Saved: x-secret.").waitFor();
+  assert.equal(await headers.inputValue(), "");
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("spinbutton", { name: "Time limit, ms" }).fill("900");
+  await save(page);
+  const later = await stored();
+  assert.equal(later.preCall?.timeoutMs, 900);
+  assert.equal(later.sealedPreCall, sealedPreCall, "the headers stay");
+  await page.getByRole("checkbox", { name: "Ask a service of yours before each call" }).uncheck();
+  await save(page);
+  assert.equal((await stored()).preCall, null);
+  assert.deepEqual(viewer.faults, []);
+  await viewer.close();
+});

@@ -58,3 +58,41 @@ test("a call is there when it begins, its words as they are said, and it is ende
   assert.deepEqual(viewer.faults, []);
   await viewer.close();
 });
+
+test("a person speaks through the agent, tells its LLM something, mutes it and listens in", async () => {
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: "Good day." } });
+  const caller = await server.call(customer);
+  if (!caller.events.some(ended)) await caller.until(ended);
+  const [call] = await server.calls(customer);
+  assert.ok(call);
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.goto(`${server.url}/console/calls/${call.id}`);
+  const control = page.getByRole("region", { name: "Live control" });
+  await control.getByRole("textbox", { name: "The agent says" }).fill("We close soon.");
+  await control.getByRole("button", { name: "Say it" }).click();
+  await page.getByRole("listitem").getByText("We close soon.").waitFor();
+  await control
+    .getByRole("textbox", { name: "Note for the LLM" })
+    .fill("A parcel waits in Berlin.");
+  await control.getByRole("button", { name: "Add the note" }).click();
+  await control.getByText("The LLM has the note.").waitFor();
+  await control.getByRole("button", { name: "Mute the agent" }).click();
+  await control.getByText("The agent hears the caller and says nothing.").waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.reload();
+  await control.getByRole("button", { name: "Unmute the agent" }).click();
+  await control.getByRole("button", { name: "Mute the agent" }).waitFor();
+  await control.getByRole("button", { name: "Listen in" }).click();
+  await control.getByText("You hear the caller on the left").waitFor();
+  await caller.say("Where waits the parcel?");
+  await page.getByRole("listitem").getByText("A parcel waits in Berlin.").waitFor();
+  await control.getByRole("button", { name: "Stop listening" }).click();
+  await control.getByRole("button", { name: "Listen in" }).waitFor();
+  await caller.hangUp();
+  await server.endedCall(customer);
+  await control.waitFor({ state: "detached" });
+  assert.deepEqual(viewer.faults, []);
+  await viewer.close();
+});

@@ -172,11 +172,11 @@ function describe(effect: ConversationEffect): string {
     case "requestReply": {
       const messages = [...effect.history, ...effect.toolMessages];
       const said = messages.map(({ role, content }) => `${role} "${content}"`).join(", ");
-      return `ask model #${effect.turnId}: ${said}`;
+      return `ask model #${effect.turnId}: ${described(effect.context)}${said}`;
     }
     case "startPreemptiveReply": {
       const said = effect.history.map(({ role, content }) => `${role} "${content}"`).join(", ");
-      return `ask early #${effect.turnId}: ${said}`;
+      return `ask early #${effect.turnId}: ${described(effect.context)}${said}`;
     }
     case "dropPreemptiveReply":
       return `drop early #${effect.turnId}, ${effect.tokens} tokens`;
@@ -213,11 +213,17 @@ function describe(effect: ConversationEffect): string {
       const why = waitedFor === undefined ? reason : `${reason}, ${waitedFor}`;
       return `end of turn: ${why} after ${waitedMs} ms`;
     }
+    case "reportMuted":
+      return effect.isMuted ? "muted" : "unmuted";
     case "saveTurn":
       return `save ${describeSave(effect.save)}`;
     case "end":
       return `end ${effect.ending.status} ${effect.ending.reason}: ${describeSave(effect.save)}`;
   }
+}
+
+function described(context: readonly string[] = []): string {
+  return context.map((note) => `note "${note}", `).join("");
 }
 
 function describeMessage(

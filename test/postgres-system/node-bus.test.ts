@@ -63,6 +63,10 @@ async function nodeOn(
         told.push(`${callId} ${ending.reason}`);
         return true;
       },
+      controlCall: ({ callId, command }) => {
+        told.push(`${callId} ${command.type}`);
+        return "tooManyWaiting";
+      },
       hasCall: (callId) => callId === startId,
     },
     onChange: () => {
@@ -220,6 +224,7 @@ async function nodesOn(
       handOver,
       report: () => true,
       endCall: () => true,
+      controlCall: () => "done",
       hasCall: () => true,
     },
     callCount: 0,

@@ -108,6 +108,8 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
       guardrails: "Be brief.",
       timeZone: "UTC",
       stockPhrases: {},
+      keyterms: [],
+      pronunciations: [],
     },
     llmProviderId: "llm",
     llmModelId: "small",

@@ -9,6 +9,7 @@ import { StorageUnwritableError } from "../../storage/statements/storage-error.j
 import { frontUnderTest } from "../doubles/front-under-test.js";
 import { SilentLogger } from "../doubles/silent-logger.js";
 import { openStream } from "./bare-stream.js";
+import { CallListener } from "./call-listener.js";
 import { CallWatcher } from "./call-watcher.js";
 import { repliesOf } from "./events.js";
 import { eventually } from "./eventually.js";
@@ -147,6 +148,34 @@ function boxTests(): void {
     });
     const ids = items.map(({ id }) => id).sort();
     const one = await CallWatcher.open({ url, apiKey, callId: ids[0] ?? "" });
+    const say = async (id: string) => {
+      const path = `${url}/api/dashboard/calls/${id}/say`;
+      const headers = {
+        "x-api-key": apiKey,
+        connection: "close",
+        "content-type": "application/json",
+      };
+      const body = JSON.stringify({ text: "We close soon.", interrupt: true });
+      return (await fetch(path, { method: "POST", headers, body })).status;
+    };
+    const headers = { "x-api-key": apiKey };
+    const listeners = await Promise.all(
+      ids.map((callId) => CallListener.open({ url, callId, headers })),
+    );
+    for (const listener of listeners) {
+      await listener.changes.until("the sound of each call", () => listener.rateHz || undefined);
+    }
+    assert.deepEqual(
+      await Promise.all(ids.map(say)),
+      ids.map(() => 200),
+    );
+    await one.until("words", ({ text }) => String(text).includes("We close soon."));
+    for (const listener of listeners) {
+      await listener.changes.until(
+        "the words in each call",
+        () => /close soon/.test(listener.rightWords) || undefined,
+      );
+    }
     const end = async (id: string) => {
       const headers = { "x-api-key": apiKey, connection: "close" };
       const path = `${url}/api/dashboard/calls/${id}/end`;
@@ -166,6 +195,9 @@ function boxTests(): void {
       }
     }
     for (const watcher of [...watchers, one]) watcher.close();
+    for (const listener of listeners) {
+      await listener.changes.until("the end of each call", () => listener.closed);
+    }
     await stand.endedCalls(customer, ids.length);
   });
 

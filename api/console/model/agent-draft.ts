@@ -26,10 +26,18 @@ export interface AgentDraft
     | "knowledge"
   > {
   readonly analysis: AnalysisDraft | null;
+  readonly preCall: PreCallDraft | null;
   readonly tools: readonly ToolDraft[];
   /** The tools as somebody writes them in JSON; undefined while they are edited in forms. */
   readonly toolsText: string | undefined;
   readonly mcpServers: readonly McpServerDraft[];
+}
+
+/** With headers only where they were typed anew: those that were saved stay without. */
+export interface PreCallDraft extends Partial<NonNullable<Agent["preCall"]>> {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Without the fields that are null: the API takes them only when they are left out. */
@@ -67,6 +75,7 @@ const FIELDS = [
   "recording",
   "allowedOrigins",
   "analysis",
+  "preCall",
   "knowledge",
   "mcpServers",
 ] as const;
@@ -89,6 +98,7 @@ export function draftOf(agent: Agent): AgentDraft {
     recording: agent.recording,
     allowedOrigins: agent.allowedOrigins,
     analysis: analysisDraftOf(agent.analysis),
+    preCall: agent.preCall,
     knowledge: agent.knowledge,
     tools: agent.tools.map(toolDraftOf),
     toolsText: undefined,
@@ -112,7 +122,8 @@ export function draftAfterSaving(
 
 /** Only what differs is sent, so that two people who change different things do not undo each other's. */
 export function changesOf(saved: AgentDraft, draft: AgentDraft): Sent<"updateAgent"> {
-  return editsOf(saved, { ...draft, mcpServers: draft.mcpServers.map(sentMcpServer) });
+  const edits = editsOf(saved, { ...draft, mcpServers: draft.mcpServers.map(sentMcpServer) });
+  return "preCall" in edits ? { ...edits, preCall: sentPreCall(draft.preCall) } : edits;
 }
 
 /** With tools that a user writes as JSON, as far as they are valid. */
@@ -133,4 +144,11 @@ function changedFields(saved: AgentDraft, draft: AgentDraft): readonly (typeof F
 /** The fields that differ, as the draft has them. */
 function editsOf(before: AgentDraft, draft: AgentDraft) {
   return Object.fromEntries(changedFields(before, draft).map((field) => [field, draft[field]]));
+}
+
+/** As the API takes it. */
+export function sentPreCall(preCall: PreCallDraft | null): Sent<"updateAgent">["preCall"] {
+  if (preCall === null) return null;
+  const { url, timeoutMs, headers } = preCall;
+  return { url, timeoutMs, ...(headers !== undefined && { headers: { ...headers } }) };
 }

@@ -1,4 +1,4 @@
-import type { AgentDraft } from "./agent-draft.js";
+import { type AgentDraft, sentPreCall } from "./agent-draft.js";
 import type { Answered, Sent } from "./contract-paths.js";
 import { copiedMcpServer } from "./mcp-servers.js";
 
@@ -19,8 +19,14 @@ interface AgentFile {
 
 /** The agent as one sends it to make another. Secrets of tools and MCP servers are in none. */
 export function newAgentOf(draft: AgentDraft, name: string): NewAgent {
-  const { active: _active, toolsText: _text, tools, mcpServers, ...agent } = draft;
-  return { ...agent, name, tools: [...tools], mcpServers: mcpServers.map(copiedMcpServer) };
+  const { active: _active, toolsText: _text, tools, mcpServers, preCall, ...agent } = draft;
+  return {
+    ...agent,
+    name,
+    tools: [...tools],
+    mcpServers: mcpServers.map(copiedMcpServer),
+    preCall: sentPreCall(preCall) ?? null,
+  };
 }
 
 export function agentFile(draft: AgentDraft, providers: Providers): string {

@@ -16,6 +16,7 @@ const NAMES: ReadonlySet<string> = new Set<CallEvent["name"]>([
   "watching",
   "began",
   "present",
+  "muted",
   "words",
   "bargeIn",
   "endOfTurn",

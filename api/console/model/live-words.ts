@@ -11,12 +11,15 @@ interface LiveWords {
   readonly words: readonly Words[];
   /** False while the server does not tell: then what is said is not known. */
   readonly isPartial: boolean;
+  /** Undefined while it is not known whether the agent is muted. */
+  readonly isMuted: boolean | undefined;
 }
 
 /** The words of a call that are in no stored turn; nothing for a call that is not watched. */
 export function useLiveWords(callId: string, isWatched: boolean): LiveWords {
   const [words, setWords] = useState<readonly Words[]>([]);
   const [isPartial, setTold] = useState(true);
+  const [isMuted, setMuted] = useState<boolean>();
   useEffect(() => {
     if (!isWatched) return;
     const abort = new AbortController();
@@ -29,8 +32,10 @@ export function useLiveWords(callId: string, isWatched: boolean): LiveWords {
       if (event?.name === "present") {
         dialogue = new Dialogue(events, defaultClock);
         setWords([]);
+        setMuted(event.data.isMuted);
         for (const words of event.data.words) say(dialogue, words);
       }
+      if (event?.name === "muted") setMuted(event.data.isMuted);
       if (event?.name === "words") say(dialogue, event.data);
       if (event?.name === "turn") void renewed().then(() => setWords(withoutSettled));
       if (event?.name === "watching" || event?.name === "ended") void renewed();
@@ -41,7 +46,7 @@ export function useLiveWords(callId: string, isWatched: boolean): LiveWords {
       setWords([]);
     };
   }, [callId, isWatched]);
-  return { words, isPartial };
+  return { words, isPartial, isMuted };
 }
 
 type Said = Extract<CallEvent, { name: "present" }>["data"]["words"][number];

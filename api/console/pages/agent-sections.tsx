@@ -14,7 +14,7 @@ import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
 import { McpServerForm } from "../parts/forms/mcp-server-form.js";
 import { NumberField } from "../parts/forms/number-field.js";
 import { OrderedList } from "../parts/forms/ordered-list.js";
-import { ToolForm } from "../parts/forms/tool-form.js";
+import { headersOf, ToolForm } from "../parts/forms/tool-form.js";
 import { faultWords, Loaded } from "../parts/states.js";
 import { VoicePicker } from "../parts/voice-picker.js";
 import { DOCUMENT_STATES } from "../words/document-words.js";
@@ -110,21 +110,65 @@ export function VoiceSection({ draft, onChange, wrongAt }: SectionProps) {
         onChange={(speed) => onChange({ ...draft, ttsConfig: { ...ttsConfig, speed } })}
         wrong={wrongAt("ttsConfig.speed")}
       />
+      <PronunciationsField {...{ draft, onChange, wrongAt }} />
     </>
   );
 }
 
-export function HearingSection({ draft, onChange, wrongAt }: SectionProps) {
+/** A word and how it is said, a line each. */
+function PronunciationsField({ draft, onChange, wrongAt }: SectionProps) {
+  const { persona } = draft;
   return (
-    <ModelField
-      category="stt"
-      label="STT model"
-      hint="Writes down what the caller says. Default: the provider’s first model that the plan allows."
-      providerId={draft.sttProviderId}
-      modelId={draft.sttModelId ?? ""}
-      onChange={(sttProviderId, sttModelId) => onChange({ ...draft, sttProviderId, sttModelId })}
-      wrong={wrongAt("sttModelId") ?? wrongAt("sttProviderId")}
+    <LinesField
+      label="Pronunciation"
+      hint="One word or phrase per line and how the voice says it, such as “Nguyen = win”. The transcript keeps the word."
+      value={persona.pronunciations.map(({ word, say }) => `${word} = ${say}`)}
+      onChange={(lines) => {
+        const pronunciations = lines.map((line) => {
+          const [word = "", ...say] = line.split("=");
+          return { word: word.trim(), say: say.join("=").trim() };
+        });
+        onChange({ ...draft, persona: { ...persona, pronunciations } });
+      }}
+      wrong={
+        wrongInList(wrongAt, "persona.pronunciations") ??
+        wrongInList(
+          (path) => wrongAt(`${path}.say`) ?? wrongAt(`${path}.word`),
+          "persona.pronunciations",
+        )
+      }
     />
+  );
+}
+
+export function HearingSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { persona } = draft;
+  const models = useModels("stt");
+  const model = models.data?.items.find(
+    ({ providerId, modelId }) =>
+      providerId === draft.sttProviderId &&
+      (draft.sttModelId === null || modelId === draft.sttModelId),
+  );
+  return (
+    <>
+      <ModelField
+        category="stt"
+        label="STT model"
+        hint="Writes down what the caller says. Default: the provider’s first model that the plan allows."
+        providerId={draft.sttProviderId}
+        modelId={draft.sttModelId ?? ""}
+        onChange={(sttProviderId, sttModelId) => onChange({ ...draft, sttProviderId, sttModelId })}
+        wrong={wrongAt("sttModelId") ?? wrongAt("sttProviderId")}
+      />
+      <LinesField
+        label="Names and terms that callers say"
+        hint="One per line, variables with a default too, such as {{customer|Nguyen}}. Deepgram Nova 3 and Flux, and AssemblyAI, understand them better; other models do without."
+        isDisabled={model?.takesKeyterms === false}
+        value={persona.keyterms}
+        onChange={(lines) => onChange({ ...draft, persona: { ...persona, keyterms: [...lines] } })}
+        wrong={wrongInList(wrongAt, "persona.keyterms")}
+      />
+    </>
   );
 }
 
@@ -645,6 +689,9 @@ interface Section {
 /** The paths of the API's fields say in which tab a fault is shown: the first prefix that fits. */
 const TAB_OF_PATH = [
   ["persona.stockPhrases", "advanced"],
+  ["persona.keyterms", "model"],
+  ["persona.pronunciations", "voice"],
+  ["preCall", "channels"],
   ["persona", "prompt"],
   ["tts", "voice"],
   ["llm", "model"],
@@ -703,7 +750,10 @@ export const AGENT_TABS: readonly [AgentTab, ...AgentTab[]] = [
   {
     id: "channels",
     title: "Phone and web",
-    sections: [{ id: "sites", title: "Public sites", Content: SitesSection }],
+    sections: [
+      { id: "sites", title: "Public sites", Content: SitesSection },
+      { id: "pre-call", title: "Request before the call", Content: PreCallSection },
+    ],
   },
   {
     id: "analysis",
@@ -822,6 +872,67 @@ function SitesSection({ draft, onChange, wrongAt }: SectionProps) {
   );
 }
 
+const NEW_PRE_CALL = { url: "", timeoutMs: 2_000 };
+
+/** The organization's service, which is asked about each call. */
+function PreCallSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { preCall } = draft;
+  const [text, setText] = useState("");
+  const change = (changed: Partial<NonNullable<typeof preCall>>) =>
+    onChange({ ...draft, preCall: { ...NEW_PRE_CALL, ...preCall, ...changed } });
+  return (
+    <>
+      <CheckField
+        label="Ask a service of yours before each call"
+        hint="It answers variables, such as the caller’s name, and can override greeting, prompt, voice and language for the call."
+        value={preCall !== null}
+        onChange={(isOn) => onChange({ ...draft, preCall: isOn ? NEW_PRE_CALL : null })}
+      />
+      {preCall === null ? null : (
+        <>
+          <TextField
+            label="URL of the service"
+            value={preCall.url}
+            onChange={(url) => change({ url })}
+            wrong={wrongAt("preCall.url") ?? wrongAt("preCall")}
+          />
+          <NumberField
+            label="Time limit, ms"
+            hint="Then the call goes on without an answer. 100 to 3,000."
+            value={preCall.timeoutMs}
+            onChange={(timeoutMs) => change({ timeoutMs })}
+            wrong={wrongAt("preCall.timeoutMs")}
+          />
+          <TextField
+            label="Secret headers of the request"
+            hint={preCallHeadersHint(preCall.headerNames)}
+            isLong
+            value={preCall.headers === undefined ? "" : text}
+            onChange={(changed) => {
+              setText(changed);
+              const { headers: _before, ...rest } = preCall;
+              const headers = headersOf(changed);
+              const hasHeaders = changed.trim() !== "";
+              onChange({ ...draft, preCall: hasHeaders ? { ...rest, headers } : rest });
+            }}
+            wrong={wrongAt("preCall.headers")}
+          />
+          <p className="soft">
+            {preCall.isSigned === true
+              ? "Requests are signed with a secret that was given by API."
+              : "Requests are not signed. The API takes a signing secret."}
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+function preCallHeadersHint(names: readonly string[] = []): string {
+  const saved = names.length === 0 ? "none" : names.join(", ");
+  return `One a line, such as “authorization: Bearer …”. Saved: ${saved}. Empty: they stay as they are.`;
+}
+
 function PhrasesSection({ draft, onChange, wrongAt }: SectionProps) {
   const { persona } = draft;
   return (
@@ -835,7 +946,9 @@ function PhrasesSection({ draft, onChange, wrongAt }: SectionProps) {
 
 export function PromptSection({ draft, onChange, wrongAt }: SectionProps) {
   const { persona } = draft;
-  const words = (field: Exclude<keyof typeof persona, "stockPhrases">) => ({
+  const words = (
+    field: Exclude<keyof typeof persona, "stockPhrases" | "keyterms" | "pronunciations">,
+  ) => ({
     value: persona[field],
     onChange: (value: string) => onChange({ ...draft, persona: { ...persona, [field]: value } }),
     wrong: wrongAt(`persona.${field}`),
@@ -947,6 +1060,7 @@ interface LinesFieldProps {
   readonly value: readonly string[];
   readonly onChange: (lines: readonly string[]) => void;
   readonly wrong: string | undefined;
+  readonly isDisabled?: boolean;
 }
 
 /** A list with one entry a line. The text keeps its empty lines while it is edited; the list has none. */
@@ -983,7 +1097,7 @@ function wrongInList(
 }
 
 /** No list has more lines than the API takes entries. */
-const LINES_MAX = 50;
+const LINES_MAX = 100;
 
 export function RecordingSection({ draft, onChange, wrongAt }: SectionProps) {
   const { recording } = draft;

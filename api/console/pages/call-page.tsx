@@ -22,6 +22,7 @@ import { type ToolUse, usedPassages } from "../model/tool-uses.js";
 import { percentile, recordsOf, type TranscriptTurn, transcriptTurns } from "../model/turns.js";
 import { agentNameOf, type ListedAgent } from "../parts/calls/call-rows.js";
 import { saveFile } from "../parts/calls/csv-button.js";
+import { LiveControl } from "../parts/calls/live-control.js";
 import { PlayPerson } from "../parts/calls/play-person.js";
 import { Waterfall } from "../parts/calls/waterfall.js";
 import { CopyButton } from "../parts/copy-button.js";
@@ -93,7 +94,7 @@ interface LiveWordsProps {
 
 /** The words of a call in progress as they are said. */
 export function LiveWords({ callId, isActive, isPlayed, onTold }: LiveWordsProps) {
-  const { words, isPartial } = useLiveWords(callId, isActive);
+  const { words, isPartial, isMuted } = useLiveWords(callId, isActive);
   useEffect(() => onTold(isPartial), [isPartial, onTold]);
   if (!isActive) return null;
   return (
@@ -109,6 +110,7 @@ export function LiveWords({ callId, isActive, isPlayed, onTold }: LiveWordsProps
         <TalkWords words={words} caller="Caller" />
       )}
       {isPlayed ? <PlayPerson callId={callId} /> : null}
+      <LiveControl callId={callId} isMuted={isMuted} />
     </section>
   );
 }
@@ -610,6 +612,7 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
     ["Started", exactWords(Date.parse(call.startedAt))],
     ...numberFacts(call),
     ...(keyName === undefined ? [] : [["API key", keyName] as const]),
+    ...preCallFact(call),
     ["Length", call.durationSec === undefined ? "–" : lengthWords(call.durationSec)],
     ["Latency p50", p50Ms === undefined ? "–" : waitWords(p50Ms)],
     ["Latency p95", p95Ms === undefined ? "–" : waitWords(p95Ms)],
@@ -626,6 +629,26 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
     </div>
   );
 }
+
+/** What became of the request before the call; nothing where there was none. */
+function preCallFact({ metadata }: Call): readonly Figure[] {
+  const { outcome, status, durationMs, error } = Object(metadata?.["preCall"]);
+  if (typeof outcome !== "string") return [];
+  const answer = typeof status === "number" ? ` (${status})` : "";
+  const fault = typeof error === "string" ? `: ${error}` : "";
+  const words = PRE_CALL_WORDS[outcome] ?? outcome;
+  return [
+    ["Request before the call", `${words}${answer} in ${waitWords(Number(durationMs))}${fault}`],
+  ];
+}
+
+const PRE_CALL_WORDS: Readonly<Record<string, string>> = {
+  ok: "answered",
+  timeout: "no answer",
+  refused: "refused",
+  failed: "no connection",
+  badAnswer: "an answer that could not be used",
+};
 
 /** What was taken out of the call when it was over, and whether it was a success. */
 function Analysis({ analysis }: { analysis: NonNullable<Call["analysis"]> }) {

@@ -28,6 +28,7 @@ const VERBS: Readonly<Record<string, string>> = {
   "telephonyAccount.update": "changed the telephony account",
   "telephonyAccount.delete": "deleted the telephony account",
   "telephonyAccount.reseal": "re-encrypted the credentials of the telephony account",
+  "call.listen": "listened in on the call",
   "member.create": "added the member",
   "member.update": "changed the member",
   "member.delete": "removed the member",

@@ -183,6 +183,7 @@ const SECURITY: Readonly<Record<Route["auth"], Operation["security"]>> = {
   dashboard: USER_OR_KEY,
   voice: USER_OR_KEY,
   admin: [{ bearer: [] }],
+  supervisor: USER_OR_KEY,
   operator: [{ bearer: [] }],
 };
 
@@ -246,6 +247,11 @@ function impliedRefusals(route: Route): readonly RouteAnswer[] {
     answers.push(refused(400, "A field is missing or wrong; `details` lists them"));
   }
   if (auth !== "public") answers.push(refused(401, "Authentication is missing or wrong"));
+  if (auth === "supervisor") {
+    answers.push(
+      refused(403, "The organization is pending, the user is no admin, or the key lacks the scope"),
+    );
+  }
   if (auth === "dashboard" || auth === "voice") {
     answers.push(refused(403, "The organization is pending, or the key lacks the scope"));
   }

@@ -4,9 +4,16 @@ import type { FileDownload } from "../file-download.js";
 
 /**
  * `public`: anybody; `user`: a signed-in user, of a pending organization too; `dashboard`, `voice`: a user, or a key with that
- * scope; `admin`: a signed-in admin of the organization; `operator`: a signed-in operator of the platform.
+ * scope; `admin`: a signed-in admin of the organization; `supervisor`: the same, or a key with the scope dashboard; `operator`: a signed-in operator of the platform.
  */
-export type RouteAuth = "public" | "user" | "dashboard" | "voice" | "admin" | "operator";
+export type RouteAuth =
+  | "public"
+  | "user"
+  | "dashboard"
+  | "voice"
+  | "admin"
+  | "supervisor"
+  | "operator";
 /**
  * `auth`: counted per address, tightly; `general`: per key, user or else address; `vendor`: as `general`, and tightly per
  * organization, since each use costs something at a vendor; `none`: probes.

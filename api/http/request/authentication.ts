@@ -85,7 +85,10 @@ export function requireAccess({ tenant, user }: Identity, auth: RouteAuth): void
       "only signed-in admins of the organization may do this",
     );
   }
-  if (auth !== "dashboard" && auth !== "voice" && auth !== "admin") return;
+  if (auth === "supervisor" && user !== undefined && user.role !== "admin") {
+    throw new RequestError("admin_required", "only admins of the organization may do this");
+  }
+  if (auth === "public" || auth === "user" || auth === "operator") return;
   const refusal = accessRefusal(tenant, auth === "voice" ? "voice" : "dashboard");
   if (refusal !== undefined) throw refusal;
 }

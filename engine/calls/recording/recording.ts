@@ -220,15 +220,27 @@ export class StreamedSound {
   }
 }
 
-const FLUSH_MS = 1_000;
-/** How long the caller's audio waits to be placed: later audio shows whether a silence is one. */
-const PLACEMENT_MS = 1_000;
-/** Audio is written this late, so that audio that the network delayed by two seconds finds its place free. */
-const HOLD_MS = 3_000;
-/** While no audio arrives from the caller the network may have stalled: its audio may arrive in one burst. */
-const STALL_HOLD_MS = STALL_MAX_MS + PLACEMENT_MS + FLUSH_MS;
-/** After a stall, the waiting audio is written in steps, so that it does not fill the disk's backlog. */
-const BLOCK_MAX_MS = 2 * FLUSH_MS;
+/** How long sound waits before it is written. */
+export interface RecordingTiming {
+  readonly flushMs: number;
+  /** How long the caller's audio waits to be placed: later audio shows whether a silence is one. */
+  readonly placementMs: number;
+  /** Audio is written this late, so that audio that the network delayed finds its place free. */
+  readonly holdMs: number;
+  /** While no audio arrives from the caller the network may have stalled: its audio may arrive in one burst. */
+  readonly stallHoldMs: number;
+  /** After a stall, the waiting audio is written in steps, so that it does not fill the sink's backlog. */
+  readonly blockMaxMs: number;
+}
+
+/** For a file: audio that was delayed by two seconds still finds its place. */
+const FILE_TIMING: RecordingTiming = {
+  flushMs: 1_000,
+  placementMs: 1_000,
+  holdMs: 3_000,
+  stallHoldMs: STALL_MAX_MS + 2_000,
+  blockMaxMs: 2_000,
+};
 /** The conversation sends ten seconds ahead and then at most a sentence, which can have two minutes. */
 export const AGENT_AHEAD_MAX_MS = 140_000;
 /** What browsers usually buffer before playback. */
@@ -272,6 +284,7 @@ interface Sentence {
 export class Recording implements CallAudioTap {
   readonly #format: RecordedFormat;
   readonly #sink: RecordingSink;
+  readonly #timing: RecordingTiming;
   readonly #deps: RecordingDeps;
   readonly #startedAtMs: number;
   readonly #callerTrack = new AudioTrack();
@@ -287,13 +300,19 @@ export class Recording implements CallAudioTap {
   #endsAt: number | undefined;
   #isOver = false;
 
-  constructor(format: RecordedFormat, sink: RecordingSink, deps: RecordingDeps) {
+  constructor(
+    format: RecordedFormat,
+    sink: RecordingSink,
+    deps: RecordingDeps,
+    timing = FILE_TIMING,
+  ) {
+    this.#timing = timing;
     this.#format = format;
     this.#sink = sink;
     this.#deps = deps;
     this.#startedAtMs = deps.clock.monotonicMs();
     this.#placement = new CallerPlacement(this.#callerTrack, format.input.sampleRateHz);
-    this.#stopFlushing = deps.clock.every(FLUSH_MS, () => this.#flush());
+    this.#stopFlushing = deps.clock.every(timing.flushMs, () => this.#flush());
   }
 
   /** Buffered audio of both sides. */
@@ -411,16 +430,17 @@ export class Recording implements CallAudioTap {
 
   #flush(): void {
     const now = this.#now();
-    this.#placement.settle(now - this.#samples(PLACEMENT_MS));
-    const heardTo = Math.min(now - this.#samples(HOLD_MS), this.#placement.endsAt);
-    const writable = Math.max(heardTo, now - this.#samples(STALL_HOLD_MS));
-    this.#writeTo(Math.min(writable, this.#writtenTo + this.#samples(BLOCK_MAX_MS)));
+    const { placementMs, holdMs, stallHoldMs, blockMaxMs } = this.#timing;
+    this.#placement.settle(now - this.#samples(placementMs));
+    const heardTo = Math.min(now - this.#samples(holdMs), this.#placement.endsAt);
+    const writable = Math.max(heardTo, now - this.#samples(stallHoldMs));
+    this.#writeTo(Math.min(writable, this.#writtenTo + this.#samples(blockMaxMs)));
   }
 
   #finishWhenDecoded(): void {
     if (this.#isOver || this.#endsAt === undefined || this.#sentences.size > 0) return;
     this.#placement.finish();
-    const blockSamples = this.#samples(FLUSH_MS);
+    const blockSamples = this.#samples(this.#timing.flushMs);
     while (!this.#isOver && this.#writtenTo < this.#endsAt) {
       this.#writeTo(Math.min(this.#endsAt, this.#writtenTo + blockSamples));
     }

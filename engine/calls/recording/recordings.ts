@@ -12,7 +12,7 @@ import type { CallAudioTap } from "../../conversation/actor.js";
 import type { Logger } from "../../log.js";
 import { RequestError } from "../../request-error.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
-import { type RecordedFormat, Recording } from "./recording.js";
+import { type RecordedFormat, Recording, type RecordingDeps } from "./recording.js";
 import { openIfThere, RecordingFile, removeRecording, repairRecording } from "./recording-file.js";
 
 /** How often waiting uploads are retried. */
@@ -290,7 +290,7 @@ export class Recordings {
     format: RecordedFormat,
   ): CallAudioTap | undefined {
     if (!recording.enabled) return undefined;
-    const { clock, store, log, audioPool } = this.#options;
+    const { clock, store, log } = this.#options;
     const { callId, orgId } = key;
     if (this.#uploads?.isFull === true) {
       log.error({ callId }, "a call is not recorded: too many recordings wait for their bucket");
@@ -303,13 +303,7 @@ export class Recordings {
     );
     const finish = this.#watch(key, file);
     return new Recording(format, file, {
-      clock,
-      decodeMp3: async (mp3) => {
-        const pcm = await audioPool().convert(mp3, { from: MP3, to: PCM_16K }, "background", orgId);
-        return decodePcm(pcm, true);
-      },
-      openConversion: (from, listener) =>
-        audioPool().open({ from, to: PCM_16K }, "background", listener, orgId),
+      ...this.converters(orgId),
       onBroken: (reason) => {
         log.warn({ callId, reason }, "a recording has ended before its call");
         finish();
@@ -319,6 +313,20 @@ export class Recordings {
       },
       onComplete: finish,
     });
+  }
+
+  /** What makes the organization's audio into samples of a recording. */
+  converters(orgId: string): Pick<RecordingDeps, "clock" | "decodeMp3" | "openConversion"> {
+    const { clock, audioPool } = this.#options;
+    return {
+      clock,
+      decodeMp3: async (mp3) => {
+        const pcm = await audioPool().convert(mp3, { from: MP3, to: PCM_16K }, "background", orgId);
+        return decodePcm(pcm, true);
+      },
+      openConversion: (from, listener) =>
+        audioPool().open({ from, to: PCM_16K }, "background", listener, orgId),
+    };
   }
 
   /**

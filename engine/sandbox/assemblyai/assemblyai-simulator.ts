@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import * as v from "valibot";
 import type { WebSocket } from "ws";
 import { HANDSHAKE_FAULTS, refusalOfFault } from "../deepgram/deepgram-handshake.js";
 import { DelayedEvents } from "../delayed-events.js";
@@ -26,6 +27,15 @@ const MIN_TURN_SILENCE_MS = 400;
 const MAX_TURN_SILENCE_MS = 1280;
 const CONFIDENCE_THRESHOLD = 0.4;
 
+const KEYTERMS_MAX = 100;
+const KEYTERM_CHARACTERS_MAX = 50;
+const KeytermsPrompt = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(KEYTERM_CHARACTERS_MAX))),
+  v.maxLength(KEYTERMS_MAX),
+);
+
 /** The options in the query of `/v3/ws`, or what is wrong with it. */
 export function readAssemblyAiOptions(query: URLSearchParams): AssemblyAiOptions | string {
   const encoding = query.get("encoding") ?? "pcm_s16le";
@@ -36,6 +46,10 @@ export function readAssemblyAiOptions(query: URLSearchParams): AssemblyAiOptions
   }
   if (![8000, 16_000, 24_000, 48_000].includes(sampleRateHz)) {
     return "the sandbox takes a sample_rate of 8000, 16000, 24000 or 48000";
+  }
+  const keyterms = v.safeParse(KeytermsPrompt, query.get("keyterms_prompt") ?? "[]");
+  if (!keyterms.success) {
+    return `keyterms_prompt is a JSON list of at most ${KEYTERMS_MAX} texts of at most ${KEYTERM_CHARACTERS_MAX} characters`;
   }
   return {
     encoding: encoding === "pcm_mulaw" ? "mulaw" : "linear16",

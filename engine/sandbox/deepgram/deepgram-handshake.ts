@@ -63,12 +63,32 @@ export function readStreamOptions(query: URLSearchParams): DeepgramStreamOptions
   if (model.startsWith("nova-3") && query.has("keywords")) {
     return invalid("keywords are not supported by nova-3: use keyterm");
   }
+  const keyterms = readKeyterms(query);
+  if ("status" in keyterms) return keyterms;
+  if (keyterms.length > 0 && !model.startsWith("nova-3")) {
+    return invalid("keyterm is for nova-3 only");
+  }
   const timing = readTiming(query);
   if ("status" in timing) return timing;
-  return { ...timing, encoding, model, sampleRateHz };
+  return { ...timing, encoding, model, sampleRateHz, keyterms };
 }
 
-function readTiming(query: URLSearchParams): Omit<RecognizerOptions, "sampleRateHz"> | Refusal {
+/** Of all terms together; the sandbox counts a token for each four bytes. */
+const KEYTERM_TOKENS_MAX = 500;
+
+/** The terms that the query names, or why they are refused. The vendor itself stops transcribing where they are too many. */
+export function readKeyterms(query: URLSearchParams): readonly string[] | Refusal {
+  const keyterms = query.getAll("keyterm");
+  if (keyterms.includes("")) return invalid("keyterm is empty");
+  const tokens = keyterms.reduce((sum, term) => sum + Math.ceil(Buffer.byteLength(term) / 4), 0);
+  if (tokens > KEYTERM_TOKENS_MAX)
+    return invalid(`keyterm: more than ${KEYTERM_TOKENS_MAX} tokens`);
+  return keyterms;
+}
+
+function readTiming(
+  query: URLSearchParams,
+): Omit<RecognizerOptions, "sampleRateHz" | "keyterms"> | Refusal {
   for (const name of ["interim_results", "vad_events", "smart_format", "punctuate", "numerals"]) {
     const value = query.get(name);
     if (value !== null && value !== "true" && value !== "false") {

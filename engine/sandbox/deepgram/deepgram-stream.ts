@@ -54,6 +54,9 @@ export class DeepgramStream {
       get segmentMs() {
         return context.faults.deepgram.segmentMs ?? SEGMENT_MS;
       },
+      get rareWord() {
+        return context.faults.deepgram.rareWord;
+      },
       get misheardEvery() {
         return context.faults.deepgram.misheardEvery;
       },

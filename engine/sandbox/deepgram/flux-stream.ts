@@ -5,7 +5,7 @@ import { type DeepgramFault, takeFault } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
 import { RawAudio } from "../sound/raw-audio.js";
 import { TurnModel } from "../turn-model.js";
-import type { Refusal } from "./deepgram-handshake.js";
+import { type Refusal, readKeyterms } from "./deepgram-handshake.js";
 import { recognized } from "./recognizer.js";
 
 export interface FluxThresholds {
@@ -42,6 +42,8 @@ export function readFluxOptions(query: URLSearchParams): FluxOptions | Refusal {
   if (query.has("language_hint") && model !== "flux-general-multi") {
     return invalid("language_hint is for flux-general-multi");
   }
+  const keyterms = readKeyterms(query);
+  if ("status" in keyterms) return keyterms;
   const eager = query.get("eager_eot_threshold");
   const thresholds = readThresholds({
     eot_threshold: Number(query.get("eot_threshold") ?? 0.7),

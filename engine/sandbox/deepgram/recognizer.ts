@@ -10,6 +10,7 @@ export interface RecognizerOptions {
   readonly hasVoiceEvents: boolean;
   /** `punctuate` or `smart_format`: otherwise words are in lower case and without punctuation. */
   readonly hasMarks: boolean;
+  readonly keyterms: readonly string[];
 }
 
 /** Deepgram's three messages during a stream; times are seconds of audio. */
@@ -62,6 +63,7 @@ export interface RecognizerHost {
   readonly segmentMs: number;
   /** See the sandbox's faults. */
   readonly misheardEvery?: number | undefined;
+  readonly rareWord?: string | undefined;
 }
 
 /** During silence, an empty final result follows after this many milliseconds of audio. */
@@ -70,6 +72,11 @@ const SILENCE_RESULT_MS = 5000;
 const FAULT_PERIOD_MS = 1000;
 const CONFIDENCE = 0.99;
 const MISHEARD = "murmur";
+
+function isSameWord(one: string, other: string): boolean {
+  const letters = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+  return letters(one) === letters(other);
+}
 
 /** Transcribes PCM and reports it as Deepgram does: interims, finals, speech-final, utterance end. */
 export class Recognizer {
@@ -143,8 +150,12 @@ export class Recognizer {
   }
 
   #misheard(word: DecodedWord): DecodedWord {
-    const { misheardEvery = 0 } = this.#host;
+    const { misheardEvery = 0, rareWord } = this.#host;
     this.#heardCount += 1;
+    if (rareWord !== undefined && isSameWord(word.text, rareWord)) {
+      const isKnown = this.#options.keyterms.some((term) => isSameWord(term, rareWord));
+      return isKnown ? word : { ...word, text: MISHEARD };
+    }
     if (misheardEvery === 0 || this.#heardCount % misheardEvery > 0) return word;
     return { ...word, text: MISHEARD };
   }

@@ -338,15 +338,13 @@ const DocumentLine = v.pipe(
 );
 const SHARED_WORDS_MIN = 2;
 
-/** The sentence of the documents in the prompt that shares most of its longer words with the question. */
+/** The sentence of the documents and notes in the prompt that shares most of its longer words with the question. */
 function aboutDocuments(question: string, prompts: readonly string[]): string | undefined {
   const wanted = new Set(longWordsOf(question));
   let best: string | undefined;
   let most = SHARED_WORDS_MIN - 1;
   for (const line of prompts.flatMap((prompt) => prompt.split("\n"))) {
-    if (!line.startsWith('{"document":')) continue;
-    const { success, output } = v.safeParse(DocumentLine, line);
-    const sentences = success ? output.text.split(/(?<=[.!?])\s+|\n+/) : [];
+    const sentences = sentencesIn(line);
     for (const sentence of sentences) {
       const shared = new Set(longWordsOf(sentence).filter((word) => wanted.has(word))).size;
       if (shared <= most) continue;
@@ -355,6 +353,14 @@ function aboutDocuments(question: string, prompts: readonly string[]): string | 
     }
   }
   return best;
+}
+
+/** Of a document, or of a note that was added during the call. */
+function sentencesIn(line: string): readonly string[] {
+  if (line.startsWith("- ")) return [line.slice(2)];
+  if (!line.startsWith('{"document":')) return [];
+  const { success, output } = v.safeParse(DocumentLine, line);
+  return success ? output.text.split(/(?<=[.!?])\s+|\n+/) : [];
 }
 
 function longWordsOf(text: string): readonly string[] {

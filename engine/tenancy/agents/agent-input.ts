@@ -87,6 +87,8 @@ const DEFAULT_PERSONA: Persona = {
     "Keep every answer to 1-3 short sentences, in plain spoken language without lists, symbols or markup.",
   timeZone: "UTC",
   stockPhrases: {},
+  keyterms: [],
+  pronunciations: [],
 };
 const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
 const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1, voice: null };

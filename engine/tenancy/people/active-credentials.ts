@@ -6,6 +6,9 @@ import type { Tenant } from "../tenant.js";
 /** API keys and users that were asked for within a second or so, some 100 bytes each. */
 const KEPT_MAX = 2_000;
 
+/** A long operation ends this soon after its API key was revoked, or its user removed. */
+const CHECK_MS = 500;
+
 /** Who started a long-running operation: an API key, or a signed-in user. */
 export type StartedBy = Pick<Tenant, "userId" | "apiKeyId"> & { readonly orgId: string };
 
@@ -42,4 +45,33 @@ export class ActiveCredentials {
     const user = userId === undefined ? undefined : await users.findById(userId);
     return user?.orgId === orgId ? true : undefined;
   }
+}
+
+/** Runs a long operation; its signal aborts soon after the key was revoked, or the user removed. */
+export async function whileActive(
+  { standing, clock }: WhileActiveDeps,
+  beginner: StartedBy,
+  signal: AbortSignal,
+  run: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  // A store that does not answer ends nothing.
+  const check = async (): Promise<void> => {
+    if (!(await standing.areActive(beginner).catch(() => true))) end();
+  };
+  const stop = clock.every(CHECK_MS, () => void check());
+  signal.addEventListener("abort", end);
+  if (signal.aborted) end();
+  try {
+    await run(over.signal);
+  } finally {
+    stop();
+    signal.removeEventListener("abort", end);
+  }
+}
+
+export interface WhileActiveDeps {
+  readonly standing: Pick<ActiveCredentials, "areActive">;
+  readonly clock: Pick<Clock, "every">;
 }

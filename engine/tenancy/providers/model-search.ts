@@ -1,7 +1,7 @@
 import type { Database } from "../../../storage/database.js";
 import type { Category, PlanRecord, ProviderRecord } from "../../../storage/records.js";
 import type { Clock } from "../../time/clock.js";
-import { byModelStage } from "../../vendors/model-catalog.js";
+import { byModelStage, catalogRow } from "../../vendors/model-catalog.js";
 import { isModelAllowed, modelString, providerModelNotice } from "../agents/agent-access.js";
 import { STANDARD_PLANS } from "../seeding/standard-plans.js";
 import type { Tenant } from "../tenant.js";
@@ -25,6 +25,8 @@ export interface FoundModel {
   readonly allowed: boolean;
   /** Slug of the smallest standard plan that has the model; null when it is allowed already, or when no plan has it. */
   readonly requiredPlan: string | null;
+  /** Of an STT model; null where that is not known. */
+  readonly takesKeyterms: boolean | null;
 }
 
 export interface ModelPage {
@@ -118,6 +120,8 @@ function modelsOf(
       source: provider.orgId === null ? "global" : "client",
       allowed,
       requiredPlan: allowed ? null : (smallest?.slug ?? null),
+      takesKeyterms:
+        catalogRow(provider.providerKey, provider.category, modelId)?.takesKeyterms ?? null,
     };
   });
 }

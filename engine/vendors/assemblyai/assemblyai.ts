@@ -169,6 +169,10 @@ export const ASSEMBLYAI: Vendor = {
 
 const refusalSchema = v.object({ error: v.optional(v.string()) });
 
+/** A stream with more terms, or longer ones, is refused. */
+const KEYTERMS_MAX = 100;
+const KEYTERM_CHARACTERS_MAX = 50;
+
 /** AssemblyAI streaming, protocol version 3. */
 export function assemblyAiDialect(
   settings: v.InferOutput<v.ObjectSchema<typeof FIELDS, undefined>>,
@@ -186,7 +190,7 @@ export function assemblyAiDialect(
       keepAlive: undefined,
       endMark: JSON.stringify({ type: "Terminate" }),
     },
-    target: ({ modelId, format }) => {
+    target: ({ modelId, format, keyterms = [] }) => {
       const query = new URLSearchParams({
         sample_rate: String(format.sampleRateHz),
         encoding: format.encoding === "mulaw" ? "pcm_mulaw" : "pcm_s16le",
@@ -199,6 +203,10 @@ export function assemblyAiDialect(
       ] as const) {
         if (value !== undefined) query.set(name, String(value));
       }
+      const terms = keyterms
+        .filter(({ length }) => length <= KEYTERM_CHARACTERS_MAX)
+        .slice(0, KEYTERMS_MAX);
+      if (terms.length > 0) query.set("keyterms_prompt", JSON.stringify(terms));
       return `/v3/ws?${query.toString()}`;
     },
     newReader: () => new AssemblyAiReader(faultOf),

@@ -51,3 +51,19 @@ export function deepgramRefusal(answer: RefusedUpgrade): RefusalDetail {
     message: headerOf(answer.headers, "dg-error") ?? body?.err_msg,
   };
 }
+
+/** A stream with more stops transcribing, without an error. */
+const KEYTERM_TOKENS_MAX = 500;
+/** Its tokenizer is not public: most names take a token for each three letters, or fewer tokens. */
+const KEYTERM_TOKEN_CHARS = 3;
+const KEYTERMS_MAX = 100;
+
+/** The first terms that fit into the vendor's limits. */
+export function appendKeyterms(query: URLSearchParams, keyterms: readonly string[] = []): void {
+  let tokens = 0;
+  for (const term of keyterms.slice(0, KEYTERMS_MAX)) {
+    tokens += Math.ceil(Buffer.byteLength(term) / KEYTERM_TOKEN_CHARS);
+    if (tokens > KEYTERM_TOKENS_MAX) return;
+    query.append("keyterm", term);
+  }
+}

@@ -6,6 +6,7 @@ import { SocketRecognizer } from "../stt-stream/stt-stream.js";
 import { tryParse } from "../vendor-json.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
 import {
+  appendKeyterms,
   deepgramAccess,
   deepgramEncoding,
   deepgramRefusal,
@@ -55,7 +56,7 @@ export function fluxDialect(settings: FluxSettings): RecognizerDialect {
       keepAlive: undefined,
       endMark: JSON.stringify({ type: "CloseStream" }),
     },
-    target: ({ modelId, language, format, eagerTurns }) => {
+    target: ({ modelId, language, format, eagerTurns, keyterms }) => {
       const eagerOfAgent = eagerTurns === true ? EAGER_EOT_THRESHOLD : undefined;
       const query = new URLSearchParams({ model: modelId, encoding: deepgramEncoding(format) });
       query.set("sample_rate", String(format.sampleRateHz));
@@ -67,6 +68,7 @@ export function fluxDialect(settings: FluxSettings): RecognizerDialect {
         if (value !== undefined) query.set(name, String(value));
       }
       if (modelId.includes("multi")) query.set("language_hint", language.split("-", 1)[0] ?? "");
+      appendKeyterms(query, keyterms);
       return `/v2/listen?${query.toString()}`;
     },
     newReader: () => new FluxReader(),

@@ -7,6 +7,7 @@ import type { RefusalDetail } from "../vendor-fault.js";
 import { tryParse } from "../vendor-json.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
 import {
+  appendKeyterms,
   deepgramAccess,
   deepgramEncoding,
   deepgramRefusal,
@@ -175,6 +176,8 @@ export function novaDialect(utteranceEndMs = UTTERANCE_END_MS): RecognizerDialec
         utterance_end_ms: String(utteranceEndMs),
         vad_events: "true",
       });
+      // Other models refuse it.
+      if (options.modelId.startsWith("nova-3")) appendKeyterms(query, options.keyterms);
       return `/v1/listen?${query.toString()}`;
     },
     newReader: () => new NovaReader(),

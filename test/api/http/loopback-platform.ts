@@ -15,6 +15,7 @@ import { AnalysisRuns } from "../../../engine/analysis/analysis-runs.js";
 import { AgentChats } from "../../../engine/calls/agent-chats.js";
 import { agentLlm } from "../../../engine/calls/agent-vendors.js";
 import { CallFeed } from "../../../engine/calls/call-feed.js";
+import { CallListening } from "../../../engine/calls/call-listening.js";
 import { CallReports } from "../../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
 import { SandboxPeople } from "../../../engine/calls/outbound/sandbox-people.js";
@@ -29,6 +30,7 @@ import { AccessTokens } from "../../../engine/security/access-token.js";
 import { ClientTokens } from "../../../engine/security/client-token.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 import { passwordMark } from "../../../engine/security/password.js";
+import { TokenUses } from "../../../engine/security/token-uses.js";
 import { telephonySettings } from "../../../engine/telephony/telephony-settings.js";
 import { Agents } from "../../../engine/tenancy/agents/agents.js";
 import { PhoneNumbers } from "../../../engine/tenancy/agents/phone-numbers.js";
@@ -312,6 +314,19 @@ async function buildServices({
       feed: closedFeed(clock),
       journal: { annotate: () => {} },
       endCall: () => false,
+      controlCall: () => "elsewhere",
+    }),
+    callListening: new CallListening({
+      supervision: {
+        findLive: () => Promise.reject(new RequestError("not_found", "there is no such call")),
+      },
+      feed: closedFeed(clock),
+      audit: database.audit,
+      standing: new ActiveCredentials({ database, clock }),
+      tokenUses: new TokenUses(clock),
+      secret: "s".repeat(32),
+      clock,
+      newId: randomUUID,
     }),
     sandboxPeople: new SandboxPeople({
       controlUrl: "http://127.0.0.1:9/sandbox",

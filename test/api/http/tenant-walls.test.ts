@@ -88,6 +88,8 @@ before(async () => {
     ["importAccountNumber", { number: "+15550102000", agentId: victimIds.agents }],
     ["transferCall", { to: "+15550100" }],
     ["sayAsPerson", { text: "Hello." }],
+    ["sayInCall", { text: "Whose call is this?" }],
+    ["addCallContext", { text: "The caller is mine." }],
     ["createAgent", { ...(await agentDraft(platform, stranger)), ...theirProvider }],
     ["updateAgent", { name: "Mine now", ...theirProvider }],
     ["testAgentTool", { name: "find", arguments: {} }],

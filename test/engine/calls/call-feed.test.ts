@@ -142,8 +142,8 @@ test("with other processes, subscriptions go in both directions, and so do event
   feed.publish("org", WORDS);
   assert.deepEqual(sent, [[callTopic("org", "a"), WORDS]]);
   const words = [{ role: "user", text: "Hi.", isFinal: true }] as const;
-  const present: CallEvent = { type: "present", callId: "a", words };
-  feed.callBegins("org", "a", () => words);
+  const present: CallEvent = { type: "present", callId: "a", words, isMuted: true };
+  feed.callBegins("org", "a", () => ({ words, isMuted: true }));
   for (const callId of ["a", "b"]) wantedElsewhere(callTopic("org", callId));
   assert.deepEqual(sent.slice(1), [[callTopic("org", "a"), present]]);
   const late = watching(feed, { orgId: "org", callId: "b" });
@@ -160,7 +160,7 @@ test("with other processes, subscriptions go in both directions, and so do event
 test("a new watcher of a call gets the words of turns that are not stored, and no one else does", () => {
   const feed = new CallFeed(new VirtualClock());
   const said: TranscriptWords[] = [];
-  feed.callBegins("org", "a", () => [...said]);
+  feed.callBegins("org", "a", () => ({ words: [...said], isMuted: false }));
   const early = watching(feed, { orgId: "org", callId: "a" });
   const { callId, type, ...words } = WORDS;
   said.push(words);
@@ -169,10 +169,10 @@ test("a new watcher of a call gets the words of turns that are not stored, and n
   const others = watching(feed, { orgId: "other", callId: "a" });
   const all = watching(feed, { orgId: "org" });
   assert.deepEqual(early.told, [
-    { type: "present", callId, words: [] },
+    { type: "present", callId, words: [], isMuted: false },
     { type, callId, ...words },
   ]);
-  assert.deepEqual(late.told, [{ type: "present", callId, words: [words] }]);
+  assert.deepEqual(late.told, [{ type: "present", callId, words: [words], isMuted: false }]);
   feed.callIsOver("org", "a");
   const last = watching(feed, { orgId: "org", callId: "a" });
   assert.deepEqual([...others.told, ...all.told, ...last.told], []);
@@ -182,7 +182,7 @@ test("words that wait for their round are not sent twice to a watcher who alread
   const clock = new VirtualClock();
   const feed = new CallFeed(clock);
   const said: TranscriptWords[] = [];
-  feed.callBegins("org", "a", () => [...said]);
+  feed.callBegins("org", "a", () => ({ words: [...said], isMuted: false }));
   const early = Array.from({ length: 2 * WATCHERS_PER_TURN }, () =>
     watching(feed, { orgId: "org", callId: "a" }),
   );

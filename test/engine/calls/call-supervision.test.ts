@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as v from "valibot";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
 import type { Watcher } from "../../../engine/calls/topic-subscribers.js";
+import {
+  type CallControl,
+  CONTROL_OUTCOMES,
+  type ControlOutcome,
+} from "../../../engine/conversation/control-command.js";
 import { RequestError } from "../../../engine/request-error.js";
 import type { CallRecord, CallStatus, JsonObject } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -12,6 +18,8 @@ const WATCHER: Watcher = { news: () => undefined, pulse: () => undefined };
 
 /** A call of the tenant's in this state; `isHere`: whether any process of the server has it. */
 function supervising(status: CallStatus, isHere = true, channel: CallRecord["channel"] = "web") {
+  const controlled: CallControl[] = [];
+  const outcome: { control: ControlOutcome } = { control: "done" };
   const ended: (readonly [string, string])[] = [];
   const noted: JsonObject[] = [];
   const watched: unknown[] = [];
@@ -38,8 +46,12 @@ function supervising(status: CallStatus, isHere = true, channel: CallRecord["cha
       ended.push(transferTo === undefined ? [callId, reason] : [callId, transferTo]);
       return isHere;
     },
+    controlCall: (call) => {
+      controlled.push(call);
+      return outcome.control;
+    },
   });
-  return { supervision, ended, noted, watched, clock, standing };
+  return { supervision, ended, noted, watched, clock, standing, controlled, outcome };
 }
 
 test("a call in progress is ended where it is, and its record names the person", async () => {
@@ -106,6 +118,41 @@ test("all calls are watched, or one that there is, while there is room", async (
   await assert.rejects(supervision.watchOne(TENANT, "unknown"), { code: "not_found" });
 });
 
+test("a command reaches the call without control characters, and an outcome that is none has a name", async () => {
+  const { supervision, controlled, outcome } = supervising("active");
+  await supervision.control(TENANT, "call", {
+    type: "say",
+    text: "One\u0000 moment.",
+    interrupt: true,
+  });
+  await supervision.control(TENANT, "call", { type: "addContext", text: "one\ntwo\u2028three" });
+  await supervision.control(TENANT, "call", { type: "mute" });
+  assert.deepEqual(controlled, [
+    { callId: "call", command: { type: "say", text: "One moment.", interrupt: true } },
+    { callId: "call", command: { type: "addContext", text: "one two three" } },
+    { callId: "call", command: { type: "mute" } },
+  ]);
+  const codes = {
+    opening: "conflict",
+    ending: "conflict",
+    tooManyWaiting: "conflict",
+    ended: "call_ended",
+    elsewhere: "call_ended",
+  } as const;
+  for (const [name, code] of Object.entries(codes)) {
+    outcome.control = v.parse(v.picklist(CONTROL_OUTCOMES), name);
+    await assert.rejects(supervision.control(TENANT, "call", { type: "unmute" }), { code });
+  }
+  const over = supervising("completed");
+  await assert.rejects(over.supervision.control(TENANT, "call", { type: "mute" }), {
+    code: "call_ended",
+  });
+  await assert.rejects(over.supervision.control(TENANT, "other", { type: "mute" }), {
+    code: "not_found",
+  });
+  assert.deepEqual(over.controlled, []);
+});
+
 test("a watch ends within a second of the end of the key or the user that began it", async () => {
   const clock = new VirtualClock();
   let holds = true;
@@ -119,6 +166,7 @@ test("a watch ends within a second of the end of the key or the user that began 
     journal: { annotate: () => undefined },
     dialTargets: undefined,
     endCall: () => false,
+    controlCall: () => "elsewhere",
     standing: { areActive: () => Promise.resolve(holds) },
     clock,
   });

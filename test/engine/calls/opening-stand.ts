@@ -113,7 +113,17 @@ export function openingStand(context: TestContext) {
       context: { clock, connections },
     },
     journal: new CallJournal(store),
-    recordings: { startRecording: (...of) => given.recording(...of) },
+    feed: { hasWatchers: () => false, publishAudio: () => undefined },
+    recordings: {
+      startRecording: (...of) => given.recording(...of),
+      converters: () => ({
+        clock,
+        decodeMp3: () => Promise.reject(new Error("nobody listens in")),
+        openConversion: () => {
+          throw new Error("nobody listens in");
+        },
+      }),
+    },
     metrics: {
       callReady: (setUpMs: number) => void ready.push(setUpMs),
       callRefused: (reason: string) => void refused.push(reason),

@@ -1,4 +1,4 @@
-import type { CallEvent, TranscriptWords } from "../../../engine/calls/call-events.js";
+import type { CallEvent, PresentCall, TranscriptWords } from "../../../engine/calls/call-events.js";
 import type { EventFilter } from "../../../engine/calls/event-filters.js";
 import type { CallEnd, SavedTurn } from "../../../storage/calls/call-store.js";
 import type { HistoryChange, HistoryKey } from "../../../storage/calls/history-store.js";
@@ -78,8 +78,8 @@ export class WrittenCalls {
   };
   readonly feed = {
     publish: (_orgId: string, news: CallEvent) => void this.told.push(news),
-    callBegins: (_orgId: string, callId: string, words: () => readonly TranscriptWords[]) =>
-      void this.present.set(callId, words),
+    callBegins: (_orgId: string, callId: string, now: () => PresentCall) =>
+      void this.present.set(callId, () => now().words),
     callIsOver: (_orgId: string, callId: string) => void this.present.delete(callId),
   };
 

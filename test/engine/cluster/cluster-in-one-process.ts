@@ -20,6 +20,7 @@ const HANDLERS: Handlers<WorkerRequests> = {
   handOver: nothing,
   report: () => false,
   endCall: () => false,
+  controlCall: () => "elsewhere",
   subscribed: nothing,
   published: nothing,
   breakers: nothing,

@@ -24,7 +24,9 @@ test("what is written is read again, in order, in as few messages as hold it", (
       type: "present",
       callId: "a",
       words: [{ role: "assistant", text: "Good day.", isFinal: false }],
+      isMuted: false,
     },
+    { type: "muted", callId: "a", isMuted: true },
     { type: "bargeIn", callId: "a", turn: 2, action: "ignore", reason: "backchannel", atMs: 1.5 },
     { type: "endOfTurn", callId: "a", turn: 3, reason: "vendor", waitedMs: 250 },
     {

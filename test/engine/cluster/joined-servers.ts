@@ -109,6 +109,8 @@ export async function newServer(
       handOver: ({ callId }) => (hear("hand over", callId) ? HANDED : undefined),
       report: ({ claims }) => hear("report", claims.callId),
       endCall: ({ callId }) => hear("end", callId),
+      controlCall: ({ callId, command }) =>
+        hear(command.type, callId) ? "done" : ("elsewhere" as const),
       hasCall: (callId) => hear("has", callId),
     },
     callCount: 4,

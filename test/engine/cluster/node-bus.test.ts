@@ -12,6 +12,7 @@ const HANDLERS: LocalServer["handlers"] = {
   handOver: () => undefined,
   report: () => false,
   endCall: () => false,
+  controlCall: () => "elsewhere",
   hasCall: () => false,
 };
 

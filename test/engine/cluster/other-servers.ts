@@ -72,6 +72,11 @@ export class OtherServers implements OtherNodes {
     return this.calls.has(callId);
   }
 
+  async controlCall({ callId, command }: Parameters<OtherNodes["controlCall"]>[0]) {
+    this.asked.push(`${command.type} ${callId}`);
+    return this.calls.has(callId) ? ("done" as const) : ("elsewhere" as const);
+  }
+
   async hasCall(callId: string): Promise<boolean> {
     this.asked.push(`has ${callId}`);
     return this.calls.has(callId);

@@ -13,6 +13,7 @@ const HANDLERS: LocalServer["handlers"] = {
   handOver: () => undefined,
   report: () => false,
   endCall: () => false,
+  controlCall: () => "elsewhere",
   hasCall: () => false,
 };
 

@@ -45,7 +45,7 @@ function sessionWith() {
     wasDeaf: (sttOutageMs: number) => void told.push(`deaf for ${sttOutageMs} ms`),
   };
   return {
-    session: new LiveConversation("call", runner, vendorLog, MULAW_8K),
+    session: new LiveConversation("call", runner, vendorLog, MULAW_8K, () => "done"),
     runner,
     stream,
     told,

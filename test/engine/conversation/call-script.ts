@@ -43,6 +43,9 @@ const CATEGORIES = ["llm", "tts", "stt"] as const;
  *     tool-says NAME TEXT                  what came of it
  *     tool-speaks NAME TEXT                it is to be said as it is
  *     transfer-taken | transfer-refused    what the vendor says to the newest transfer
+ *     say TEXT | say-now TEXT              a person has the agent say that; now: it stops for it
+ *     context TEXT                         a person gives the model a note
+ *     mute-agent | unmute-agent            a person mutes the agent, or lets it speak again
  *     stale                                answers to a turn that is over
  *     deaf | leave | suspend | wait MS
  */
@@ -205,6 +208,17 @@ function perform(call: RecordedCall, command: string): void {
       const type = verb === "transfer-taken" ? "transferTaken" : "transferRefused";
       return call.send({ type, turnId: call.actor.state.transfer?.turnId ?? 0 });
     }
+    case "say":
+    case "say-now": {
+      const command = { type: "say", text, interrupt: verb === "say-now" } as const;
+      return call.send({ type: "controlRequested", command });
+    }
+    case "context":
+      return call.send({ type: "controlRequested", command: { type: "addContext", text } });
+    case "mute-agent":
+      return call.send({ type: "controlRequested", command: { type: "mute" } });
+    case "unmute-agent":
+      return call.send({ type: "controlRequested", command: { type: "unmute" } });
     case "stale":
       call.send({ type: "replyToken", turnId: turnId - 1, text: "Too late." });
       call.send({ type: "replyDone", turnId: turnId - 1, tokens: 5 });

@@ -96,6 +96,16 @@ const GENERATORS: Generators = {
       { requiredKeys: ["voiceAgoMs"] },
     ),
   },
+  controlRequested: {
+    weight: 3,
+    arbitrary: fc.record({
+      command: fc.oneof(
+        fc.record({ type: fc.constant("say"), text: words, interrupt: fc.boolean() }),
+        fc.record({ type: fc.constant("addContext"), text: words }),
+        fc.record({ type: fc.constantFrom("mute", "unmute") }),
+      ),
+    }),
+  },
   endRequested: { weight: 1, arbitrary: fc.record({ ending }) },
   transferTaken: { weight: 1, arbitrary: fc.record({ turnId }) },
   transferRefused: { weight: 1, arbitrary: fc.record({ turnId }) },

@@ -53,6 +53,7 @@ export class EffectTrial {
       addMessages: () => {},
       bargedIn: () => {},
       callerTurnEnded: () => {},
+      agentMuted: () => {},
       turnSaved: (save: TurnSave) => this.saves.push(save),
       vendorFailed: (category: string, { fault }: VendorError) =>
         this.failures.push(`${category} ${fault}`),

@@ -61,12 +61,13 @@ interface TextFieldProps extends FieldProps {
   readonly type?: "text" | "email" | "password" | "tel" | "date" | "datetime-local";
   readonly autoComplete?: string;
   readonly isLong?: boolean;
+  readonly isDisabled?: boolean;
   readonly required?: boolean;
   readonly placeholder?: string;
 }
 
 export function TextField({ value, onChange, isLong, type = "text", ...field }: TextFieldProps) {
-  const { autoComplete, required, placeholder, ...shown } = field;
+  const { autoComplete, required, placeholder, isDisabled, ...shown } = field;
   return (
     <Field {...shown}>
       {(wired) =>
@@ -75,6 +76,7 @@ export function TextField({ value, onChange, isLong, type = "text", ...field }: 
             {...wired}
             value={value}
             placeholder={placeholder}
+            disabled={isDisabled}
             onChange={({ target }) => onChange(target.value)}
           />
         ) : (
@@ -84,6 +86,7 @@ export function TextField({ value, onChange, isLong, type = "text", ...field }: 
             value={value}
             placeholder={placeholder}
             autoComplete={autoComplete}
+            disabled={isDisabled}
             required={required}
             onChange={({ target }) => onChange(target.value)}
           />

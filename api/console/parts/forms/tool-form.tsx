@@ -403,7 +403,8 @@ function FixedParametersField({ tool, onChange, wrongAt }: ToolFormProps<HttpToo
   );
 }
 
-function headersOf(text: string): Readonly<Record<string, string>> {
+/** Of lines such as `name: value`. */
+export function headersOf(text: string): Readonly<Record<string, string>> {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return Object.fromEntries(
     lines.map((line) => {

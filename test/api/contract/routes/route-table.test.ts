@@ -29,6 +29,8 @@ test("the table has every endpoint of the contract, and no other", () => {
     GET /api/dashboard/calls/:id/recording, GET /api/dashboard/calls/events, GET /api/dashboard/calls/:id/events,
     POST /api/dashboard/calls/:id/end, POST /api/dashboard/calls/:id/transfer,
     POST /api/dashboard/calls/:id/person, GET /api/dashboard/analytics/usage,
+    POST /api/dashboard/calls/:id/say, POST /api/dashboard/calls/:id/context, POST /api/dashboard/calls/:id/mute,
+    POST /api/dashboard/calls/:id/unmute, POST /api/dashboard/calls/:id/listen,
     GET /api/dashboard/analytics/usage-shares, GET /api/dashboard/analytics/vendor-shares,
     GET /api/dashboard/analytics/waits, POST /api/dashboard/client-tokens,
      GET /api/dashboard/api-keys, POST /api/dashboard/api-keys, DELETE /api/dashboard/api-keys/:id,
@@ -65,7 +67,7 @@ test("the table has every endpoint of the contract, and no other", () => {
 
 test("what is below the dashboard needs authentication, and only that", () => {
   for (const [id, { path, auth }] of routes) {
-    const isTenants = ["dashboard", "voice", "admin"].includes(auth);
+    const isTenants = ["dashboard", "voice", "admin", "supervisor"].includes(auth);
     assert.equal(isTenants, path.startsWith("/api/dashboard/"), id);
   }
 });
@@ -92,6 +94,7 @@ test("creations answer 201, everything else 200", () => {
     "addDocumentUrl",
     "placeCall",
     "startAnalysisRun",
+    "listenToCall",
   ]);
   for (const [id, { success }] of routes) {
     assert.equal(success.status, creations.has(id) ? 201 : 200, id);

@@ -91,6 +91,7 @@ test("an item contains everything that a picker shows", async () => {
       source: "global",
       allowed: true,
       requiredPlan: null,
+      takesKeyterms: true,
     },
   ]);
 });

@@ -1,0 +1,37 @@
+/** What a person of the organization, or its program, may ask of the agent of a call in progress. */
+export type ControlCommand =
+  /** The agent says this behind what it is saying, or in place of it. */
+  | { readonly type: "say"; readonly text: string; readonly interrupt: boolean }
+  /** A note that the LLM reads from its next request on. */
+  | { readonly type: "addContext"; readonly text: string }
+  /** The agent answers nothing and says nothing by itself until it is unmuted; the caller is still transcribed. */
+  | { readonly type: "mute" }
+  | { readonly type: "unmute" };
+
+/**
+ * `opening`: the call is not open yet; `ending`: the agent says goodbye or hands the caller on; `tooManyWaiting`: `SAY_WAITING_MAX`
+ * texts are still to be said; `elsewhere`: the call is in no process that answers.
+ */
+export const CONTROL_OUTCOMES = [
+  "done",
+  "opening",
+  "ended",
+  "ending",
+  "tooManyWaiting",
+  "elsewhere",
+] as const;
+export type ControlOutcome = (typeof CONTROL_OUTCOMES)[number];
+
+export interface CallControl {
+  readonly callId: string;
+  readonly command: ControlCommand;
+}
+
+/** Some minute and a half of speech. */
+export const SAY_CHARS_MAX = 1_000;
+/** Texts that wait until the agent or the caller has finished speaking. */
+export const SAY_WAITING_MAX = 3;
+/** One note. */
+export const CONTEXT_NOTE_CHARS_MAX = 2_000;
+/** All notes of a call together; the oldest give way. */
+export const CONTEXT_CHARS_MAX = 8_000;

@@ -1,0 +1,152 @@
+/** What people of the organization do to a call in progress: the agent says something for them, is told something, or is muted. */
+
+import { cutTurn } from "./commit-turn.js";
+import {
+  CONTEXT_CHARS_MAX,
+  type ControlCommand,
+  type ControlOutcome,
+  SAY_WAITING_MAX,
+} from "./control-command.js";
+import { clearDeadline, setDeadline } from "./deadlines.js";
+import type { ConversationEffect } from "./effects.js";
+import type { ControlRequestedEvent } from "./events.js";
+import { watchCaller } from "./idle.js";
+import { startScripted } from "./playout.js";
+import { dropPreemptiveReply } from "./preemptive-generation.js";
+import { startTurnReply } from "./reply.js";
+import { sentencesOf, speakable } from "./sentences.js";
+import { type ConversationState, dropCutSpeech, turnOf } from "./state.js";
+import { pendingText } from "./transcript-buffer.js";
+
+/** A text that waits is tried again so often, where no end of a turn does it. */
+const SAY_RECHECK_MS = 250;
+/** A voice of the caller that began so lately may become words. */
+const VOICE_RECENT_MS = 1_000;
+
+/** What would become of the command now. */
+export function controlOutcome(state: ConversationState, command: ControlCommand): ControlOutcome {
+  if (state.phase === "ended") return "ended";
+  if (command.type === "addContext" || command.type === "unmute") return "done";
+  if (state.phase === "transferring" || turnOf(state)?.ending !== undefined) return "ending";
+  const isFull = state.control.waiting.length >= SAY_WAITING_MAX;
+  return command.type === "say" && isFull ? "tooManyWaiting" : "done";
+}
+
+export function onControlRequested(
+  state: ConversationState,
+  { command, atMs }: ControlRequestedEvent,
+  out: ConversationEffect[],
+): void {
+  if (controlOutcome(state, command) !== "done") return;
+  switch (command.type) {
+    case "say":
+      return say(state, command, atMs, out);
+    case "addContext":
+      // A reply that was begun early does not know of it.
+      dropPreemptiveReply(state, out);
+      state.control.context = notesWith(state.control.context, command.text);
+      return;
+    case "mute":
+      return mute(state, atMs, out);
+    case "unmute":
+      return unmute(state, atMs, out);
+  }
+}
+
+/** Texts wait until it is known that nobody is speaking. */
+export function onSayDeadline(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
+  if (state.control.waiting.length === 0 || sayWaiting(state, atMs, out)) return;
+  setDeadline(state, "say", atMs + SAY_RECHECK_MS);
+}
+
+/** Says the next text that waits; false where there is none, or somebody is speaking. */
+export function sayWaiting(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): boolean {
+  if (state.control.waiting.length === 0 || !isFloorFree(state, atMs)) return false;
+  sayNext(state, atMs, out);
+  return true;
+}
+
+function say(
+  state: ConversationState,
+  { text, interrupt }: Extract<ControlCommand, { type: "say" }>,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
+  const { waiting } = state.control;
+  if (!interrupt || state.phase === "opening") {
+    state.control.waiting = [...waiting, text];
+    onSayDeadline(state, atMs, out);
+    return;
+  }
+  state.control.waiting = [text, ...waiting];
+  stopSpeaking(state, atMs, out);
+  sayNext(state, atMs, out);
+}
+
+function sayNext(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
+  const [text = "", ...waiting] = state.control.waiting;
+  state.control.waiting = waiting;
+  if (waiting.length === 0) clearDeadline(state, "say");
+  else setDeadline(state, "say", atMs + SAY_RECHECK_MS);
+  const sentences = sentencesOf(text)
+    .map(speakable)
+    .filter((sentence) => sentence !== "");
+  if (sentences.length > 0) startScripted(state, "announcement", sentences, atMs, out);
+}
+
+/** The agent is silent, and the caller does not seem to be in the middle of something. */
+function isFloorFree(state: ConversationState, atMs: number): boolean {
+  const { user, echo, deadlines } = state;
+  if (state.phase !== "live" || turnOf(state) !== undefined) return false;
+  if (pendingText(user.hearing) !== "" || user.digits !== "") return false;
+  // What an interruption has cut off is said again if no words follow it.
+  if (deadlines.falseInterruption !== undefined || echo.suspected !== undefined) return false;
+  return atMs - user.voicedAtMs >= VOICE_RECENT_MS;
+}
+
+function mute(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
+  if (state.control.isMuted) return;
+  state.control.isMuted = true;
+  out.push({ type: "reportMuted", isMuted: true });
+  dropPreemptiveReply(state, out);
+  clearDeadline(state, "idle");
+  if (turnOf(state)?.kind !== "announcement") stopSpeaking(state, atMs, out);
+}
+
+/** What the caller has said meanwhile is answered now. */
+function unmute(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
+  if (!state.control.isMuted) return;
+  state.control.isMuted = false;
+  out.push({ type: "reportMuted", isMuted: false });
+  if (state.phase !== "live" || turnOf(state) !== undefined) return;
+  const { user } = state;
+  if (pendingText(user.hearing) !== "" || user.digits !== "") return;
+  if (user.unanswered === "") {
+    watchCaller(state, atMs);
+    return;
+  }
+  // The wait begins here: before, nobody was to answer.
+  user.endedAtMs = atMs;
+  startTurnReply(state, atMs, out);
+}
+
+/** A question of which the caller has heard no answer stays open. */
+function stopSpeaking(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
+  cutTurn(state, atMs, out);
+  clearDeadline(state, "falseInterruption");
+  dropCutSpeech(state);
+}
+
+function notesWith(notes: readonly string[], note: string): readonly string[] {
+  const kept = [...notes, note];
+  while (kept.reduce((sum, { length }) => sum + length, 0) > CONTEXT_CHARS_MAX) kept.shift();
+  return kept;
+}
