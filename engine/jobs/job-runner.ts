@@ -1,5 +1,5 @@
 import { type ClaimedJob, JOB_KINDS, type JobKind } from "../../storage/jobs/job-record.js";
-import type { Finished, JobStore } from "../../storage/jobs/job-store.js";
+import type { DueQueue, Finished, JobStore } from "../../storage/jobs/job-store.js";
 import type { Logger } from "../log.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
@@ -10,7 +10,7 @@ const HEARTBEAT_MS = 10_000;
 /** Queues that are read at a time. */
 const QUEUES_PER_PAGE = 100;
 /** After jobs of a kind that claims ahead, those that are added within this time are claimed together. */
-const COALESCE_MS = 250;
+const COALESCE_MS = 500;
 /** Jobs that are done are stored together, so many at most, and after this time at the latest. */
 const JOBS_PER_COMMIT_MAX = 32;
 const FINISHED_MAX_MS = 50;
@@ -238,10 +238,7 @@ export class JobRunner {
   async #claimDue(): Promise<number> {
     const { store, clock } = this.#options;
     if (clock.epochMs() >= this.#leaseUntilMs) await store.takeOver(clock.epochMs());
-    // What is behind the last one comes first: those before it would get every place of their kind.
-    const last = this.#lastQueue;
-    await this.#claimFrom(last, undefined);
-    if (last !== "") await this.#claimFrom("", last);
+    await this.#claimOfAll();
     const nowMs = clock.epochMs();
     const next = await store.nextTimes();
     // A lease that begins later ends later.
@@ -250,16 +247,33 @@ export class JobRunner {
     return Math.min(POLL_MAX_MS, Math.max(POLL_AGAIN_MS, nextAtMs - clock.epochMs()));
   }
 
-  async #claimFrom(after: string, last: string | undefined): Promise<void> {
-    const { store, clock } = this.#options;
+  /** What is behind the last one comes first: those before it would get every place of their kind. */
+  async #claimOfAll(): Promise<void> {
+    const last = this.#lastQueue;
+    const queues = await this.#options.store.queues("", QUEUES_PER_PAGE);
+    if (queues.length < QUEUES_PER_PAGE) {
+      const behind = queues.filter(({ queue }) => queue > last);
+      const before = queues.filter(({ queue }) => queue <= last);
+      await this.#claimDueOf([...behind, ...before]);
+      return;
+    }
+    await this.#claimFrom(last);
+    await this.#claimFrom("", last);
+  }
+
+  async #claimFrom(after: string, last?: string): Promise<void> {
     for (let from = after; !this.#isClosing; ) {
-      const queues = await store.queues(from, QUEUES_PER_PAGE);
-      for (const { queue, runAfterMs } of queues) {
-        if (runAfterMs <= clock.epochMs()) await this.#claimOf(queue);
-        if (queue === last) return;
-      }
+      const queues = await this.#options.store.queues(from, QUEUES_PER_PAGE);
+      const end = queues.findIndex(({ queue }) => queue === last);
+      await this.#claimDueOf(end < 0 ? queues : queues.slice(0, end + 1));
       from = queues.at(-1)?.queue ?? "";
-      if (queues.length < QUEUES_PER_PAGE) return;
+      if (end >= 0 || queues.length < QUEUES_PER_PAGE) return;
+    }
+  }
+
+  async #claimDueOf(queues: readonly DueQueue[]): Promise<void> {
+    for (const { queue, runAfterMs } of queues) {
+      if (runAfterMs <= this.#options.clock.epochMs()) await this.#claimOf(queue);
     }
   }
 
