@@ -227,7 +227,10 @@ test("refused calls are kept while the store refuses writes, up to a limit, and 
   const told = Promise.all(
     refusals.map((index) =>
       journal.refused({
-        ...{ callId: `refused-${index}`, orgId: "org", agentId: null, channel: "phone" },
+        callId: `refused-${index}`,
+        orgId: "org",
+        agentId: null,
+        channel: "phone",
         reason: "agentNotFound",
       }),
     ),
