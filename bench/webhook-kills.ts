@@ -3,7 +3,7 @@ import { runWebhookKills } from "./kills/webhook-kills.js";
 import { thisMachine } from "./machine.js";
 
 /**
- * `node dist/bench/webhook-kills.js [--database sqlite|postgresql] [--calls 10000] [--kills 40] [--callers 20] [--seed 1]`: calls that
+ * `node dist/bench/webhook-kills.js [--database sqlite|postgresql] [--calls 10000] [--kills 40] [--callers 60] [--seed 1]`: calls that
  * come and end in every way while servers are killed. Fails where an endpoint did not get one terminal event for each call.
  */
 const { values } = parseArgs({
@@ -11,7 +11,7 @@ const { values } = parseArgs({
     database: { type: "string", default: "sqlite" },
     calls: { type: "string", default: "10000" },
     kills: { type: "string", default: "40" },
-    callers: { type: "string", default: "20" },
+    callers: { type: "string", default: "60" },
     seed: { type: "string", default: "1" },
   },
 });

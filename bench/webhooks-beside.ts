@@ -4,23 +4,27 @@ import { thisMachine } from "./machine.js";
 import { type PhoneLoadResult, phonePhrases, runPhoneLoad } from "./phone/phone-load.js";
 import { quantile } from "./quantile.js";
 import { BenchProcess, LOAD_CORE, pinThisProcess } from "./stand/child-process.js";
+import { type HotFunction, Inspector } from "./stand/inspector.js";
 import { startPreparedVendors } from "./stand/prepared-vendors.js";
+import { UsedByThread } from "./stand/used-by-thread.js";
 import { makeEndpoint } from "./webhooks/endpoint.js";
 
 /**
- * `node dist/bench/webhooks-beside.js [--calls 200] [--seconds 30] [--rounds 3]`: telephone calls whose events are all delivered,
+ * `node dist/bench/webhooks-beside.js [--calls 200] [--seconds 30] [--rounds 3] [--profile]`: telephone calls whose events are all delivered,
  * compared with the same calls without an endpoint, in both orders. Fails where the 99th percentile of what the server adds to the
- * first sound grows by 5 %, or the CPU of a call by 3 %.
+ * first sound grows by 5 %, or the CPU of a call by 3 %. `--profile` says where the time of the session thread goes; the profiler itself takes some of it.
  */
 const { values } = parseArgs({
   options: {
     calls: { type: "string", default: "200" },
     seconds: { type: "string", default: "30" },
     rounds: { type: "string", default: "3" },
+    profile: { type: "boolean", default: false },
   },
 });
 const SOUND_GROWTH_MAX = 0.05;
 const CPU_GROWTH_MAX = 0.03;
+const HOTTEST = 60;
 const [calls = 0, seconds = 0, rounds = 0] = [values.calls, values.seconds, values.rounds].map(
   Number,
 );
@@ -46,12 +50,30 @@ const receiver = await BenchProcess.start({
   readyPattern: /^(http\S+)$/,
 });
 const environment = { ALLOW_PRIVATE_PROVIDERS: "true" };
-const load = (endpointUrl?: string) => () =>
-  runPhoneLoad("elevenlabs", vendors, spoken, plan, {
+const load = (endpointUrl?: string) => async () => {
+  const threads = new UsedByThread();
+  let inspector: Inspector | undefined;
+  let hottest: Promise<readonly HotFunction[]> | undefined;
+  const result = await runPhoneLoad("elevenlabs", vendors, spoken, plan, {
     environment,
-    onServer: (server) =>
-      endpointUrl === undefined ? undefined : makeEndpoint(server, endpointUrl),
+    async onServer(server) {
+      if (endpointUrl !== undefined) await makeEndpoint(server, endpointUrl);
+      if (values.profile) inspector = await Inspector.attach(server.process.inspectorUrl ?? "");
+    },
+    onMeasuring(server, isOn) {
+      threads.note(server, isOn);
+      if (isOn) void inspector?.startProfile();
+      else hottest = inspector?.hottest(HOTTEST);
+    },
   });
+  console.log(endpointUrl === undefined ? "no endpoint:" : "every event delivered:");
+  console.log(threads.describe().join("\n"));
+  for (const { name, place, share } of (await hottest) ?? []) {
+    console.log(`  ${(share * 100).toFixed(1).padStart(5)} %  ${name}  ${place}`);
+  }
+  inspector?.close();
+  return result;
+};
 
 const measured = (results: readonly PhoneLoadResult[]) => {
   const soundsMs = results.flatMap(({ timings }) => timings.map(({ totalMs }) => totalMs));

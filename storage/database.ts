@@ -169,7 +169,7 @@ export class Database {
     this.knowledge = new KnowledgeStore(db, atomic, jobsAdded, backend.writers);
     this.webhooks = new WebhookStore(db, atomic, {
       outbox,
-      added: jobsAdded,
+      jobs: this.jobs,
       changes: this.recordChanges,
     });
     this.#backend = backend;

@@ -16,13 +16,15 @@ export async function listNumbers(
     terminal.print("No organization may call from any number yet. To allow one: number allow");
     return;
   }
-  const rows = all.map(({ number, organization, createdAtMs }): Cell[] => [
+  const rows = all.map(({ number, organization, vendor, agentName, createdAtMs }): Cell[] => [
     { text: number },
     { text: organization.ownerEmail },
     { text: organization.name },
+    { text: vendor ?? "any" },
+    { text: agentName ?? "first active" },
     { text: new Date(createdAtMs).toISOString().slice(0, 10) },
   ]);
-  printTable(terminal, ["number", "owner", "organization", "since"], rows);
+  printTable(terminal, ["number", "owner", "organization", "vendor", "agent", "since"], rows);
 }
 
 export async function allowNumber(

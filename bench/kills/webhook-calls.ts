@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as v from "valibot";
+import { CallRefusedError } from "../../engine/calls/call-refused-error.js";
 import { Caller } from "../../engine/sandbox/caller.js";
 import { Exchange } from "../../engine/sandbox/exchange.js";
 import { noFaults } from "../../engine/sandbox/faults.js";
@@ -24,6 +25,8 @@ const RING_MS = 150;
 /** Code of a web call whose agent does not exist. */
 const AGENT_NOT_FOUND = 4005;
 const ANSWER_MAX_MS = 10_000;
+/** Of a server whose store refuses writes for a moment: such a call has no event. */
+const BUSY_WORDS = new CallRefusedError("storeFailing", "").callerWords;
 
 /** Every way in which a call can come and end, but those that a kill makes. */
 const WAYS = [
@@ -141,7 +144,7 @@ export class WebhookCalls {
       const caller = await this.#ring(number, randomUUID());
       caller.drop();
     } catch (error) {
-      if (!(error instanceof CallRefusedByServerError)) throw error;
+      if (!(error instanceof CallRefusedByServerError) || error.words === BUSY_WORDS) throw error;
       this.refusedNumbers.add(numberOf(number));
     }
   }

@@ -24,8 +24,11 @@ import { webhookFaults } from "./webhook-verdict.js";
 
 const POLL_MS = 100;
 const EVENT_TYPES = ["call.ringing", "call.started", "call.ended", "call.failed"];
-/** A receiver that hangs takes 15 s a time, a lease 30 s, a vendor whose report is lost 5 minutes. */
-const REST_MAX_MS = 15 * 60 * 1_000;
+/**
+ * A receiver that hangs takes 15 s a time, a lease 30 s, a vendor whose report is lost 5 minutes, and so does a second failed
+ * try. What 10,000 calls leave behind takes a busy machine longer still.
+ */
+const REST_MAX_MS = 30 * 60 * 1_000;
 /** Where fewer of the calls came to anything, nothing was shown. */
 const KNOWN_SHARE_MIN = 0.5;
 const PAGE = 100;

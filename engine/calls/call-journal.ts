@@ -85,6 +85,9 @@ export type PlacedCallStart = Pick<CallStart, "callId" | "orgId" | "agentId" | "
   readonly callInfo: CallInfo;
 };
 
+/** With more writes queued, none of a refused call is: a flood of refused callers must not displace transcripts. */
+export const REFUSALS_KEPT_MAX = 1_000;
+
 /** The record of a call that has just begun. */
 export function newCall(start: CallStart, atMs: number): CallRecord {
   const { callId, orgId, agentId, sessionId, channel, apiKeyId, callInfo, values } = start;
@@ -232,13 +235,12 @@ export class CallJournal {
   }
 
   /**
-   * A call was refused before it had a record: its organization's endpoints are notified, unless the store refuses
-   * writes at the moment. Resolves when that is stored.
+   * A call was refused before it had a record: its organization's endpoints are notified. Resolves when that is stored,
+   * or is not going to be, because the store refuses writes and too many are queued already.
    */
   async refused(call: RefusedCall): Promise<void> {
-    // A flood of refused callers must not displace transcripts in the queue.
-    if (this.keptCount > 0) return;
     if (!(await this.#deps.eventFilters.of(call.orgId))("call.failed")) return;
+    if (this.keptCount >= REFUSALS_KEPT_MAX) return;
     const event = callRefusedEvent(call, this.#now().atMs);
     await this.#writes.add({
       callId: call.callId,

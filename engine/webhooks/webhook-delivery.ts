@@ -1,19 +1,24 @@
 import * as v from "valibot";
 import type { Database } from "../../storage/database.js";
 import type { ClaimedJob } from "../../storage/jobs/job-record.js";
+import type { Finished } from "../../storage/jobs/job-store.js";
 import type { JsonObject, TranscriptMessage } from "../../storage/records.js";
 import { webhookQueue } from "../../storage/webhooks/event-outbox.js";
 import { type EventRecord, newEvent } from "../../storage/webhooks/event-record.js";
-import type { WebhookEndpointRecord } from "../../storage/webhooks/webhook-store.js";
+import type {
+  DeliveryRecord,
+  WebhookEndpointRecord,
+} from "../../storage/webhooks/webhook-store.js";
 import type { JobHandler, JobOutcome } from "../jobs/job-runner.js";
 import type { Logger } from "../log.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import { webhookSignature } from "../security/standard-webhooks.js";
 import { auditEntry, SERVER_ACTOR } from "../tenancy/audit-entry.js";
+import { ReadCache } from "../tenancy/read-cache.js";
 import type { Clock } from "../time/clock.js";
 import type { Connections } from "../vendors/transport/connections.js";
 import { postWebhook, type WebhookAnswer } from "./webhook-request.js";
-import { openSecrets } from "./webhook-secrets.js";
+import { openSecrets, type WebhookSecret } from "./webhook-secrets.js";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -35,6 +40,8 @@ export const WEBHOOK_TRIES_MAX = DELAYS_MS.length + 1;
 const JITTER = 0.1;
 const RUNNING_MAX = 128;
 const RUNNING_PER_ENDPOINT_MAX = 4;
+/** Claimed in one statement with those that run: events of many calls come at the same time. */
+const CLAIMED_AHEAD_PER_ENDPOINT = 28;
 /** The receiver wants less for a while, and does not say for how long. */
 const THROTTLE_MS = 30 * SECOND_MS;
 const THROTTLE_MAX_MS = HOUR_MS;
@@ -80,7 +87,7 @@ function written({ type, atMs }: EventRecord, data: JsonObject): string {
 }
 
 export interface WebhookDeliveryOptions {
-  readonly database: Pick<Database, "webhooks" | "calls">;
+  readonly database: Pick<Database, "webhooks" | "calls" | "recordChanges">;
   readonly connections: Connections;
   readonly cipher: CredentialCipher;
   readonly publicBaseUrl: string | undefined;
@@ -91,10 +98,22 @@ export interface WebhookDeliveryOptions {
   readonly log: Logger;
 }
 
+/** An endpoint as it was read, with the secrets that sign. */
+interface KnownEndpoint {
+  readonly record: WebhookEndpointRecord;
+  readonly secrets: readonly WebhookSecret[];
+}
+
 /** Delivers events to the endpoints of organizations, as Standard Webhooks has it. */
 export class WebhookDelivery implements JobHandler {
   readonly runningMax = RUNNING_MAX;
   readonly triesMax = WEBHOOK_TRIES_MAX;
+  readonly claimedAheadPerQueue = CLAIMED_AHEAD_PER_ENDPOINT;
+  readonly #endpoints: ReadCache<KnownEndpoint>;
+  /** The events of jobs that were claimed together, read together. */
+  readonly #events = new WeakMap<ClaimedJob, Promise<EventRecord | undefined>>();
+  /** What was answered to jobs that are done and not stored yet. */
+  readonly #answered = new WeakMap<ClaimedJob, DeliveryRecord>();
   readonly #options: WebhookDeliveryOptions;
   /** Queues of endpoints that failed last: one request at a time asks whether they are back. */
   readonly #failing = new Set<string>();
@@ -103,6 +122,12 @@ export class WebhookDelivery implements JobHandler {
 
   constructor(options: WebhookDeliveryOptions) {
     this.#options = options;
+    const { database, clock } = options;
+    this.#endpoints = new ReadCache({
+      changes: database.recordChanges,
+      clock,
+      entriesMax: REMEMBERED_MAX,
+    });
   }
 
   runningPerQueue(queue: string): number {
@@ -117,33 +142,71 @@ export class WebhookDelivery implements JobHandler {
     return Math.round(delayMs * (1 + JITTER * (2 * this.#options.random() - 1)));
   }
 
+  prepare(jobs: readonly ClaimedJob[]): void {
+    const [first] = jobs;
+    if (first === undefined) return;
+    const ids = jobs.map(({ payload }) => v.parse(Payload, payload).eventId);
+    // A queue is that of one endpoint, and so of one organization.
+    const read = this.#options.database.webhooks.findEvents(first.orgId, ids);
+    // Each job that needs an event and does not get it fails by itself.
+    read.catch(() => {});
+    for (const [index, job] of jobs.entries()) {
+      const id = ids[index] ?? "";
+      const event = read.then((events) => events.get(id));
+      event.catch(() => {});
+      this.#events.set(job, event);
+    }
+  }
+
+  finish(jobs: readonly ClaimedJob[], nowMs: number): Promise<Finished> {
+    const deliveries = jobs
+      .map((job) => this.#answered.get(job))
+      .filter((delivery) => delivery !== undefined);
+    return this.#options.database.webhooks.finish(jobs, deliveries, nowMs);
+  }
+
   async run(job: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
     const { webhooks } = this.#options.database;
-    const { endpointId, eventId } = v.parse(Payload, job.payload);
-    const endpoint = await webhooks.find(job.orgId, endpointId);
+    const { endpointId } = v.parse(Payload, job.payload);
+    const [endpoint, event] = await Promise.all([
+      this.#endpoint(job.orgId, endpointId),
+      this.#events.get(job),
+    ]);
     // The endpoint was deleted, so there is nothing to deliver to.
     if (endpoint === undefined) return { kind: "done" };
-    if (endpoint.state === "disabled") {
+    const { record } = endpoint;
+    if (record.state === "disabled") {
       return { kind: "failed", error: "the endpoint is disabled" };
     }
-    const event = await webhooks.findEvent(job.orgId, eventId);
     if (event === undefined) return { kind: "failed", error: "the event is not kept any more" };
-    const answer = await this.#deliver(job, endpoint, event, signal);
-    return this.#judge(endpoint, answer);
+    const { answer, delivery } = await this.#deliver(job, endpoint, event, signal);
+    const outcome = await this.#judge(record, answer);
+    // What is delivered is stored with the end of its job.
+    if (outcome.kind === "done") this.#answered.set(job, delivery);
+    else await webhooks.addDelivery(delivery);
+    return outcome;
+  }
+
+  #endpoint(orgId: string, id: string): Promise<KnownEndpoint | undefined> {
+    const { database, cipher, clock } = this.#options;
+    return this.#endpoints.get(`${orgId} ${id}`, async () => {
+      const record = await database.webhooks.find(orgId, id);
+      if (record === undefined) return undefined;
+      return { record, secrets: openSecrets(record.sealedSecrets, cipher, clock.epochMs()) };
+    });
   }
 
   async #deliver(
     job: ClaimedJob,
-    endpoint: WebhookEndpointRecord,
+    { record: endpoint, secrets }: KnownEndpoint,
     event: EventRecord,
     signal: AbortSignal,
-  ): Promise<WebhookAnswer> {
-    const { database, connections, cipher, clock, newId } = this.#options;
+  ): Promise<{ readonly answer: WebhookAnswer; readonly delivery: DeliveryRecord }> {
+    const { connections, clock, newId } = this.#options;
     const body = await this.#bodyOf(endpoint, event);
     const atMs = clock.epochMs();
     const startedMs = clock.monotonicMs();
     const timestampSec = Math.floor(atMs / SECOND_MS);
-    const secrets = openSecrets(endpoint.sealedSecrets, cipher, atMs);
     const headers = {
       "content-type": "application/json",
       "user-agent": "Parley",
@@ -153,7 +216,7 @@ export class WebhookDelivery implements JobHandler {
     };
     const request = { url: endpoint.url, headers, body, orgId: endpoint.orgId };
     const answer = await postWebhook(request, connections, clock, signal);
-    await database.webhooks.addDelivery({
+    const delivery = {
       id: newId(),
       orgId: endpoint.orgId,
       endpointId: endpoint.id,
@@ -166,8 +229,8 @@ export class WebhookDelivery implements JobHandler {
       status: answer.status ?? null,
       error: answer.error ?? null,
       answer: answer.answer,
-    });
-    return answer;
+    };
+    return { answer, delivery };
   }
 
   async #bodyOf(endpoint: WebhookEndpointRecord, event: EventRecord): Promise<string> {

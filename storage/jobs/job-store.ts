@@ -1,4 +1,4 @@
-import { type Compilable, type Kysely, type Selectable, sql } from "kysely";
+import { type Compilable, type ExpressionBuilder, type Kysely, type Selectable, sql } from "kysely";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
@@ -18,6 +18,11 @@ export const COUNTED_JOBS_MAX = 10_000;
 const PURGED_PER_STEP = 500;
 /** What is kept of why a job failed. */
 const ERROR_CHARACTERS_MAX = 500;
+/**
+ * A claim that was lost with its process is no failed try. So many are forgiven: a job that ends the process each time must end
+ * itself.
+ */
+export const LOST_CLAIMS_FORGIVEN_MAX = 5;
 
 export interface DueQueue {
   readonly queue: string;
@@ -31,6 +36,20 @@ export interface JobClaim {
   readonly nowMs: number;
   readonly leaseUntilMs: number;
   readonly limit: number;
+}
+
+export interface NextTimes {
+  /** When the next queued job may run. */
+  readonly queuedAtMs: number | undefined;
+  /** When the next lease is over. */
+  readonly leaseUntilMs: number | undefined;
+}
+
+export interface Finished {
+  /** Fewer than the jobs where some are another process's by now. */
+  readonly count: number;
+  /** Whether a job behind one of them in its lane is due. */
+  readonly isNextDue: boolean;
 }
 
 export interface JobCount {
@@ -61,6 +80,15 @@ export function jobDone(db: Kysely<Tables>, job: ClaimedJob) {
     .where("id", "=", job.id)
     .where("state", "=", RUNNING)
     .where("fence", "=", job.fence);
+}
+
+/** The jobs of which this process has the claims, whose number has a limit: each makes the statement longer. */
+function stillClaimed(jobs: readonly ClaimedJob[]) {
+  return (its: ExpressionBuilder<Tables, "jobs">) =>
+    its.and([
+      its("state", "=", RUNNING),
+      its.or(jobs.map(({ id, fence }) => its.and([its("id", "=", id), its("fence", "=", fence)]))),
+    ]);
 }
 
 /** As `jobDone`, given up and kept for people. */
@@ -210,21 +238,69 @@ export class JobStore {
       .execute();
   }
 
-  /** Queues the jobs again whose leases end before that time, which is now unless given; says how many. */
+  /**
+   * Queues the jobs again whose leases end before that time, which is now unless given; says how many. The claim that was lost
+   * counts as a try only where `LOST_CLAIMS_FORGIVEN_MAX` did not.
+   */
   async takeOver(nowMs: number, leasesBeforeMs = nowMs): Promise<number> {
     const { numUpdatedRows } = await this.#db
       .updateTable("jobs")
-      .set({ state: "queued", leaseBy: null, leaseUntilMs: null, runAfterMs: nowMs })
+      .set((its) => ({
+        state: "queued",
+        leaseBy: null,
+        leaseUntilMs: null,
+        runAfterMs: nowMs,
+        // The fence counts all claims, attempts those that were tries.
+        attempts: its
+          .case()
+          .when(its("fence", "-", its.ref("attempts")), "<", sql.lit(LOST_CLAIMS_FORGIVEN_MAX))
+          .then(its("attempts", "-", 1))
+          .else(its.ref("attempts"))
+          .end(),
+      }))
       .where("state", "=", RUNNING)
       .where("leaseUntilMs", "<", leasesBeforeMs)
       .executeTakeFirstOrThrow();
     return Number(numUpdatedRows);
   }
 
-  /** Done: false where the job is another process's by now. */
-  async finish(job: ClaimedJob): Promise<boolean> {
-    const { numDeletedRows } = await jobDone(this.#db, job).executeTakeFirstOrThrow();
-    return numDeletedRows > 0n;
+  /** Queues jobs again that were claimed and not begun, as if they had not been. */
+  async release(jobs: readonly ClaimedJob[]): Promise<void> {
+    await this.#db
+      .updateTable("jobs")
+      .set((its) => ({
+        state: "queued",
+        leaseBy: null,
+        leaseUntilMs: null,
+        attempts: its("attempts", "-", 1),
+        // Nothing is written with the fence of a claim that was not begun, so the next claim may have it.
+        fence: its("fence", "-", 1),
+      }))
+      .where(stillClaimed(jobs))
+      .execute();
+  }
+
+  /** Done, in one commit with what stands beside. */
+  async finish(
+    jobs: readonly ClaimedJob[],
+    nowMs: number,
+    beside: readonly Compilable[] = [],
+  ): Promise<Finished> {
+    const lanes = jobs.map(({ lane }) => lane).filter((lane) => lane !== null);
+    const behind = this.#db
+      .selectFrom("jobs")
+      .select("sequence")
+      .where("lane", "in", lanes)
+      .where("state", "=", QUEUED)
+      .where("runAfterMs", "<=", nowMs)
+      .limit(1);
+    const [{ changes: count }, ...others] = await this.#atomic.run([
+      this.#db.deleteFrom("jobs").where(stillClaimed(jobs)),
+      ...beside,
+      ...(lanes.length === 0 ? [] : [behind]),
+    ]);
+    const isNextDue = lanes.length > 0 && (others.at(-1)?.rows.length ?? 0) > 0;
+    return { count, isNextDue };
   }
 
   /** Queues it again; the jobs behind it in its lane wait as long. `isTry`: whether the attempt counts. */
@@ -265,8 +341,7 @@ export class JobStore {
     await this.#atomic.runIf(failure, job.lane === null ? [] : [behind]);
   }
 
-  /** When the next queued job may run, or the next lease is over; undefined where there is neither. */
-  async nextAtMs(): Promise<number | undefined> {
+  async nextTimes(): Promise<NextTimes> {
     const [queued, running] = await this.#atomic.run([
       this.#db
         .selectFrom("jobs")
@@ -277,10 +352,11 @@ export class JobStore {
         .select((its) => its.fn.min("leaseUntilMs").as("atMs"))
         .where("state", "=", RUNNING),
     ]);
-    const times = [queued.rows[0]?.atMs, running.rows[0]?.atMs].filter(
-      (atMs) => atMs !== null && atMs !== undefined,
-    );
-    return times.length === 0 ? undefined : Math.min(...times.map(Number));
+    const [queuedAtMs, leaseUntilMs] = [queued, running].map(({ rows }) => {
+      const atMs = rows[0]?.atMs ?? undefined;
+      return atMs === undefined ? undefined : Number(atMs);
+    });
+    return { queuedAtMs, leaseUntilMs };
   }
 
   /** The organization's jobs in that state, newest first. */

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import * as v from "valibot";
-import type { JobsAdded } from "../jobs/job-store.js";
+import type { ClaimedJob } from "../jobs/job-record.js";
+import type { Finished, JobStore } from "../jobs/job-store.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
 import type { RecordChanges } from "../statements/record-changes.js";
@@ -56,7 +57,7 @@ export interface EventRange {
 
 interface WebhookStoreParts {
   readonly outbox: EventOutbox;
-  readonly added: JobsAdded;
+  readonly jobs: JobStore;
   readonly changes: RecordChanges;
 }
 
@@ -65,18 +66,18 @@ export class WebhookStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
   readonly #outbox: EventOutbox;
-  readonly #added: JobsAdded;
+  readonly #jobs: JobStore;
   readonly #changes: RecordChanges;
 
   constructor(
     db: Kysely<Tables>,
     atomic: AtomicRequests,
-    { outbox, added, changes }: WebhookStoreParts,
+    { outbox, jobs, changes }: WebhookStoreParts,
   ) {
     this.#db = db;
     this.#atomic = atomic;
     this.#outbox = outbox;
-    this.#added = added;
+    this.#jobs = jobs;
     this.#changes = changes;
   }
 
@@ -150,22 +151,22 @@ export class WebhookStore {
   }
 
   async noteSuccess(id: string): Promise<void> {
-    await this.#db
+    const success = this.#db
       .updateTable("webhookEndpoints")
       .set({ failingSinceMs: null })
       .where("id", "=", id)
-      .where("failingSinceMs", "is not", null)
-      .execute();
+      .where("failingSinceMs", "is not", null);
+    await this.#atomic.change([success]);
   }
 
   /** Says since when the endpoint fails. */
   async noteFailure(id: string, atMs: number): Promise<void> {
-    await this.#db
+    const failure = this.#db
       .updateTable("webhookEndpoints")
       .set({ failingSinceMs: atMs })
       .where("id", "=", id)
-      .where("failingSinceMs", "is", null)
-      .execute();
+      .where("failingSinceMs", "is", null);
+    await this.#atomic.change([failure]);
   }
 
   /** Sends it nothing more, and tells the organization's other endpoints. False where it is disabled already. */
@@ -187,14 +188,14 @@ export class WebhookStore {
         ...this.#outbox.statements(event),
       ]),
     );
-    if (isDisabled) this.#added.notify();
+    if (isDisabled) this.#jobs.added.notify();
     return isDisabled;
   }
 
   /** Stores an event of its own commit, with a job for each endpoint that wants it. */
   async addEvent(event: NewEvent): Promise<void> {
     await this.#atomic.run(this.#outbox.statements(event));
-    this.#added.notify();
+    this.#jobs.added.notify();
   }
 
   /** As `addEvent`, for one endpoint, whatever it wants. */
@@ -204,7 +205,7 @@ export class WebhookStore {
       this.#db.insertInto("webhookEvents").values(row),
       deliveryJobs(this.#db, event, sql`id = ${endpointId}`, event.atMs),
     ]);
-    this.#added.notify();
+    this.#jobs.added.notify();
   }
 
   async findEvent(orgId: string, id: string): Promise<EventRecord | undefined> {
@@ -215,6 +216,20 @@ export class WebhookStore {
       .where("orgId", "=", orgId)
       .executeTakeFirst();
     return row && eventOf(row);
+  }
+
+  /** As `findEvent`, by id; one that is not kept any more is not among them. */
+  async findEvents(
+    orgId: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, EventRecord>> {
+    const rows = await this.#db
+      .selectFrom("webhookEvents")
+      .selectAll()
+      .where("id", "in", ids)
+      .where("orgId", "=", orgId)
+      .execute();
+    return new Map(rows.map((row) => [row.id, eventOf(row)]));
   }
 
   /** Oldest first. */
@@ -248,11 +263,21 @@ export class WebhookStore {
         deliveryJobs(this.#db, event, sql`id = ${endpointId}`, nowMs, `_${tag}`),
       ),
     );
-    this.#added.notify();
+    this.#jobs.added.notify();
   }
 
   async addDelivery(delivery: DeliveryRecord): Promise<void> {
     await this.#db.insertInto("webhookDeliveries").values(delivery).execute();
+  }
+
+  /** Delivered: removes the jobs, and stores what was answered, in one commit. */
+  finish(
+    jobs: readonly ClaimedJob[],
+    deliveries: readonly DeliveryRecord[],
+    nowMs: number,
+  ): Promise<Finished> {
+    const log = this.#db.insertInto("webhookDeliveries").values(deliveries);
+    return this.#jobs.finish(jobs, nowMs, deliveries.length === 0 ? [] : [log]);
   }
 
   /** Newest first. */

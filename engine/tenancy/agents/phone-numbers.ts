@@ -26,6 +26,8 @@ export interface PhoneNumbersOptions {
 
 export interface NumberOfOrganization extends PhoneNumberRecord {
   readonly organization: OrganizationRecord;
+  /** Of the agent that answers; undefined where that is the first active one. */
+  readonly agentName: string | undefined;
 }
 
 /** They write E.164 without its plus. */
@@ -195,10 +197,15 @@ export class PhoneNumbers {
       this.#database.organizations.list(),
     ]);
     const byId = new Map(organizations.map(({ organization }) => [organization.id, organization]));
-    return numbers.flatMap((record) => {
+    const named = numbers.map(async (record): Promise<readonly NumberOfOrganization[]> => {
       const organization = byId.get(record.orgId);
-      return organization === undefined ? [] : [{ ...record, organization }];
+      if (organization === undefined) return [];
+      const { orgId, agentId } = record;
+      const agent =
+        agentId === null ? undefined : await this.#database.agents.findById(orgId, agentId);
+      return [{ ...record, organization, agentName: agent?.name }];
     });
+    return (await Promise.all(named)).flat();
   }
 
   #entry(

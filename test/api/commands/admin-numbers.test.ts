@@ -18,7 +18,8 @@ const admin = (...args: readonly string[]) =>
 
 test("numbers are allowed, listed and revoked while a server runs", async () => {
   assert.match((await admin("number", "list")).output, /^No organization may call from any number/);
-  const { email, tenant } = await server.customer();
+  const customer = await server.customer();
+  const { email, tenant } = customer;
   const allowed = await admin("number", "allow", email, "+15550300001");
   assert.equal(allowed.errors, "");
   assert.equal(allowed.output, '"Customer" may now call from +15550300001.\n');
@@ -28,8 +29,19 @@ test("numbers are allowed, listed and revoked while a server runs", async () => 
   assert.equal(again.output, '"Customer" may already call from +15550300001.\n');
 
   const [heading = "", row = ""] = (await admin("number", "list")).output.split("\n");
-  assert.match(heading, /^number +owner +organization +since$/);
-  assert.match(row, /^\+15550300001 +\S+@example\.com +Customer +\d{4}-\d\d-\d\d$/);
+  assert.match(heading, /^number +owner +organization +vendor +agent +since$/);
+  assert.match(
+    row,
+    /^\+15550300001 +\S+@example\.com +Customer +any +first active +\d{4}-\d\d-\d\d$/,
+  );
+
+  await admin("number", "allow", email, "+15550300002", "telnyx");
+  const agent = await server.agent(customer, { name: "Reception" });
+  await server.tenancy.phoneNumbers.assignAgent(tenant, "+15550300002", agent.id);
+  assert.match(
+    (await admin("number", "list")).output,
+    /^\+15550300002 .* Customer +telnyx +Reception /m,
+  );
 
   const revoked = await admin("number", "revoke", "+15550300001");
   assert.equal(revoked.output, '"Customer" may no longer call from +15550300001.\n');

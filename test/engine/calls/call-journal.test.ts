@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { CallEvent, TranscriptWords } from "../../../engine/calls/call-events.js";
+import { REFUSALS_KEPT_MAX } from "../../../engine/calls/call-journal.js";
 import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/conversation/call-end.js";
 import type { TurnSave } from "../../../engine/conversation/effects.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
@@ -9,6 +10,7 @@ import type { CallRecord } from "../../../storage/records.js";
 import { StorageUnwritableError } from "../../../storage/statements/storage-error.js";
 import { ScriptedLanguageModel } from "../../doubles/scripted-language-model.js";
 import { METRICS, NO_METRICS, NOON_MS } from "../../storage/sample-records.js";
+import { endpointRecord, webhookEntry } from "../../storage/webhooks/sample-endpoint.js";
 import { CALL_START, temporaryJournal } from "./temporary-journal.js";
 
 const RETRY_MS = 1_000;
@@ -209,6 +211,39 @@ test("a call that was over before it began is begun once, however often its end 
   const { status, metadata } = await stored();
   assert.equal(status, "failed");
   assert.equal(metadata["endReason"], SPEECH_FAILED.reason);
+});
+
+test("refused calls are kept while the store refuses writes, up to a limit, and told of afterwards", async (context) => {
+  const { clock, database, journal } = await journalFor(context);
+  await database.webhooks.insertWithin(
+    endpointRecord({ eventTypes: ["call.failed"] }),
+    1,
+    webhookEntry(),
+  );
+  context.mock.method(database.calls, "finish", refuse, { times: 1 });
+  journal.recordFailed(CALL_START, SPEECH_FAILED);
+  while (journal.keptCount === 0) await new Promise(setImmediate);
+  const refusals = Array.from({ length: REFUSALS_KEPT_MAX + 10 }, (_, index) => index);
+  const told = Promise.all(
+    refusals.map((index) =>
+      journal.refused({
+        callId: `refused-${index}`,
+        orgId: "org",
+        agentId: null,
+        channel: "phone",
+        reason: "agentNotFound",
+      }),
+    ),
+  );
+  while (journal.keptCount < REFUSALS_KEPT_MAX) await new Promise(setImmediate);
+  clock.advance(RETRY_MS);
+  await told;
+  await journal.stored();
+  const range = { fromMs: 0, toMs: NOON_MS * 2, types: ["call.failed"], limit: 9_999 } as const;
+  const events = await database.webhooks.eventsBetween("org", range);
+  const refused = events.filter(({ data }) => data["isRefused"] === true);
+  // The end that the store has refused first is one of those that were kept.
+  assert.equal(refused.length, REFUSALS_KEPT_MAX - 1);
 });
 
 const queuedJobs = async ({ jobs }: Database) =>

@@ -1,52 +1,162 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { JobRunner } from "../../../engine/jobs/job-runner.js";
+import { type TestContext, test } from "node:test";
+import { type JobHandler, JobRunner } from "../../../engine/jobs/job-runner.js";
 import { JobMetrics } from "../../../engine/metrics/job-metrics.js";
+import type { Database } from "../../../storage/database.js";
 import { summaryJob } from "../../../storage/jobs/job-record.js";
+import { LOST_CLAIMS_FORGIVEN_MAX } from "../../../storage/jobs/job-store.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { insertOrganizations, NOON_MS } from "../../storage/sample-records.js";
 import { temporaryDatabase } from "../../storage/temporary-file.js";
+import { eventually } from "../../system/eventually.js";
 
-test("the only server of a database runs at its start what the one before it was at when it was killed", async (context) => {
+const QUEUE = summaryJob("org", "", NOON_MS).queue;
+
+/** A real file, time moved by hand, and a handler of summaries that the test completes. */
+async function stand(context: TestContext, parts: Partial<JobHandler> & Pick<JobHandler, "run">) {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
-  const { jobs } = database;
-  const job = summaryJob("org", "call", NOON_MS);
-  await jobs.add([job]);
-  const lease = { nowMs: NOON_MS, leaseUntilMs: NOON_MS + 30_000, limit: 9 };
-  const claimed = await jobs.claim({ queue: job.queue, owner: "killed", ...lease });
-  assert.equal(claimed.length, 1);
   const clock = new VirtualClock(NOON_MS + 1_000);
-  const log = new RecordingLogger();
-  const ran = new Promise<string>((resolve) => {
-    const summary = {
-      runningMax: 1,
-      triesMax: 1,
-      runningPerQueue: () => 1,
-      delayMs: () => 0,
-      run: async ({ id }: { readonly id: string }) => {
-        resolve(id);
-        return { kind: "done" } as const;
-      },
-    };
-    const meter = new JobMetrics();
-    const handlers = { summary };
-    const runner = new JobRunner({
-      store: jobs,
-      handlers,
-      owner: "me",
-      isAlone: true,
-      meter,
-      clock,
-      log,
-    });
-    context.after(async () => {
-      const closing = runner.close(0);
-      clock.advance(0);
-      await closing;
-    });
-    runner.start();
+  const summary: JobHandler = {
+    runningMax: 9,
+    triesMax: 1,
+    runningPerQueue: () => 2,
+    delayMs: () => 5_000,
+    ...parts,
+  };
+  const runner = new JobRunner({
+    store: database.jobs,
+    handlers: { summary },
+    owner: "me",
+    isAlone: true,
+    meter: new JobMetrics(),
+    clock,
+    log: new RecordingLogger(),
   });
-  assert.equal(await ran, job.id);
+  context.after(async () => {
+    const closing = runner.close(0);
+    clock.advance(0);
+    await closing;
+  });
+  return { database, clock, runner };
+}
+
+const add = ({ jobs }: Database, ...calls: readonly string[]) =>
+  jobs.add(calls.map((call) => summaryJob("org", call, NOON_MS)));
+
+test("the only server of a database runs at its start what the one before it was at when it was killed", async (context) => {
+  const ran: string[] = [];
+  const { database, runner } = await stand(context, {
+    run: async ({ id }) => {
+      ran.push(id);
+      return { kind: "done" };
+    },
+  });
+  await add(database, "call");
+  const lease = { nowMs: NOON_MS, leaseUntilMs: NOON_MS + 30_000, limit: 9 };
+  const claimed = await database.jobs.claim({ queue: QUEUE, owner: "killed", ...lease });
+  assert.equal(claimed.length, 1);
+  runner.start();
+  await eventually("the job", () => ran[0]);
+  assert.deepEqual(ran, ["summary_call"]);
+});
+
+test("a job that has ended the process in all its tries is given up, and not run again", async (context) => {
+  let runs = 0;
+  const { database, runner } = await stand(context, {
+    run: async () => {
+      runs += 1;
+      return { kind: "done" };
+    },
+  });
+  const { jobs } = database;
+  await add(database, "poison");
+  for (let lost = 0; lost <= LOST_CLAIMS_FORGIVEN_MAX; lost += 1) {
+    const lease = { nowMs: NOON_MS, leaseUntilMs: NOON_MS + 30_000, limit: 9 };
+    await jobs.claim({ queue: QUEUE, owner: "killed", ...lease });
+    await jobs.takeOver(NOON_MS, Number.MAX_SAFE_INTEGER);
+  }
+  runner.start();
+  const failed = await eventually("the failed job", async () => {
+    const [job] = await jobs.list("org", { state: "failed", skip: 0, limit: 9 });
+    return job;
+  });
+  assert.equal(failed.lastError, "the process ended during its last tries");
+  assert.equal(runs, 0);
+});
+
+test("jobs that are claimed ahead begin as others end, and their ends are stored together", async (context) => {
+  const stored: number[] = [];
+  let running = 0;
+  let runningMax = 0;
+  const { database, runner } = await stand(context, {
+    claimedAheadPerQueue: 6,
+    run: async () => {
+      running += 1;
+      runningMax = Math.max(runningMax, running);
+      await new Promise(setImmediate);
+      running -= 1;
+      return { kind: "done" };
+    },
+    finish: (jobs, nowMs) => {
+      stored.push(jobs.length);
+      return database.jobs.finish(jobs, nowMs);
+    },
+  });
+  await add(database, "a", "b", "c", "d", "e");
+  runner.start();
+  await eventually("all jobs", () => (runner.runningCount === 0 ? stored[0] : undefined));
+  assert.deepEqual([stored, runningMax], [[5], 2]);
+});
+
+test("a job that fails gives back what was claimed ahead of its queue, as if it had not been", async (context) => {
+  let isFirst = true;
+  const { database, runner } = await stand(context, {
+    triesMax: 9,
+    runningPerQueue: () => (isFirst ? 2 : 0),
+    claimedAheadPerQueue: 6,
+    run: async () => {
+      isFirst = false;
+      return { kind: "retry", error: "no" };
+    },
+  });
+  await add(database, "a", "b", "c", "d");
+  runner.start();
+  const queued = await eventually("the jobs", async () => {
+    const jobs = await database.jobs.list("org", { state: "queued", skip: 0, limit: 9 });
+    return !isFirst && runner.runningCount === 0 && jobs.length === 4 ? jobs : undefined;
+  });
+  assert.deepEqual(
+    queued.map(({ attempts, runAfterMs }) => [attempts, runAfterMs - NOON_MS]),
+    [
+      [0, 0],
+      [0, 0],
+      [1, 6_000],
+      [1, 6_000],
+    ],
+  );
+});
+
+test("what is added just after a claim waits for the next one, half a second at most", async (context) => {
+  const ran: string[] = [];
+  const { database, clock, runner } = await stand(context, {
+    claimedAheadPerQueue: 1,
+    run: async ({ id }) => {
+      ran.push(id);
+      return { kind: "done" };
+    },
+  });
+  runner.start();
+  await add(database, "a");
+  await eventually("the first job", () => (runner.runningCount === 0 ? ran[0] : undefined));
+  await add(database, "b");
+  await add(database, "c");
+  clock.advance(499);
+  assert.deepEqual(ran, ["summary_a"]);
+  await eventually("the others", () => {
+    clock.advance(1);
+    return ran[2];
+  });
+  assert.ok(clock.epochMs() >= NOON_MS + 1_500);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Database } from "../../../storage/database.js";
+import { LOST_CLAIMS_FORGIVEN_MAX } from "../../../storage/jobs/job-store.js";
 import { callEventId, newEvent } from "../../../storage/webhooks/event-record.js";
 import { insertOrganizations, NOON_MS } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
@@ -55,7 +56,8 @@ test("due jobs are claimed once, oldest first; queues are found by their names",
     [...first, ...second].map(({ id }) => id),
     ["one", "two"],
   );
-  assert.equal(await jobs.nextAtMs(), NOON_MS + 1);
+  const times = { queuedAtMs: NOON_MS + 1, leaseUntilMs: NOON_MS + 30_000 };
+  assert.deepEqual(await jobs.nextTimes(), times);
 });
 
 test("a lease that is over is taken over, and its former owner changes nothing", async (context) => {
@@ -67,11 +69,40 @@ test("a lease that is over is taken over, and its former owner changes nothing",
   assert.equal(await jobs.takeOver(NOON_MS + 40_000), 0);
   assert.equal(await jobs.takeOver(NOON_MS + 60_001), 1);
   const [theirs] = await jobs.claim(claimOf({ owner: "they", nowMs: NOON_MS + 70_000 }));
-  assert.equal(theirs?.attempts, 2);
-  assert.equal(await jobs.finish(mine), false);
+  assert.ok(theirs);
+  assert.deepEqual(await jobs.finish([mine], NOON_MS), { count: 0, isNextDue: false });
   await jobs.fail(mine, "late", NOON_MS);
   assert.deepEqual(await jobs.list("org", { state: "failed", skip: 0, limit: 9 }), []);
-  assert.equal(await jobs.finish(theirs), true);
+  assert.deepEqual(await jobs.finish([theirs], NOON_MS), { count: 1, isNextDue: false });
+});
+
+test("a claim that was lost with its process is no try, but only so often", async (context) => {
+  const { jobs } = await opened(context);
+  await jobs.add([job("one")]);
+  const attempts: number[] = [];
+  for (let nowMs = NOON_MS; attempts.length < LOST_CLAIMS_FORGIVEN_MAX + 3; nowMs += 31_000) {
+    const [claimed] = await jobs.claim(claimOf({ nowMs }));
+    attempts.push(claimed?.attempts ?? 0);
+    assert.equal(await jobs.takeOver(nowMs + 30_001), 1);
+  }
+  assert.deepEqual(attempts, [...Array(LOST_CLAIMS_FORGIVEN_MAX + 1).fill(1), 2, 3]);
+});
+
+test("jobs that were claimed and not begun are as they were; another process's are not touched", async (context) => {
+  const { jobs } = await opened(context);
+  await jobs.add([job("one"), job("two"), job("three")]);
+  const [one, two, three] = await jobs.claim(claimOf());
+  assert.ok(one && two && three);
+  await jobs.heartbeat("me", NOON_MS + 60_000);
+  await jobs.takeOver(NOON_MS + 60_001);
+  await jobs.claim(claimOf({ owner: "they", nowMs: NOON_MS + 70_000, limit: 1 }));
+  await jobs.release([one]);
+  const [again, last] = await jobs.claim(claimOf({ nowMs: NOON_MS + 70_000 }));
+  assert.ok(again && last);
+  await jobs.release([again, last]);
+  const final = await jobs.claim(claimOf({ nowMs: NOON_MS + 70_000 }));
+  const shape = ({ id, attempts, fence }: (typeof final)[number]) => [id, attempts, fence];
+  assert.deepEqual(final.map(shape), [again, last].map(shape));
 });
 
 test("a failed job is kept, tried again by hand, and purged when it is old", async (context) => {

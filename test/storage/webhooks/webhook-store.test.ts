@@ -130,7 +130,7 @@ test("an event that was delivered is not delivered again because its commit is r
   const claim = { owner: "me", nowMs: NOON_MS, leaseUntilMs: NOON_MS + 1, limit: 4 };
   const [job] = await database.jobs.claim({ ...claim, queue: "webhook:endpoint" });
   assert.ok(job);
-  await database.jobs.finish(job);
+  await database.jobs.finish([job], NOON_MS);
   await database.webhooks.addEvent(startOf("call"));
   assert.deepEqual(await queued(database), []);
   await database.webhooks.resend("endpoint", [startOf("call")], "again", NOON_MS);
