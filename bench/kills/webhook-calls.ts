@@ -25,7 +25,7 @@ const RING_MS = 150;
 /** Code of a web call whose agent does not exist. */
 const AGENT_NOT_FOUND = 4005;
 const ANSWER_MAX_MS = 10_000;
-/** Of a server whose store refuses writes for a moment: such a call has no event. */
+/** The words of a server whose store refuses writes for a moment: a call that it refuses has no event. */
 const BUSY_WORDS = new CallRefusedError("storeFailing", "").callerWords;
 
 /** Every way in which a call can come and end, but those that a kill makes. */

@@ -26,7 +26,7 @@ export interface PhoneNumbersOptions {
 
 export interface NumberOfOrganization extends PhoneNumberRecord {
   readonly organization: OrganizationRecord;
-  /** Of the agent that answers; undefined where that is the first active one. */
+  /** The name of the agent that answers; undefined where that is the first active one. */
   readonly agentName: string | undefined;
 }
 
