@@ -19,7 +19,7 @@ const names = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".test.js") && !name.startsWith("postgres-system/"))
   .sort();
 
-/** The files whose tests the file runs beside its own. */
+/** The files whose tests the file runs besides its own. */
 function testsRunBy(name: string): readonly string[] {
   const lines = readFileSync(join(ROOT, name), "utf8").matchAll(OTHER_TESTS);
   return Array.from(lines, ([, path = ""]) => posix.join(posix.dirname(name), path));

@@ -132,7 +132,7 @@ test("metrics stay inside, however their path is written", async () => {
   }
 });
 
-/** Waits as often as it is told to, until it is told to go on. */
+/** Waits as often as configured, until it is released. */
 function heldVendor() {
   const pausesSec: number[] = [];
   const goOn: (() => void)[] = [];

@@ -29,7 +29,7 @@ function upgrade(path: string): string {
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** What must not be in any log: the key, or the part of it that nobody can guess. */
+/** What must not be in any log: the key, or its secret part. */
 function assertNoKey(logs: string): void {
   const told = logs.split("\n").filter((line) => /vk_|0123456789abcdef/i.test(line));
   assert.deepEqual(told, []);

@@ -27,7 +27,7 @@ export interface NginxStandOptions {
   readonly change?: (conf: string) => string;
 }
 
-/** Real nginx with deploy/nginx.conf, on free ports of loopback, with a certificate of its own. */
+/** Real nginx with deploy/nginx.conf, on free loopback ports, with its own certificate. */
 export class NginxStand {
   readonly port: number;
   readonly plainPort: number;

@@ -5,7 +5,7 @@ import { Breakers } from "../../engine/vendors/chain/breakers.js";
 import { Hedging } from "../../engine/vendors/chain/llm-chain.js";
 import { SpeechDurations } from "../../engine/vendors/chain/speech-durations.js";
 
-/** As an operator has them who has set nothing. */
+/** An operator's settings without any changes. */
 export const PATIENCE = {
   firstTokenMs: 2_500,
   tokenGapMs: 1_200,

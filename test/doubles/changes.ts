@@ -1,10 +1,10 @@
 import { SystemClock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 
-/** Far above what anything takes on a machine with other work; a test that waits so long has failed. */
+/** Far above what anything takes on a busy machine; a test that waits this long has failed. */
 export const WAIT_MAX_MS = 60_000;
 
-/** Tells whoever waits that what they wait for may have come: a line of a log, an entry of a journal, a stored write. */
+/** Notifies waits that the awaited state may have arrived: a line of a log, an entry of a journal, a stored write. */
 export class Changes {
   #tell: () => void = () => undefined;
   #next: Promise<void> = Promise.resolve();
@@ -21,7 +21,7 @@ export class Changes {
     });
   };
 
-  /** The first answer of `look` that is neither undefined nor false: it is asked now and after each change. */
+  /** The first result of `look` that is neither undefined nor false: it is called now and after each change. */
   async until<Value>(
     what: string,
     look: () => Value | undefined | false | Promise<Value | undefined | false>,

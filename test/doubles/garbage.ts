@@ -6,7 +6,7 @@ const collect: () => void = runInNewContext("gc");
 
 /** Resolves when all that nothing holds any more is gone. */
 export async function collectGarbage(): Promise<void> {
-  // What was held weakly in one turn of the event loop is let go of in a later one.
+  // A weakly held object of one turn of the event loop is released in a later one.
   await new Promise(setImmediate);
   collect();
   await new Promise(setImmediate);

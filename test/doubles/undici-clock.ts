@@ -4,7 +4,7 @@ import * as v from "valibot";
 const load = createRequire(import.meta.url);
 const timers = v.parse(v.object({ tick: v.function() }), load("undici/lib/util/timers.js"));
 
-/** Lets so much time pass for undici's own time-outs, which keep no Clock; for all of this process, and at once. */
+/** Advances undici's own timeouts, which do not use a Clock; for the whole process, and immediately. */
 export function passInUndici(ms: number): void {
   timers.tick(ms);
 }

@@ -26,12 +26,12 @@ export class VirtualClock implements Clock {
     return this.#nowMs;
   }
 
-  /** Somebody sets the machine's clock, or the machine wakes up: no interval has passed, and no timer is due. */
+  /** The machine's clock is set, or the machine wakes up: no interval has passed, and no timer is due. */
   stepWallClock(byMs: number): void {
     this.#wallOffsetMs += byMs;
   }
 
-  /** The process was stopped and goes on: the time has passed, and every timer that was due meanwhile is late. */
+  /** The process was suspended and continues: the time has passed, and every timer that was due meanwhile is late. */
   stall(durationMs: number): void {
     this.#nowMs += durationMs;
     this.advance(0);

@@ -68,11 +68,11 @@ function newPipe(context: TestContext) {
   return { path, fd, read, hangUp };
 }
 
-/** One line of so many bytes, its end among them. */
+/** One line of this many bytes, including its end. */
 const lineOf = (number: number, bytes = KILOBYTE) => `${String(number).padEnd(bytes - 1, ".")}\n`;
 const linesOf = (count: number) => Array.from({ length: count }, (_none, index) => lineOf(index));
 
-/** All that is read until so many bytes have come, the clock going on while the reader was slow. */
+/** Everything read until this many bytes have arrived; the clock runs while the reader is slow. */
 async function readAll(
   pipe: ReturnType<typeof newPipe>,
   clock: VirtualClock,
@@ -92,7 +92,7 @@ async function stuck(clock: VirtualClock): Promise<void> {
   while (clock.pendingTimerCount === 0) await new Promise(setImmediate);
 }
 
-/** Until the system has said of all that it was asked to write what came of it. */
+/** Until the system has reported the result of all its writes. */
 async function answered(): Promise<void> {
   while (process.getActiveResourcesInfo().includes("FSReqCallback")) {
     await new Promise(setImmediate);
@@ -121,7 +121,7 @@ test("a slow reader gets a megabyte that waited for it, then how many lines were
     const full = lineOf(0, 65_536);
     log.write(full);
     log.write(lineOf(1));
-    // The pipe has the first, and the second is being asked for.
+    // The pipe has the first, and the second is being written.
     await stuck(clock);
     const waiting = linesOf(1_024);
     for (const line of waiting) log.write(line);
@@ -156,7 +156,7 @@ test("lines without room on the disk are counted, and reported when there is roo
   const folder = newFolder(context);
   const fd = openSync("/dev/full", "w");
   const { log } = newLog(context, fd);
-  // The first is asked for alone, the others together.
+  // The first is requested alone, the others together.
   for (const line of ["one\n", "two\n", "three\n"]) log.write(line);
   await answered();
   closeSync(fd);

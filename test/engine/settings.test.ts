@@ -20,7 +20,7 @@ import {
 } from "../../engine/settings.js";
 import { temporaryFile } from "../storage/temporary-file.js";
 
-/** What a variable is taken for, or what is said against it. */
+/** The parsed value of a variable, or its error. */
 function read(schema: v.GenericSchema, given?: string): unknown {
   const parsed = v.safeParse(schema, given);
   return parsed.success ? parsed.output : parsed.issues[0].message;

@@ -82,7 +82,7 @@ test("levels say how loud both are, to programs with a sound of their own too", 
     levels(() => ClientSocket.last.sendAudio(2_400, -32_768)),
     loudest,
   );
-  // Meters are told 16 times a second, however often a level changes.
+  // Meters are updated 16 times a second, however often a level changes.
   sound.write(new Int16Array(320));
   assert.deepEqual(told("levels").at(-1), loudest);
   const silent = levels(() => ClientSocket.last.say({ type: "audioEnd" }));

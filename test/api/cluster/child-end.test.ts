@@ -20,7 +20,7 @@ test("a failed message to a killed process does not count as its end", async (co
   const ended = childEnd(child).then(() => told.push("ended"));
   await once(child, "message");
   child.kill("SIGKILL");
-  // While this process waits for another, that one is gone, and nobody has said so.
+  // While this process waits for another, that one has ended without a notification.
   spawnSync(process.execPath, ["-e", ""]);
   child.send("are you there?");
   child.send("are you?");

@@ -41,7 +41,7 @@ describe("a process that starts with low priority", () => {
     await online;
     assert.equal(getPriority(pid) > usual, isBehind);
     comeForward();
-    // While it stands still, none of its threads ends between two looks.
+    // While it is stopped, none of its threads ends between two checks.
     child.kill("SIGSTOP");
     const nices = readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread)));
     child.kill("SIGKILL");

@@ -15,7 +15,7 @@ import { ScriptedService } from "./scripted-service.js";
 
 const TRANSFER_TO = "+15550103000";
 const WAV_HEADER_BYTES = 44;
-/** A call that goes wrong in a way that nobody thought of. */
+/** A call that fails in an unexpected way. */
 const TIMEOUT_MS = 30_000;
 
 const Ended = v.object({

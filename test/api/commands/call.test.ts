@@ -32,7 +32,7 @@ const LISTENED = /agent … .*Number 24\./;
 const WAV_HEADER_BYTES = 44;
 /** More would keep each other from hearing in time on a machine with other work. */
 const CALLS_AT_ONCE = 4;
-/** What is waited for comes, however busy the machine is. */
+/** The awaited event arrives, however busy the machine is. */
 const PATIENT_MS = 60_000;
 
 let server: TestServer;

@@ -6,7 +6,10 @@ import { Interrupter } from "../../../api/commands/call/performance.js";
 
 const LOOK_MS = 20;
 
-/** How many looks it takes until the reply is interrupted, of which so much is left at each; undefined where it never is. */
+/**
+ * How many checks it takes until the reply is interrupted, with the remaining audio at each; undefined if it never
+ * is.
+ */
 function looksUntil(
   { minRemainingMs }: { readonly minRemainingMs: number },
   leftMs: readonly number[],

@@ -40,7 +40,7 @@ export class RecordingTerminal extends Terminal {
   }
 }
 
-/** Runs it on a terminal of its own; the answer is its exit code with what it printed. */
+/** Runs it on its own terminal; returns its exit code with its output. */
 export async function ran(
   command: Command,
   ...args: readonly string[]

@@ -71,7 +71,10 @@ export class LoopbackClient {
     });
   }
 
-  /** Sends bytes on a connection of their own; resolves with what came back once that is `enough`, or all there will be. */
+  /**
+   * Sends bytes on a separate connection; resolves with the received bytes once they are `enough`, or the
+   * connection ends.
+   */
   exchange(bytes: string | Buffer, enough = /^$/): Promise<string> {
     return new Promise((resolve) => {
       const socket = connect(this.#port, "127.0.0.1");

@@ -95,7 +95,7 @@ export interface Tenancy {
 /** No test is about these unless it says so. */
 const UNLIMITED = { usesMax: 1_000_000, windowMs: 60_000 };
 
-/** The port that nobody listens on: what a test reaches there would be real vendors otherwise. */
+/** A port without a listener: otherwise a test would reach real vendors there. */
 const NOWHERE = "127.0.0.1:9";
 const NO_VENDORS: PlatformUrls = {
   openai: `http://${NOWHERE}`,
@@ -106,7 +106,7 @@ const NO_VENDORS: PlatformUrls = {
   edge: `ws://${NOWHERE}`,
 };
 
-/** The real server, services and database, on a port and a file of its own; the clock is moved by the test. */
+/** The real server, services and database, with their own port and file; the test moves the clock. */
 export class LoopbackPlatform {
   readonly client: LoopbackClient;
   readonly clock: VirtualClock;
@@ -223,7 +223,7 @@ const NO_TELEPHONY = {
   TELEPHONY_VENDORS: [],
 };
 
-/** Whoever watches calls is told that the watch is on, and that it is over. */
+/** A watcher of calls learns that the watch has started, and that it has ended. */
 function closedFeed(clock: VirtualClock): CallFeed {
   const feed = new CallFeed(clock);
   feed.close();

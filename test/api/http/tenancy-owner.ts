@@ -17,8 +17,8 @@ interface NewOwner {
 }
 
 /**
- * What `Accounts.createOwner` writes for somebody whose password is `PASSWORD`, which is hashed once a process: two
- * hashes for every organization of a test would be most of what it costs.
+ * What `Accounts.createOwner` writes for a user whose password is `PASSWORD`, which is hashed once per process:
+ * two hashes for every organization of a test would be most of its cost.
  */
 export async function insertOwner(
   database: Database,

@@ -28,7 +28,7 @@ const ownedPaths = [
 ] as const;
 type Owned = (typeof ownedPaths)[number];
 
-/** What is the operators' is refused to all of them: see operator-routes.test.ts. */
+/** Operators' routes are refused to all of them: see operator-routes.test.ts. */
 const rows = Object.entries<Route>(ROUTES).filter(([, { auth }]) => auth !== "operator");
 const withId = rows.filter(([, { path }]) => path.includes(":id"));
 const withoutId = rows.filter(([, { path }]) => !path.includes(":id"));
@@ -63,7 +63,7 @@ let platform: LoopbackPlatform;
 let victim: Tenancy;
 let stranger: Tenancy;
 let victimIds: Readonly<Record<Owned | "ttsProvider", string>>;
-/** What a stranger sends to each route, with ids of the victim wherever a body takes some. */
+/** What a stranger sends to each route, with ids of the victim wherever a body contains one. */
 let bodies: ReadonlyMap<string, unknown>;
 
 before(async () => {
@@ -239,7 +239,7 @@ test("with another organization's ids a stranger finds nothing, and changes noth
   for (const row of withId) {
     const [id, { path, auth }] = row;
     for (const headers of [stranger.byKey, stranger.byToken]) {
-      // What is an admin's is refused to a key before anything is looked for.
+      // Admins' routes refuse a key before any lookup.
       const status = auth === "admin" && headers === stranger.byKey ? 403 : 404;
       const theirs = await ask(row, headers, ownedBy(path));
       const nobodys = await ask(row, headers, randomUUID());

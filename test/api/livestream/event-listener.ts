@@ -44,7 +44,7 @@ export class EventListener {
     });
   }
 
-  /** The next event that nobody has asked for yet; waits for it. Rejects when there will be none. */
+  /** The next event that no test has taken yet; waits for it. Rejects if there will be none. */
   async next(): Promise<ReceivedEvent> {
     for (;;) {
       const event = this.#events.shift();

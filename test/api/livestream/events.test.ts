@@ -24,7 +24,7 @@ function deafListener(t: TestContext, port: number): Socket {
 const CROWD = 400;
 const ENDED_TOO_SLOW = 'parley_livestream_listeners_ended_total{outcome="tooSlow"} 1';
 
-/** A state API whose snapshot has too many megabytes for the system to take from it at once. */
+/** A state API whose snapshot has more megabytes than the system accepts at once. */
 async function crowded(t: TestContext): Promise<StateApi> {
   const api = await StateApi.start(t, { publicBaseUrl: `https://${"x".repeat(20_000)}.example` });
   for (let count = 0; count < CROWD; count += 1) {

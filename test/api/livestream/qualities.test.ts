@@ -42,7 +42,7 @@ async function qualitiesOf(api: StateApi, streamKey: string): Promise<unknown> {
   return (await api.streams()).find((stream) => stream["streamKey"] === streamKey)?.["qualities"];
 }
 
-/** The look at all playlists, which happens beside the requests. */
+/** The check of all playlists, which runs next to the requests. */
 async function watched(api: StateApi, holds: () => Promise<boolean>): Promise<void> {
   api.clock.advance(WATCH_PERIOD_MS);
   while (!(await holds())) await nextTurn();

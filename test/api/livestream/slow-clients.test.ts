@@ -9,7 +9,7 @@ const GET_STREAMS = "GET /streams HTTP/1.1\r\nhost: x\r\n\r\n";
 const STREAMS = 400;
 const DEAF_CLIENTS = 12;
 
-/** A state API whose list has eight megabytes or more: too many for the system to take at once. */
+/** A state API whose list has eight megabytes or more: too many for the system to accept at once. */
 async function crowded(t: TestContext, addressChars = 20_000): Promise<StateApi> {
   const publicBaseUrl = `https://${"x".repeat(addressChars)}.example`;
   const api = await StateApi.start(t, { publicBaseUrl });

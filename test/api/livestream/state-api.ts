@@ -20,7 +20,7 @@ export interface StateApiSettings extends Partial<LiveStreamConfig> {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** The state API on a port of its own, under a clock that stands still. */
+/** The state API on its own port, with a stopped clock. */
 export class StateApi {
   readonly clock: VirtualClock;
   readonly logger: RecordingLogger;

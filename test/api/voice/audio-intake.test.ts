@@ -7,7 +7,7 @@ import { AudioIntake } from "../../../api/voice/web-leg.js";
 const BYTES_PER_MS = 32;
 const PREEMPTIVE_BYTES_MAX = 2_000 * BYTES_PER_MS;
 
-/** Takes the frames and tells what came out, piece by piece. */
+/** Takes the frames and reports the output, piece by piece. */
 function intakeOf(frames: readonly Uint8Array[]): Buffer[] {
   const intake = new AudioIntake();
   const pieces: Buffer[] = [];

@@ -6,7 +6,7 @@ import { RequestError } from "../../../engine/request-error.js";
 
 const bytesOf = (text: string): Uint8Array => Buffer.from(text);
 
-/** What is told to a client whose message is not understood; fails for one that is. */
+/** The error for a client whose message is invalid; fails for a valid one. */
 function faultIn(message: Uint8Array): string {
   try {
     callerMessage(message);

@@ -77,7 +77,7 @@ test("a result may be nested to the limit; a deeper one is an error", async () =
   assert.equal(tools.take(result(1, { result: nested(RESULT_DEPTH_MAX) })), undefined);
   assert.deepEqual(await fits, { result: nested(RESULT_DEPTH_MAX) });
   const error = "the caller's page returned JSON nested more than 32 deep";
-  // As deep as a frame has room for: it would overflow the stack of whoever writes it as JSON.
+  // As deep as a frame has room for: serializing it as JSON would overflow the stack.
   for (const [id, depth] of [
     [2, RESULT_DEPTH_MAX + 1],
     [3, RESULT_MAX_BYTES - 100],

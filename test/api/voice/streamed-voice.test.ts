@@ -12,7 +12,7 @@ import {
 const BYTES_PER_MS = 48;
 const PIECE_BYTES_MAX = PIECE_MAX_MS * BYTES_PER_MS;
 
-/** A connection that keeps what it is given; the test says what the client reads. */
+/** A connection that records its data; the test decides what the client reads. */
 class RecordingLine implements VoiceLine {
   readonly sent: (string | Uint8Array)[] = [];
   unread = 0;

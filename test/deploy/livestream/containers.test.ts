@@ -64,7 +64,7 @@ test("everybody finds the state API where it is", () => {
 test("one volume of segments: the ingest writes it and the others read it, at the same place; recordings are its own", () => {
   const root = "/srv/hls";
   assert.deepEqual(ingest.volumes, [`hls:${root}`, "recordings:/srv/recordings"]);
-  // A volume that is made anew has the owner of the image's folder.
+  // A new volume has the owner of the image's folder.
   assert.match(ingestImage, /chown 1000:1000 [^\n]*\/srv\/recordings$/m);
   assert.deepEqual(stateApi.volumes, [`hls:${root}:ro`]);
   assert.deepEqual(front.volumes, [`hls:${root}:ro`]);

@@ -26,7 +26,7 @@ const RUNNING_PER_ORGANIZATION_MAX = 4;
 const SAID = { role: "user", text: "I want a cake", timestamp: 1 } as const;
 const WHOLE = '{"summary": "Ordered a cake.", "sentiment": "positive"}';
 
-/** Answers every request at once with the same words. */
+/** Responds to every request immediately with the same words. */
 class EagerModel extends ScriptedLanguageModel {
   answer: string;
 
@@ -73,7 +73,7 @@ async function stand(context: TestContext, client: ScriptedLanguageModel | undef
     runner.start();
     return runner;
   };
-  /** What runs is stopped at once. */
+  /** Stops the running work immediately. */
   const stopped = async (runner: JobRunner) => {
     const closing = runner.close(0);
     clock.advance(0);
@@ -87,7 +87,7 @@ async function endedCalls({ calls, jobs }: Database, ...ids: readonly string[]):
   await jobs.add(ids.map((id) => summaryJob("org", id, NOON_MS)));
 }
 
-/** Lets others go on until it holds. */
+/** Yields to other work until it holds. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise(setImmediate);
 }

@@ -37,7 +37,7 @@ function ownThread(t: TestContext, worker?: URL): AudioThread {
   return thread;
 }
 
-/** One sentence under way, and what has come of it. */
+/** One sentence in progress, with its output so far. */
 function sentence(pool: AudioPool, priority: "speech" | "background" = "speech") {
   const pieces: Uint8Array[] = [];
   const told = new EventEmitter<{ audio: []; end: []; failed: [Error] }>();

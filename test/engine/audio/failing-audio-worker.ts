@@ -6,7 +6,7 @@ export const THROW = 0x11;
 export const DIE = 0x22;
 export const HANG = 0x33;
 
-/** The audio pool's thread, but it fails when it is told to. */
+/** The audio pool's thread, but it fails on request. */
 export { forget, warmUp };
 
 export function convert(batch: QueuedBatch): Promise<unknown> {

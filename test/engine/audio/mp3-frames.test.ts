@@ -9,7 +9,7 @@ const FRAME_BYTES = 144;
 /** The same at 22.05 kHz: 104 bytes. */
 const OTHER_HEADER = [0xff, 0xf3, 0x40, 0xc4];
 
-/** So many frames, each of its own bytes. */
+/** This many frames, each with its own bytes. */
 function frames(count: number, header = HEADER, frameBytes = FRAME_BYTES): Buffer {
   return Buffer.concat(
     Array.from({ length: count }, (_, at) => {

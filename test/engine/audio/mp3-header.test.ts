@@ -50,7 +50,7 @@ test("only one of the four channel modes has one channel", () => {
   assert.deepEqual(channels, [2, 2, 2, 1]);
 });
 
-/** Whether a frame with that mark is taken for one without sound. */
+/** Whether a frame with that mark counts as one without audio. */
 function isInformation(second: number, mark: string, at: number): boolean {
   const frame = Buffer.alloc(144);
   frame.set([0xff, second, 0x64, 0xc4]);

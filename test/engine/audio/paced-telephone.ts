@@ -7,12 +7,12 @@ const SEND_AHEAD_MS = 160;
 export const FORMAT = { frameBytes: 160, silence: 0xff };
 export const AHEAD_FRAMES = SEND_AHEAD_MS / FRAME_MS;
 
-/** Audio of so many frames. */
+/** Audio of this many frames. */
 export function speech(frames: number, value = 1): Uint8Array {
   return new Uint8Array(Math.round(frames * FORMAT.frameBytes)).fill(value);
 }
 
-/** What a telephone is sent, with the moment of each frame and mark, and how late sound was that waited. */
+/** What a telephone receives, with the time of each frame and mark, and how late waiting audio was. */
 export function telephone() {
   const clock = new VirtualClock(0);
   const pacer = new Pacer(clock);

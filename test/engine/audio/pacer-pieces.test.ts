@@ -77,7 +77,7 @@ test("a pacer counts its frames from when its first stream was opened, now and a
   }
 });
 
-/** Counts the frames of a stream whose first timer fires so much too early. */
+/** Counts the frames of a stream whose first timer fires this early. */
 function sentBy(preemptiveMs: number) {
   const clock = new VirtualClock(0);
   let leftMs = preemptiveMs;

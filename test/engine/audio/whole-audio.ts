@@ -10,7 +10,7 @@ export function resampled(pcm: Int16Array, rateHz: number, targetHz = 8_000): In
   return Int16Array.of(...resampler.push(pcm), ...resampler.end());
 }
 
-/** A whole sentence, given in pieces of so many bytes, in another format. */
+/** A whole sentence, in pieces of this many bytes, in another format. */
 export async function converted(
   audio: Uint8Array,
   format: ConversionFormats,

@@ -5,7 +5,7 @@ import { ObjectReader } from "../../../engine/bucket/object-reader.js";
 
 const PIECE_BYTES = 262_144;
 
-/** An object of so many bytes, whose store breaks off as often as it is told; and what was asked of it. */
+/** An object of this many bytes, whose store breaks off as often as configured; and the requests to it. */
 async function objectOf(sizeBytes: number, breaks = 0, kind: "away" | "refused" = "away") {
   const asked: (readonly [position: number, sizeBytes: number])[] = [];
   const read = (_key: string, position: number, count: number) => {

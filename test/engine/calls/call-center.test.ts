@@ -131,7 +131,7 @@ test("calls of an organization that was suspended are ended within two seconds, 
   await center.slots.acquire("another", "others", 9);
   await database.organizations.setStatus(orgId, "pending", clock.epochMs());
   clock.advance(1_999);
-  // What was asked of the database before this is answered before it.
+  // Earlier requests to the database are answered before this one.
   await database.plans.list();
   await new Promise(setImmediate);
   assert.deepEqual(theirs, []);

@@ -40,7 +40,7 @@ function entryOf(keptCharsMax = 1_000) {
   const start = { ...CALL_START, earlier: [EARLIER] };
   const began = { atMs: NOON_MS, monotonicMs: deps.clock.monotonicMs() };
   const entry = new CallEntry(deps, writes, start, began);
-  /** What the store was given in its last request of that kind. */
+  /** The arguments of the store's last request of that kind. */
   const last = (step: string) => deps.asked.findLast(([what]) => what === step)?.slice(1);
   return { deps, writes, entry, last };
 }

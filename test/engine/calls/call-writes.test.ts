@@ -10,7 +10,7 @@ import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const RETRY_MS = 1_000;
-/** A store that refuses while it is told to, and lists what it has taken. */
+/** A store that refuses on request, and lists what it has accepted. */
 class Store {
   isFull = false;
   tries = 0;
@@ -40,7 +40,7 @@ function surroundings(options: Partial<CallWritesOptions> = {}) {
   return { clock, log, store: new Store(), writes: new CallWrites({ clock, log, ...options }) };
 }
 
-/** Everything that can go on without time passing. */
+/** Everything that can continue without time passing. */
 function goOn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -46,7 +46,7 @@ test("a chunk that came after the moment that is settled waits", () => {
   assert.equal(placement.endsAt, 2 * RATE_HZ);
 });
 
-/** Where the second of two chunks ends when it arrives so much later than right behind the first. */
+/** Where the second of two chunks ends if it arrives this much later than right after the first. */
 function endAfterPause(pauseMs: number): number {
   const placement = new CallerPlacement(new AudioTrack(), RATE_HZ);
   const pause = (pauseMs * RATE_HZ) / 1_000;
@@ -63,7 +63,7 @@ test("a pause of more than sixty milliseconds is silence, a shorter one is the n
   assert.equal(endAfterPause(500), (500 * RATE_HZ) / 1_000);
 });
 
-/** The length of the second of two chunks whose clock runs away from ours by so much. */
+/** The length of the second of two chunks whose clock drifts from the server's by this much. */
 function lengthAfterDrift(driftMs: number): number {
   const placement = new CallerPlacement(new AudioTrack(), RATE_HZ);
   const drift = (driftMs * RATE_HZ) / 1_000;

@@ -45,7 +45,7 @@ export async function centerFor(context: TestContext, changes: Partial<CallCente
   });
   context.after(() => center.close());
   const orgId = tenant.organization.id;
-  /** A call that is over as soon as a test says so, with what it was told. */
+  /** A call that ends when a test says so, with its notifications. */
   const liveCall = (callId: string) => {
     const endings: Ending[] = [];
     center.liveCalls.add({ callId, end: (ending) => endings.push(ending) });

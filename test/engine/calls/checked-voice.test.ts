@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => pool.close());
 
-/** A voice whose vendor says what the test has it say; `passed` is what the chain behind it gets, in its order. */
+/** A voice whose vendor returns what the test configures; `passed` is what its user gets, in order. */
 function speaking(changes: Partial<SpeechRequest> = {}, conversions: Conversions = pool) {
   const client = new ScriptedVoice();
   const durations = new SpeechDurations();

@@ -9,7 +9,7 @@ import { ScriptedVoice } from "../../doubles/scripted-voice.js";
 const REQUEST = { text: "Hello", modelId: "m", speed: 1, language: "en", format: PCM_8K };
 const settled = () => new Promise(setImmediate);
 
-/** A voice that speaks MP3 on a line that is given 8 kHz samples; the conversion does what the test says. */
+/** A voice with MP3 on a line with 8 kHz samples; the test controls the conversion. */
 function speaking() {
   const client = new ScriptedVoice();
   const converter = {

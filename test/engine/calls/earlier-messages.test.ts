@@ -24,7 +24,7 @@ const DONE: Completion = {
   toolCalls: [],
   finishReason: "stop",
 };
-/** As many turns as the window holds, and as are cut before the LLM is asked. */
+/** As many turns as the window holds, plus as many as are cut before the LLM request. */
 const WINDOW_TURNS = HISTORY_MESSAGES_MAX / 2;
 const SUMMARIZE_AFTER_TURNS = 3;
 
@@ -59,7 +59,7 @@ function talk(earlier: EarlierMessages, from: number, turns: number): void {
   for (let turn = from; turn < from + turns; turn += 1) earlier.add(exchange(`words ${turn}`));
 }
 
-/** Lets others go on until it holds. */
+/** Yields to other work until it holds. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise(setImmediate);
 }

@@ -7,7 +7,7 @@ import { CALL_START, temporaryJournal } from "./temporary-journal.js";
 
 const NOTHING: TurnSave = { messages: [], metrics: NO_METRICS, report: undefined, added: [] };
 
-/** What the record of a call tells whose turns had the caller wait for so long. */
+/** The record of a call whose turns had the caller wait this long. */
 async function reportOf(context: TestContext, ...waitsMs: readonly number[]) {
   const { database, journal } = await temporaryJournal(context);
   const entry = await journal.start(CALL_START);

@@ -52,7 +52,7 @@ interface Given {
   storeRefusal?: string | undefined;
   history?: HistoryMessage[];
   last?: CallRecord;
-  /** Undefined: nobody is asked. */
+  /** Undefined: no request. */
   mayReach: ((orgId: string, to: string) => boolean) | undefined;
   recording: Recordings["startRecording"];
   /** Throws where a provider's settings cannot be used. */

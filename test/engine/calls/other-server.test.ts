@@ -7,7 +7,7 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { temporaryDatabase } from "../../storage/temporary-file.js";
 
 const RUN_SILENCE_MAX_MS = 12_000;
-/** Lets the time pass for as long as somebody waits for it. */
+/** Advances the time for as long as a wait is pending. */
 async function pass(clock: VirtualClock, onSecond: () => Promise<void>): Promise<void> {
   for (let second = 0; second * 1_000 <= RUN_SILENCE_MAX_MS; second += 1) {
     await onSecond();

@@ -67,7 +67,7 @@ class Vendor {
     });
   }
 
-  /** What was asked last, once so many requests came. */
+  /** The last request, once this many have arrived. */
   async request(count: number): Promise<Asked> {
     while (this.asked.length < count) await once(this.#events, "request");
     const last = this.asked[count - 1];
@@ -76,7 +76,7 @@ class Vendor {
   }
 }
 
-/** A session that is over as soon as it is told to end. */
+/** A call that ends as soon as it is asked to. */
 export class TalkingCall {
   readonly endings: Ending[] = [];
   readonly callId: string;
@@ -111,7 +111,7 @@ export function outboundCalls(
   return { outbound, slots, liveCalls };
 }
 
-/** Placed calls with a real vendor's client, journal and tokens; nobody refuses an order unless a test says so. */
+/** Placed calls with a real vendor's client, journal and tokens; no order is refused unless a test says so. */
 export async function outboundFor(context: TestContext, changes: Partial<OutboundDeps> = {}) {
   const { database, clock, log, journal } = await temporaryJournal(context);
   const vendor = new Vendor();
@@ -172,7 +172,7 @@ export async function outboundFor(context: TestContext, changes: Partial<Outboun
   };
 }
 
-/** A vendor that tells of a call before it has answered the order. */
+/** A vendor that reports a call before it has answered the order. */
 export async function slowOrder(context: TestContext) {
   const parts = await outboundFor(context);
   const { vendor, place } = parts;
@@ -188,5 +188,5 @@ export async function slowOrder(context: TestContext) {
   return { ...parts, accept };
 }
 
-/** What `left` says when every slot, call and timer was given back. */
+/** The value of `left` when every slot, call and timer was freed. */
 export const NOTHING_LEFT: readonly number[] = [0, 0, 0, 0];

@@ -9,7 +9,7 @@ const FORMAT: RecordedFormat = { input: PCM_8K, speech: MP3, isPaced: false };
 const SAMPLES_PER_MS = 8;
 const FRAME_MS = 24;
 
-/** So many frames of MP3 at 24 kHz; what they sound like is for whoever decodes them. */
+/** This many frames of MP3 at 24 kHz; their content does not matter here. */
 function sentence(frames: number): Uint8Array {
   const frame = Buffer.alloc(144);
   frame.set([0xff, 0xf3, 0x64, 0xc4]);

@@ -16,7 +16,7 @@ interface Found {
   writes: number;
 }
 
-/** A store of which nobody has heard a fault before it is looked at, as one whose file was deleted. */
+/** A store without a reported fault before its check, like one whose file was deleted. */
 function watchOf() {
   const clock = new VirtualClock();
   const log = new RecordingLogger();

@@ -10,7 +10,7 @@ const WATCHERS_PER_TURN = 4;
 const TOGETHER_MS = 250;
 const WATCHERS_PER_ORGANIZATION_MAX = 100;
 interface Page extends Watch {
-  /** What it was told, as often as it was told. */
+  /** Its notifications, as often as they came. */
   readonly told: (readonly CallEvent[])[];
 }
 

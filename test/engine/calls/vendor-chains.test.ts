@@ -15,7 +15,7 @@ import { never } from "../vendors/sandboxed-vendors.js";
 
 const FAULT = new VendorError("first", "unavailable", "first: out of order");
 
-/** An agent each of whose vendors has another to stand in for it; `told` is how they did. */
+/** An agent each of whose vendors has a fallback; `told` lists their results. */
 function chained(hedging = false, unusable: readonly string[] = []) {
   const clock = new VirtualClock();
   const of = <Client>(made: () => Client) => ({ first: made(), second: made() });

@@ -7,7 +7,7 @@ import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { NOON_MS } from "../../storage/sample-records.js";
 
-/** What a journal leans on, in memory: every request is listed in its order, and a test says which one fails. */
+/** A journal's dependencies, in memory: every request is listed in order, and a test decides which one fails. */
 export class WrittenCalls {
   readonly clock = new VirtualClock(NOON_MS);
   readonly log = new RecordingLogger();
@@ -20,9 +20,9 @@ export class WrittenCalls {
   readonly told: CallEvent[] = [];
   /** What each call that is in progress would tell a new watcher. */
   readonly present = new Map<string, () => readonly TranscriptWords[]>();
-  /** Called with what is asked for; throws in place of the store. */
+  /** Called with each request; throws instead of the store. */
   fault: (what: string) => void = () => undefined;
-  /** Whether a conversation's change is taken, which it is not where another call was first. */
+  /** Whether a conversation's change is accepted, which it is not if another call was first. */
   isReplaced = true;
 
   readonly calls = {
@@ -83,7 +83,7 @@ export class WrittenCalls {
     callIsOver: (_orgId: string, callId: string) => void this.present.delete(callId),
   };
 
-  /** What was asked for, without what was given. */
+  /** The names of the requests, without their arguments. */
   get steps(): readonly string[] {
     return this.asked.map(([what]) => what);
   }

@@ -19,7 +19,7 @@ function pair() {
   const asker = new Link<Echo, Echo>((message) => waiting.push(message), handlers, log);
   const other = new Link<Echo, Echo>((message) => asker.receive(message), handlers, log);
   const letThrough = async () => {
-    // What is said in one turn goes at its end.
+    // The events of one turn are sent at its end.
     await new Promise((resolve) => process.nextTick(resolve));
     for (const message of waiting.splice(0)) other.receive(message);
   };

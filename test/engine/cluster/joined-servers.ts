@@ -14,7 +14,7 @@ export async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }
 
-/** What all servers of a database have in common: its rows and its mail. */
+/** The shared state of all servers of a database: its rows and its messages. */
 export function newDatabase() {
   const asked: string[] = [];
   const holders = new Map<string, string>();
@@ -89,7 +89,7 @@ export function newDatabase() {
 
 type Shared = ReturnType<typeof newDatabase>;
 
-/** A server that has joined and is asked by the others. */
+/** A server that has joined and receives requests from the others. */
 export async function newServer(
   { database, messageBus }: Shared,
   name: string,

@@ -4,7 +4,7 @@ import { messageChunks } from "../../../engine/cluster/node-bus.js";
 
 const MAIL_BYTES_MAX = 7_900;
 const HEAD = '{"from":"node"';
-/** What stands around the list, and a comma behind each item. */
+/** The text around the list, and a comma after each item. */
 const ROOM = MAIL_BYTES_MAX - HEAD.length - ',"items":[]}'.length;
 /** Two bytes are the quotes, and one is the comma. */
 const itemOf = (bytes: number) => "x".repeat(bytes - 3);

@@ -24,7 +24,7 @@ function open(id: string, leftMs = 5_000): BreakerEvent {
   };
 }
 
-/** Servers of a database that passes letters on at once, for as long as it does. */
+/** Servers of a database that delivers messages immediately, for as long as it works. */
 function newServers() {
   const clock = new VirtualClock(0);
   const posts: { readonly channel: string; readonly text: string }[] = [];

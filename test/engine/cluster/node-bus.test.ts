@@ -100,7 +100,7 @@ async function openNode(handlers: Partial<LocalServer["handlers"]> = {}) {
       channel,
       typeof message === "string" ? message : JSON.stringify(message),
     );
-  /** What was posted since the last time, once all is done that was asked for. */
+  /** The messages since the last time, once all requested work is done. */
   const answers = async () => {
     await new Promise(setImmediate);
     return posted.splice(0).map(({ channel, text }) => [channel, JSON.parse(text)]);

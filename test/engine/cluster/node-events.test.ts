@@ -17,7 +17,7 @@ function words(text: string, isFinal = false, callId = "a"): CallEvent {
   return { type: "words", callId, role: "assistant", text, isFinal };
 }
 
-/** Two servers of a database that passes letters on at once, for as long as it does. */
+/** Two servers of a database that delivers messages immediately, for as long as it works. */
 function newServers() {
   const clock = new VirtualClock(0);
   const posts: { readonly channels: readonly string[]; readonly text: string }[] = [];

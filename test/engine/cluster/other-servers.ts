@@ -2,7 +2,10 @@ import type { OtherNodes } from "../../../engine/cluster/coordination.js";
 import { primaryTokens } from "../../../engine/cluster/primary.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
-/** Other servers of a box's database that have and take what the test says; `asked` is what the server wanted of them. */
+/**
+ * Other servers of this server's database that have and accept what the test says; `asked` lists the server's
+ * requests to them.
+ */
 export class OtherServers implements OtherNodes {
   readonly asked: string[] = [];
   readonly tokens = primaryTokens(new VirtualClock());
@@ -11,7 +14,7 @@ export class OtherServers implements OtherNodes {
   address: string | undefined;
   other: ReturnType<OtherNodes["otherAvailableServer"]>;
   slotCount = 0;
-  /** What they say to being asked for a slot. */
+  /** Their response to a slot request. */
   slot: () => Promise<boolean> = () => Promise.resolve(true);
   handed: Awaited<ReturnType<OtherNodes["handOver"]>>;
   /** Calls that one of them has. */

@@ -5,7 +5,7 @@ import { SilenceDetector } from "../../../engine/cluster/node-registry.js";
 const MAX_MS = 15_000;
 const BEAT_MS = 2_000;
 
-/** Looks every two seconds from `fromMs` on, for so long; gives when the first was too silent. */
+/** Checks every two seconds from `fromMs` on, for this long; returns when the first was too silent. */
 function firstSilence(watch: SilenceDetector, fromMs: number, forMs: number): number | undefined {
   const nodes = [{ startId: "silent", heartbeatAtMs: 1 }];
   for (let nowMs = fromMs; nowMs <= fromMs + forMs; nowMs += BEAT_MS) {

@@ -95,7 +95,7 @@ test("the call goes with its slot to the process that has its stream, and to it 
 
 test("a call that rings in the process of its stream is connected there without a question to the primary", async () => {
   const { primary, one } = await ringing();
-  // Whatever is asked from now on is answered by nobody.
+  // From now on no request gets a response.
   primary.leave(1);
   assert.equal(await one.placed.connect("a", ORG, () => Promise.resolve(SESSION)), SESSION);
 });

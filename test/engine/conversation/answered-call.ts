@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ConversationSettings, Turn } from "../../../engine/conversation/state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
-/** So long each character takes its voice. */
+/** The voice takes this long per character. */
 const VOICE_MS_PER_CHAR = 100;
 
 /** A recorded call whose model and voice a test plays, always for the turn that is under way. */
@@ -17,7 +17,7 @@ export class AnsweredCall extends RecordedCall {
     return turn;
   }
 
-  /** The caller is connected, and has asked for something. */
+  /** The caller is connected, and has asked a question. */
   ask(text = "hello"): this {
     if (this.actor.state.phase === "opening") this.send({ type: "opened", resumed: true });
     this.send({ type: "written", text });

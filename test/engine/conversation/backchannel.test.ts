@@ -26,7 +26,7 @@ import { playScript } from "./call-script.js";
 
 const QUESTION = "Do you want a room with a view?";
 const STATEMENT = "We have three rooms with a view of the lake.";
-/** A short word is taken to begin so long before it ends. */
+/** A short word is assumed to begin this long before it ends. */
 const WORD_MS = 400;
 
 type Played = readonly [text: string, fromMs: number, durationMs: number];
@@ -221,7 +221,7 @@ test("for a language that is not known the English list is used", () => {
 /** The least share of agreements that the agent speaks on through, and the largest of interruptions that it misses. */
 const SPOKEN_ON_SHARE_MIN = 0.9;
 
-/** Whether the agent stops when the caller says this in the middle of what it tells, and the recognizer tells it word by word. */
+/** Whether the agent stops if the caller says this in the middle of its speech, and STT returns it word by word. */
 function stops(text: string, language: string, sensitivity: InterruptionSensitivity): boolean {
   const words = text.split(" ");
   const told = words.map((_, n) => words.slice(0, n + 1).join(" "));

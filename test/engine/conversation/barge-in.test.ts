@@ -38,7 +38,7 @@ function hear(call: RecordedCall, text: string, isFinal = false, speechFinal = f
   call.send({ type: "transcript", text, isFinal, speechFinal, ...times });
 }
 
-/** What the agent does at these words: goes on, stands still or stops. */
+/** The agent's reaction to these words: continues, pauses or stops. */
 function doing(call: RecordedCall): string {
   const { turn } = call;
   const { outputPausedAtMs } = call.actor.state;
@@ -120,7 +120,7 @@ function speaking(text = STATEMENT, settings: Partial<ConversationSettings> = {}
   return call;
 }
 
-/** The LLM is asked, and nothing of its reply has come. */
+/** The LLM request has started, and nothing of its reply has arrived. */
 function asked(settings: Partial<ConversationSettings> = {}): RecordedCall {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, ...settings });
   call.send({ type: "opened", resumed: true });

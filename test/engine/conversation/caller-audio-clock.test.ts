@@ -41,7 +41,7 @@ test("how long ago audio came is as long as it was spoken, but for audio that ca
   for (const spokenMs of [1_990, 1_910, 700, 20]) {
     assert.equal(clock.arrivedAgoMs(spokenMs, nowMs + 500), 2_500 - spokenMs);
   }
-  // Seven seconds at once.
+  // Seven seconds in one step.
   for (let heardMs = 2_020; heardMs <= 9_000; heardMs += FRAME_MS) clock.received(heardMs, nowMs);
   assert.equal(clock.arrivedAgoMs(3_000, nowMs + 300), 300);
   assert.ok(clock.agoMs(3_000, nowMs + 300) >= 6_000);

@@ -10,7 +10,7 @@ export type UnstampedEvent = ConversationEvent extends infer Event
   : never;
 type EventOf<Type extends Kind> = Extract<UnstampedEvent, { readonly type: Type }>;
 
-/** Every member stands here, so that one that nobody thought of does not compile. */
+/** Every member is listed here, so that a forgotten one does not compile. */
 type Generators = {
   readonly [Type in Kind]: {
     readonly weight: number;
@@ -147,7 +147,7 @@ const GENERATORS: Generators = {
   sentencePlayed: { weight: 3, arbitrary: fc.record({ turnId, index }) },
 };
 
-/** Anything in any order: also what no world would send, such as audio of a sentence that nobody asked for. */
+/** Anything in any order: also events that never happen, such as audio of a sentence that was not requested. */
 export const anyEvent: fc.Arbitrary<UnstampedEvent> = fc.oneof(
   ...Object.entries(GENERATORS).map(([type, { weight, arbitrary }]) => ({
     weight,

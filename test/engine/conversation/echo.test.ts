@@ -22,7 +22,7 @@ const SENTENCE = {
   isWhole: true,
 };
 
-/** The agent's second sentence began at 3,000 ms; its sound stopped, or stands still, at `untilMs`. */
+/** The agent's second sentence began at 3,000 ms; its audio stopped, or paused, at `untilMs`. */
 function echoOfSecond(untilMs: number, isHeld: boolean, text = "breakfast is free", atMs = 3_400) {
   const first = recordSent(EMPTY_LEDGER, SENTENCE, 0);
   const second = { text: "Breakfast is free. This is all.", durationMs: 800, expectedMs: 800 };
@@ -79,7 +79,7 @@ function played(text: string): readonly PlayedWord[] {
   );
 }
 
-/** As heard so long after the last of the words was played. */
+/** As heard this long after the last of the words was played. */
 function heard(
   words: string,
   lagMs: number,
@@ -92,7 +92,7 @@ function heard(
   return echoOf(words, at + lagMs, all, circumstances);
 }
 
-/** As `heard`, from a caller who is known to have a loudspeaker on. */
+/** As `heard`, from a caller with a known loudspeaker. */
 function heardOnLoudspeaker(words: string, lagMs: number, mayGoOn = false, text = SPEAKING): Echo {
   return heard(words, lagMs, text, { isOnLoudspeaker: true, mayGoOn });
 }
@@ -318,7 +318,7 @@ function playedSentences(text: string): readonly PlayedWord[] {
   });
 }
 
-/** As heard so long after the last word that was played. */
+/** As heard this long after the last played word. */
 function heardAfter(words: string, lagMs: number, text: string): Echo {
   const all = playedSentences(text);
   return echoOf(words, (all.at(-1)?.endsAtMs ?? 0) + lagMs, all);

@@ -305,7 +305,7 @@ test("a language without its own list counts as English", () => {
   assert.ok(isOpenEnded("my name is uhm", "sw"));
 });
 
-/** How callers think aloud, and whole answers beside them. Some of the phrases are entries of the lists. */
+/** How callers think aloud, and complete answers for comparison. Some of the phrases are entries of the lists. */
 const THOUGHT_ALOUD: Readonly<Record<string, readonly string[]>> = {
   en: [
     "so, I would, hmm, let's say",

@@ -20,7 +20,7 @@ import { newConversation } from "../../../engine/conversation/state.js";
 import { providerFailureEnd } from "../../../engine/conversation/transfer.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
-/** When a call that may last so long is told that its time is up; undefined for never. */
+/** When a call with this limit is told that its time is up; undefined for never. */
 function timeUpAfterMs(durationMaxMs: number): number | undefined {
   const phrases = stockPhrases("en");
   const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, durationMaxMs });
@@ -139,7 +139,7 @@ test("forced last words stand, whatever else ends the call meanwhile", () => {
 
 const GOODBYE = "Goodbye then, and see you soon.";
 
-/** A call whose agent says goodbye from 0 on; so much of its sound has come. */
+/** A call whose agent says goodbye from 0 on; this much of its audio has arrived. */
 function callThatHangsUp(
   sound: "sentenceGrew" | "sentenceWhole",
   durationMs: number,
@@ -321,7 +321,7 @@ for (const [language, farewells] of Object.entries(FAREWELLS)) {
 const TO = "+15550001111";
 const tools = [{ kind: "transfer", name: "transfer", to: TO }] as const;
 
-/** The vendor was just asked to take the call on, as the end of the first turn. */
+/** The vendor was just asked to transfer the call, as the end of the first turn. */
 function transferringCall(settings: Partial<typeof PLAIN_SETTINGS> = {}): RecordedCall {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, tools, ...settings });
   call.send({ type: "opened", resumed: true });

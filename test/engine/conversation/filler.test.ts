@@ -101,7 +101,10 @@ test("the agent says six times that it is at work, and no seventh time", () => {
 
 const SENTENCE = "Your table for four is booked for Friday at seven.";
 
-/** A call that waits for TTS, which was asked for a whole sentence of 50 letters after 600 ms, when the filler is due after 1.5 s. */
+/**
+ * A call that waits for TTS, which got a whole sentence of 50 letters after 600 ms, when the filler is due after
+ * 1.5 s.
+ */
 function waitingForTts(): RecordedCall {
   const phrases = stockPhrases("en");
   const call = new RecordedCall({ ...PLAIN_SETTINGS, phrases, fillerAfterMs: 1_500 });
@@ -149,7 +152,7 @@ test("a TTS that is always slow holds the filler back for 2.5 s at most", () => 
 
 const MP3 = { codec: "mp3", sampleRateHz: 24_000 } as const;
 
-/** Calls of one voice, with what each of them was told is ready. */
+/** Calls of one voice, with the phrases reported as ready to each. */
 class Voice {
   readonly clock = new VirtualClock(0);
   readonly client = new ScriptedVoice();

@@ -1,17 +1,17 @@
 /**
- * What callers say, written without a look at the product's word lists, and never to be copied into them: what is measured with
- * a list's own words says nothing of the next caller. A phrase that a list learns leaves this file.
+ * Callers' phrases, written without the product's word lists, and never to be copied into them: a measurement with
+ * a list's own words shows nothing about the next caller. A phrase that a list learns is removed from this file.
  */
 export interface HeldOutPhrases {
-  /** The caller thinks, and goes on: an answer would talk into it. */
+  /** The caller thinks, and continues: an answer would interrupt. */
   readonly open: readonly string[];
-  /** Digits and names in pieces, with a pause behind the last. */
+  /** Digits and names in pieces, with a pause after the last. */
   readonly dictated: readonly string[];
   /** The same, written after the rules for `dictated` were. */
   readonly dictatedLater: readonly string[];
   /** The caller is done. */
   readonly closed: readonly string[];
-  /** Said while the agent speaks, which is to go on. */
+  /** Said while the agent speaks, which should continue. */
   readonly backchannels: readonly string[];
   /** Said while the agent speaks, which is to stop. */
   readonly interruptions: readonly string[];

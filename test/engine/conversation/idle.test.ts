@@ -22,7 +22,7 @@ function quietCall(settings = SETTINGS): RecordedCall {
 
 const saying = (call: RecordedCall) => call.turn?.kind;
 
-/** The timer of the caller's silence fires, whose voice was heard so long ago. */
+/** The idle timer fires; the caller's voice was heard this long ago. */
 function fire(call: RecordedCall, voiceAgoMs?: number): readonly string[] {
   call.takeLines();
   call.reach("idle", { voiceAgoMs });

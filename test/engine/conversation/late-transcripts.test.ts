@@ -8,7 +8,7 @@ import {
 } from "../../../engine/conversation/late-transcripts.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
-/** What is left of a final result after `late`. */
+/** The rest of a final result after `late`. */
 function heard(
   late: LateTranscripts,
   text: string,
@@ -29,7 +29,7 @@ test("a single word that was already used is not used again, nor with two others
 
 const WORDS = "one two three";
 
-/** What is left of a final result after `late`. */
+/** The rest of a final result after `late`. */
 function rest(
   late: LateTranscripts,
   text: string,
@@ -67,7 +67,7 @@ test("a longer final result completes the one before unless there was time to re
   assert.equal(rest(NO_LATE_WORDS, longer, 100, 200), longer);
 });
 
-/** After guesses were given out at 2,000. */
+/** After interim words ended a turn at 2,000. */
 const given = (guess: string, endMs: number | undefined) =>
   guessCommitted(NO_LATE_WORDS, guess, endMs, 2_000);
 
@@ -199,7 +199,7 @@ for (const lateMs of [500, 1_400, 2_000, 3_000, 4_000]) {
 
     for (const kind of KINDS) {
       it(`are answered together with those of the voice that was heard after them, by ${kind}`, () => {
-        // A quick recognizer tells the first sentence before the second begins.
+        // A fast STT returns the first sentence before the second begins.
         if (lateMs < 1_000) return;
         speaks(0, FIRST_ENDS_MS);
         speaks(SECOND_BEGINS_MS, SECOND_ENDS_MS);
@@ -224,7 +224,7 @@ for (const lateMs of [500, 1_400, 2_000, 3_000, 4_000]) {
         speaks(0, 60_000);
         hears(kind, FIRST, FIRST_ENDS_MS);
         call.clock.advance(FIRST_ENDS_MS + lateMs + 8_100);
-        // A model that tells nothing is asked twice.
+        // A silent LLM is tried twice.
         assert.deepEqual([...new Set(asked())], [FIRST]);
       });
     }

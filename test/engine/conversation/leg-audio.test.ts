@@ -76,7 +76,7 @@ test("what the line takes passes as it comes, in whole samples", async () => {
   }
 });
 
-/** A sentence that has to be converted, and what is told of it. */
+/** A sentence that has to be converted, and its events. */
 function converted() {
   const trial = queueTrial();
   const ending = new AbortController();

@@ -121,7 +121,7 @@ test("twelve words are listened to, and thirty-two characters where there are no
 
 const saysDigits = (word: string, digits: string) => spokenDigits(word, digits) !== undefined;
 
-/** How many digits of a number are said with each of the words, one behind the other. */
+/** How many digits of a number each of the words says, one after the other. */
 function saidWith(words: string, digits: string): readonly (number | undefined)[] {
   let said: number | undefined = 0;
   return words.split(" ").map((word) => {

@@ -24,7 +24,7 @@ interface Recognizer {
   readonly leavesOut: number;
 }
 
-/** What callers say of their own, in small words that agents say too. */
+/** Callers' own phrases, in small words that agents say too. */
 const PHRASES = [
   "in the morning",
   "at the hotel",
@@ -53,7 +53,7 @@ interface HeardWord {
   readonly endsAtMs: number;
 }
 
-/** What a loudspeaker plays of a reply, and what a recognizer hears of it a quarter of a second later. */
+/** What a loudspeaker plays of a reply, and what STT returns of it a quarter of a second later. */
 function playedAndHeard(text: string, { mishears, leavesOut }: Recognizer, random: SeededRandom) {
   const played: PlayedWord[] = [];
   const heard: HeardWord[] = [];
@@ -73,7 +73,7 @@ function playedAndHeard(text: string, { mishears, leavesOut }: Recognizer, rando
   return { played, heard };
 }
 
-/** Whether any of the recognizer's guesses at a reply, each longer than the last, is taken for the caller's words. */
+/** Whether any of the STT's interim results for a reply, each longer than the last, counts as the caller's words. */
 function interruptsItself(
   played: readonly PlayedWord[],
   heard: readonly HeardWord[],

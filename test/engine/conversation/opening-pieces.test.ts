@@ -17,9 +17,9 @@ function comesAs(expected: readonly string[], joint = " ", begin = EMPTY_SPLITTE
   }
 }
 
-/** A sentence of so many characters, without a clause. */
+/** A sentence of this many characters, without a clause. */
 const sentence = (characters: number) => `${"s".repeat(characters - 1)}.`;
-/** As much without an end. */
+/** The same length without an end. */
 const word = (characters: number, letter = "w") => letter.repeat(characters);
 const clause = `${"c".repeat(24)},`;
 
@@ -192,7 +192,7 @@ const REPLIES = [
 ];
 
 interface FirstWait {
-  /** From the first token until the voice is given its first piece. */
+  /** From the first token until TTS gets its first piece. */
   readonly pieceMs: number;
   /** Until the first clause has ended. */
   readonly clauseMs: number;

@@ -57,7 +57,7 @@ function endOf(turn: Turn, given: StateChanges = {}, atMs = ENDS_AT_MS) {
 
 const GOODBYE = { ending: AGENT_HUNG_UP };
 
-/** When the goodbye of an agent who hangs up is over, if a voice is heard, or was heard until `voiceUntilMs`. */
+/** When the goodbye of an agent that hangs up is over, if a voice is heard, or was heard until `voiceUntilMs`. */
 function hungUpAtMs(given: StateChanges, voiceUntilMs?: number): number {
   const state = stateWith(heardTurn(GOODBYE), given);
   let atMs = ENDS_AT_MS;

@@ -27,7 +27,7 @@ import { OPEN, sentAt, WHOLE } from "./sent-sentences.js";
 
 interface Given {
   readonly durationMs: number;
-  /** Sent so long after the sentence before it. */
+  /** Sent this long after the sentence before it. */
   readonly afterMs: number;
 }
 
@@ -52,7 +52,7 @@ const given = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** What a client that plays one sentence after another has heard when it has played so much. */
+/** What a client that plays one sentence after another has heard when it has played this much. */
 function heardOf(ledger: PlaybackLedger, playedMs: number): string {
   const contiguous = ledger.sent.map((sentence, index) => {
     const startsAtMs = ledger.sent.slice(0, index).reduce((sum, each) => sum + each.durationMs, 0);

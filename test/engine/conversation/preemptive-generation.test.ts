@@ -58,7 +58,7 @@ test("a voice of less than 150 ms ago may be going on: the reply is begun when i
   ]);
 });
 
-/** The agent has just told something of its own accord; the caller says no more than that they listen. */
+/** The agent has just said something on its own; the caller only says a backchannel. */
 function agreeingCall(backchannels: "ignore" | "reply"): RecordedCall {
   const greeting = "We have three rooms with a view of the lake.";
   const settings = { ...PLAIN_SETTINGS, greeting, backchannels, preemptiveGeneration: true };

@@ -104,7 +104,7 @@ const READ_BACKS: readonly ReadBack[] = [
 interface Line {
   readonly name: string;
   readonly settings: Partial<ConversationSettings>;
-  /** The recognizer tells when the words were said. */
+  /** STT reports when the words were said. */
   readonly isTimed: boolean;
 }
 
@@ -122,7 +122,7 @@ function newCall(language: string, line: Line): RecordedCall {
   return call;
 }
 
-/** A word is over; the recognizer tells of it a little later. */
+/** A word is over; STT returns it a little later. */
 interface Heard {
   readonly text: string;
   readonly endedAtMs: number;
@@ -216,7 +216,7 @@ for (const line of LINES) {
 
 const ECHO_LAG_MS = 250;
 
-/** What the agent says comes back from a loudspeaker, from its first word on, and nobody says anything. */
+/** What the agent says returns from a loudspeaker, from its first word on, and the caller is silent. */
 function sayAloud(call: RecordedCall, question: string): void {
   const beganAtMs = sayTurn(call, [question]);
   say(call, wordsOf(question).join(" "), beganAtMs + ECHO_LAG_MS);

@@ -16,24 +16,24 @@ const EOT_CONFIDENCE = 0.7;
 const EAGER_CONFIDENCE = 0.5;
 
 export interface Outcome {
-  /** The model was asked for good while the caller was still to say something. */
+  /** The LLM request became final while the caller was still to say something. */
   readonly cutOffs: number;
   /** From the end of the last word to the last question for the model, as far as it was certain. */
   readonly delayMs: number;
-  /** As much earlier it had been asked already. */
+  /** How much earlier the request had started. */
   readonly preemptiveMs: number;
   readonly dropped: number;
 }
 
 export type Listening = "nova" | "flux";
 
-/** What an agent can be set to, where it is not as usual. */
+/** Settings of an agent that differ from the defaults. */
 export interface Hearing {
   readonly endpointingMs?: number;
   readonly preemptiveGeneration?: boolean;
 }
 
-/** Has a recognizer's simulator hear the utterance, in the audio's own time, and tells what the session made of it. */
+/** Has an STT simulator transcribe the utterance, in the audio's own time, and reports the conversation's result. */
 export function recognize(
   utterance: Utterance,
   listening: Listening,

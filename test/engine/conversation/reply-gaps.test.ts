@@ -4,7 +4,7 @@ import { EMPTY_LEDGER } from "../../../engine/conversation/playback-ledger.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const MS_PER_CHAR = 65;
-/** What a usual model gives: sixty tokens a second. */
+/** A typical LLM's speed: sixty tokens a second. */
 const TOKEN_CHARS = 4;
 const TOKEN_INTERVAL_MS = 17;
 const FIRST_BYTE_MS = 200;
@@ -12,7 +12,10 @@ const GAP_MAX_MS = 400;
 /** TTS that streams gives its audio in pieces of that length. */
 const PIECE_MS = 100;
 
-/** A voice that gives a sentence so many times faster than it is spoken, told of when it is whole, as a browser is sent it. */
+/**
+ * A voice that returns a sentence this many times faster than real time, reported when it is whole, as a browser
+ * gets it.
+ */
 class SlowVoice extends RecordedCall {
   readonly holes: number[] = [];
   readonly #rate: number;
@@ -129,7 +132,7 @@ const WORDS =
   "the room that you saw has a large window over the harbour with two beds for four people".split(
     " ",
   );
-/** As many letters as asked for, of words in a random order without a single mark. */
+/** This many letters, of words in a random order without punctuation. */
 const wordsOf = (letters: number, words: readonly string[]): string => {
   let text = "";
   for (let at = 0; text.length < letters; at = at * 7 + 3) text += `${words[at % words.length]} `;

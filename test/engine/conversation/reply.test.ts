@@ -166,7 +166,7 @@ test("only audio that the server holds is resumed for an apology", () => {
 
 const HEARD = { isFinal: true, speechFinal: false, lastWordEndMs: 900, endedAgoMs: 200 };
 
-/** A call whose model was asked for a reply to these words before it was certain that they were all. */
+/** A call with a preemptive LLM request for these words. */
 function askedEarly(words: string, settings: Partial<ConversationSettings> = {}): AnsweredCall {
   const call = new AnsweredCall({ ...settings, preemptiveGeneration: true });
   call.send({ type: "opened", resumed: true });
@@ -221,7 +221,7 @@ function askedCall() {
   return call;
 }
 
-/** So long before a reply's model is looked after, in the last second of which the caller has waited for too long. */
+/** The time before a reply's LLM is checked, in the last second of which the caller has waited too long. */
 function stallMsOf(call: RecordedCall): number | undefined {
   const dueMs = call.actor.state.deadlines.turnStall;
   return dueMs === undefined ? undefined : dueMs - call.clock.monotonicMs();
@@ -239,7 +239,7 @@ test("an LLM that continues after a tool has its full time, though the caller ha
   assert.equal(stallMsOf(call), 7_000);
 });
 
-/** What TTS was asked for after each of these tokens, and after the model has given nothing for `stallMs`. */
+/** The TTS requests after each of these tokens, and after the LLM has sent nothing for `stallMs`. */
 function asked(tokens: readonly string[], stallMs: number, intervalMs = 20): readonly string[] {
   const call = new RecordedCall(PLAIN_SETTINGS);
   call.send({ type: "opened", resumed: true });

@@ -142,8 +142,8 @@ test("the voice's delay is learnt from how late its audio would have been", () =
 });
 
 /**
- * Three seconds at one and a half times real time, each piece up to 50 ms late, and so many of them later than that: what
- * its longest gap was, and how long its first audio waited.
+ * Three seconds at one and a half times real time, each piece up to 50 ms late, and this many of them later than
+ * that: the longest gap, and the wait for the first audio.
  */
 function hearUnevenVoice(
   clock: VirtualClock,

@@ -212,7 +212,7 @@ const PCM_VOICE: TextToSpeech = {
   warm: () => undefined,
 };
 
-/** What came of a sentence and the clock that it was said by, both held weakly. */
+/** The result of a sentence and its clock, both held weakly. */
 async function convertedSentence(signal: AbortSignal): Promise<readonly WeakRef<object>[]> {
   const clock = new VirtualClock(1_000);
   const thread = new OpenConversions();

@@ -104,7 +104,7 @@ for (const [title, cases] of Object.entries(CASES)) {
   });
 }
 
-/** A bar is a space where none stands already, and where Spanish is written without, nothing. */
+/** A bar is a space if there is none already, and where Spanish has none, nothing. */
 function spaced(marked: string): string {
   return marked.replace(/\|/g, (_bar, at: number) => {
     const before = marked.charAt(at - 1);
@@ -204,7 +204,7 @@ test("a first sentence that went at once counts for how long the next piece may 
   const first = `${"s".repeat(39)}.`;
   const clause = `${"c".repeat(24)},`;
   const next = (letters: number) => given(first, ` ${clause} ${"w".repeat(letters)}.`, " And");
-  // 1.3 times as long as what stands before its mark.
+  // 1.3 times as long as the text before its mark.
   assert.deepEqual(next(24), [first, `${clause} ${"w".repeat(24)}.`]);
   assert.deepEqual(next(25), [first, clause, `${"w".repeat(25)}.`]);
   assert.deepEqual(given("Yes.", '"', " I am here", " now. And"), ["Yes.", '" I am here now.']);

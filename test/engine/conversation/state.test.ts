@@ -175,7 +175,7 @@ test("a wait without an answer counts for the same question, and not for the nex
 
 const HISTORY_MESSAGES_MAX = 20;
 
-/** A call of so many questions and answers after the greeting, and what the model was given at each. */
+/** A call of this many questions and answers after the greeting, and the LLM's messages at each. */
 function windowsOf(turns: number): readonly (readonly { role: string; content: string }[])[] {
   const call = new RecordedCall(PLAIN_SETTINGS);
   call.send({ type: "opened", resumed: false });

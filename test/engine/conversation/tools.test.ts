@@ -68,7 +68,7 @@ test("for a caller who never hears results of tools, the newest turns' messages 
   assert.match(texts, /question 0 question 1/);
 });
 
-/** What the model is told of a call that it asked for. */
+/** The LLM's result for a tool call that it made. */
 function answerTo(call: RecordedCall, callId: string): unknown {
   const asked = call.effects.findLast((effect) => effect.type === "requestReply");
   const answer = asked?.toolMessages.find(
@@ -183,7 +183,10 @@ test("DTMF that was stopped is reported as such, and not awaited", () => {
   });
 });
 
-/** How many tools are started when a model asks for so many at once, and how many of those calls it is told that it made. */
+/**
+ * How many tools are started if an LLM makes this many calls at once, and how many of those calls its messages
+ * contain.
+ */
 function startedOf(requestedCount: number) {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, tools: [{ kind: "http", name: "book" }] });
   call.send({ type: "opened", resumed: true });

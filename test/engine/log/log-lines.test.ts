@@ -12,7 +12,7 @@ import { test } from "node:test";
 
 const LOG = new URL("../../../engine/log.js", import.meta.url).href;
 
-/** A process that logs when it is told to, and says on standard error what it did. */
+/** A process that logs on request, and reports on standard error what it did. */
 const SPEAKER = `
 import { closeSync, fstat, openSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -22,7 +22,7 @@ for await (const order of createInterface({ input: process.stdin })) {
   const [verb, count] = order.split(" ");
   for (let line = 0; line < Number(count); line += 1) log.info({ line, filling: "x".repeat(200) }, verb);
   if (verb === "exit") process.exit(7);
-  // With one thread, what was asked for before has been answered by then.
+  // With one thread, earlier requests have been answered by then.
   if (verb === "settle") for (let n = 0; n < 8; n += 1) await new Promise((done) => fstat(0, done));
   if (verb === "reopen") {
     closeSync(1);
@@ -55,7 +55,7 @@ async function order({ stdin, stderr }: Speaker, words: string): Promise<void> {
   await once(stderr, "data");
 }
 
-/** What a process exits with that logs `count` lines and exits in the same breath. */
+/** The exit code of a process that logs `count` lines and exits immediately. */
 async function exitCode({ child, stdin }: Speaker, count: number): Promise<unknown> {
   const ended = once(child, "exit");
   stdin.end(`exit ${count}\n`);

@@ -7,7 +7,7 @@ import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 const NS_PER_MS = 1_000_000;
 const NONE = { p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 };
 
-/** The system's monitor, which says what the test wants and tells what is asked of it. */
+/** The system's monitor, which returns the test's values and records its requests. */
 function monitored(context: TestContext, share = () => 0) {
   const said = { p50: 0, p90: 0, p99: 0, max: 0 };
   const asked: string[] = [];

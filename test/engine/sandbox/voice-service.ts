@@ -3,7 +3,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { samplesOf } from "../../../engine/sandbox/telephone/telephone-audio.js";
 import { ToneDecoder } from "../../../engine/sandbox/telephone/tone-code.js";
 
-/** The server's side of `/ws/voice`, as bare as can be: it accepts, notes what it hears, and says what it is told. */
+/** A minimal server side of `/ws/voice`: it accepts, records its input, and sends what the test says. */
 export class BareVoiceService {
   readonly #server: WebSocketServer;
   readonly paths: string[] = [];

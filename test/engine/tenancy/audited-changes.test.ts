@@ -9,7 +9,7 @@ import { openPlatform, ownLlm } from "./seeded-platform.js";
 const ROOT = { type: "administrator", id: "root" } as const;
 const NUMBER = "+15550101000";
 
-/** Whoever reads the trail has to know who did what to which thing, when none of them is there any more. */
+/** A reader of the trail must learn who did what to which object, when none of them exists any more. */
 test("every change leaves one entry, with its actor and its object", async (t) => {
   const platform = await openPlatform(t);
   const { agents, apiKeys, clock, database, newId, organizations, providers } = platform;

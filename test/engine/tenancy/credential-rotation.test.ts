@@ -11,7 +11,7 @@ import type { SealedCredential } from "../../../storage/tenancy/sealed-credentia
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { openPlatform, ownLlm, type SeededPlatform } from "./seeded-platform.js";
 
-/** What the platform of the tests seals with. */
+/** The key of the tests' platform. */
 const OLD_KEY = "5a".repeat(32);
 const NEW_KEY = "a5".repeat(32);
 const OLDEST_KEY = "0f".repeat(32);
@@ -79,7 +79,7 @@ test("without an organization's credentials the key check proves a key, before t
     (await rotation(key, ...old).verifyKey()).key;
   assert.equal(await verdict(NEW_KEY), "wrong");
   await rotation(OLD_KEY).storeKeyCheck();
-  // A start in the sandbox seals global credentials anew.
+  // A start in the sandbox encrypts global credentials again.
   await rotation(NEW_KEY, OLD_KEY).reseal(ROOT);
   assert.equal(await rotation(NEW_KEY).keyCheck(), "current");
   assert.equal(await verdict(OLD_KEY), "wrong");

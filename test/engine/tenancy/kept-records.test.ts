@@ -27,7 +27,7 @@ const owner = { organization: organizationRecord({ status: "active" }), plan: pl
 
 const AGENTS = Array.from({ length: 201 }, (_, index) => agentRecord({ id: `${index}` }));
 
-/** A database that has whatever is asked for, and counts how often it was asked. */
+/** A database that has every requested record, and counts the requests. */
 function countingDatabase() {
   const reads = { count: 0 };
   const found =
@@ -58,7 +58,7 @@ function countingDatabase() {
   return { database, reads };
 }
 
-/** Who keeps what was read, with how many of them are kept, and what asks for one of so many. */
+/** A cache with the number of its entries, and a function that requests one of many. */
 async function keepers(database: Database) {
   const clock = new VirtualClock();
   const about = { database, clock, newId: () => "id" };

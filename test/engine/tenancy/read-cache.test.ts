@@ -7,7 +7,7 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 const KEPT_MAX_MS = 1_000;
 const ENTRIES_MAX = 3;
 
-/** Reads give what stands in `stored` when they begin, once `answer` was called for each of them. */
+/** Reads return the value of `stored` when they begin, once `answer` was called for each of them. */
 function newCache() {
   const clock = new VirtualClock();
   const changes = new RecordChanges();

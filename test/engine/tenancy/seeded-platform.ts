@@ -27,7 +27,7 @@ import type { Category, OrganizationRecord } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { createDatabaseFile } from "../../storage/temporary-file.js";
 
-/** The services of a platform on a real database in a folder of its own, seeded for the sandbox unless told otherwise. */
+/** The services of a platform on a real database in its own folder, seeded for the sandbox by default. */
 export class SeededPlatform {
   readonly clock = new VirtualClock();
   readonly cipher = new CredentialCipher("5a".repeat(32));
@@ -144,8 +144,8 @@ type Seed = Pick<SeedOptions, "vendorKeys" | "vendorUrls" | "sandbox">;
 const SANDBOX: Seed = { vendorKeys: {}, sandbox: true };
 
 /**
- * One for the tests of a file, which keep apart by using organizations of their own: opening takes longer than most tests.
- * Opened when it is first asked for, closed after the file's last test.
+ * One for the tests of a file, which are isolated by their own organizations: opening takes longer than most
+ * tests. Opened on first use, closed after the file's last test.
  */
 export function platformOfFile(): () => Promise<SeededPlatform> {
   let shared: Promise<SeededPlatform> | undefined;

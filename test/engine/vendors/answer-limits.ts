@@ -11,7 +11,7 @@ const ANSWER_MAX_BYTES = 8 * 1024 * 1024;
 
 export interface LimitedAnswer {
   readonly what: string;
-  /** Asks the vendor, and tells of each piece of its answer. */
+  /** Sends the request to the vendor, and reports each piece of its response. */
   readonly ask: (
     given: VendorSettings,
     context: VendorContext,
@@ -71,7 +71,7 @@ export function describeAnswerLimits({
       return answered;
     }
 
-    /** The answer of a vendor that says only what it is told to, with its first `count` pieces. */
+    /** The response of a scripted vendor, with its first `count` pieces. */
     async function slowAnswer() {
       let response: ServerResponse | undefined;
       server.answer = (given) => {
@@ -87,7 +87,7 @@ export function describeAnswerLimits({
       return { answered, say };
     }
 
-    /** It is waited for until so much time has passed, and no longer. */
+    /** It is awaited until this much time has passed, and no longer. */
     async function endsAfter(timeMs: number, answered: Promise<unknown>): Promise<void> {
       clock.advance(timeMs - 1);
       assert.ok(clock.pendingTimerCount > 0, "it was given up too soon");

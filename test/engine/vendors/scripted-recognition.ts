@@ -8,7 +8,7 @@ import { RecordingListener } from "./recording-listener.js";
 import { never } from "./sandboxed-vendors.js";
 import { type ScriptedPeer, ScriptedSocketServer } from "./scripted-socket-server.js";
 
-/** A recognizer's client, and at the other end of its socket somebody who says only what the test says. */
+/** An STT client, and a scripted server at the other end of its socket. */
 export class ScriptedRecognition {
   readonly changes = new Changes();
   readonly clock = new VirtualClock();

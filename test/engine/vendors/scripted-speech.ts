@@ -15,7 +15,7 @@ export interface ScriptedSentence {
   readonly changes: Changes;
 }
 
-/** A voice's client, and at the other end of its socket somebody who says only what the test says. */
+/** A TTS client, and a scripted server at the other end of its socket. */
 export class ScriptedSpeech {
   readonly clock = new VirtualClock();
   readonly server = new ScriptedSocketServer();
@@ -26,7 +26,7 @@ export class ScriptedSpeech {
     this.#vendor = vendor;
   }
 
-  /** Asks for a sentence on a socket of its own, and waits until so many frames of it have come. */
+  /** Requests a sentence on its own socket, and waits until this many frames of it have arrived. */
   async ask(
     request: SpeechRequest,
     frames: number,

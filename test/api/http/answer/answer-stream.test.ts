@@ -118,7 +118,7 @@ test("a client that does not read is dropped at the limit of unread data", async
   socket.pause();
   socket.write(GET);
   await until(() => writtenBytes > 0 && server.openRequestCount === 0);
-  // What the system took into its own buffers comes on top.
+  // What the system has buffered is added.
   assert.ok(writtenBytes > STREAM_BACKLOG_BYTES_MAX);
   assert.ok(writtenBytes < 64 * 1024 * 1024, String(writtenBytes));
   assert.equal(logger.ofLevel("info")[0]?.fields["status"], 499);

@@ -11,7 +11,7 @@ export interface Visitor {
   readonly told: string;
 }
 
-/** Keeps what it is told, for a test to look at. */
+/** Records its messages for a test. */
 export class RecordingDoor implements WebSocketRoute<Visitor> {
   readonly messageBytesMax: number;
   readonly silenceMaxSec = 60;
@@ -57,7 +57,7 @@ export class RecordingDoor implements WebSocketRoute<Visitor> {
     this.#changed();
   }
 
-  /** Resolves with the next socket that nobody has asked for. */
+  /** Resolves with the next socket that no test has taken. */
   async opened(): Promise<BackendSocket<Visitor>> {
     await this.until(() => this.#sockets.length > 0);
     const [socket, ...others] = this.#sockets;

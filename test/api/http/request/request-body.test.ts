@@ -11,7 +11,7 @@ import { EdgeOnLoopback, endpoint, text } from "../edge-on-loopback.js";
 import type { Received } from "../loopback-client.js";
 
 const LARGEST_BODY_BYTES = 1024 * 1024;
-/** So little is sent at once, however slow the machine is. */
+/** Small enough to be sent in one piece, however slow the machine is. */
 const LITTLE_BYTES = 64 * 1024;
 const OWNERS = BODIES_BYTES_MAX / BODIES_PER_OWNER_BYTES_MAX;
 const WHOLE = "whole";

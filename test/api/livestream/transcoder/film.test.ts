@@ -19,7 +19,7 @@ test("what is a mp4 already is not remuxed again when a later part of the record
     lines.push(`#EXTINF:${FILM_SEC_MAX - index}.0,`, name);
   }
   writeFileSync(join(folder, "index.m3u8"), `${lines.join("\n")}\n`);
-  // Takes what it is given for a film, but not the second part before the disk has room again.
+  // Remuxes a recording, but not the second part before the disk has room again.
   const script = `#!/bin/sh\nread -r it\n[ "$it" = 1.ts ] || [ -e ${tools}/room ] || exit 1\nprintf %s "$it" >&3\n`;
   writeFileSync(join(tools, "ffmpeg"), script, { mode: 0o755 });
   const owner = { userId: undefined, groupId: undefined };

@@ -42,7 +42,7 @@ const Health = v.object({
   ),
 });
 export type Unwell = v.InferOutput<typeof Health>["streams"][number];
-/** Broadcasts that are taken at once. */
+/** Maximum concurrent broadcasts. */
 export const BROADCASTS_MAX = 2;
 export const ALICE: PublishedStream = {
   streamKey: "alice",
@@ -58,7 +58,7 @@ export interface BroadcastOptions {
   readonly busy?: () => number;
 }
 
-/** A transcoder under a clock that stands still, whose one broadcaster is listed. */
+/** A transcoder with a stopped clock, whose one broadcaster is listed. */
 export class ListedBroadcast {
   readonly clock = new VirtualClock();
   readonly log = new RecordingLogger();
@@ -136,7 +136,7 @@ export class ListedBroadcast {
     }
   }
 
-  /** The number of the first segment of each ffmpeg so far, once there are so many. Lets no time pass. */
+  /** The number of the first segment of each ffmpeg so far, once there are this many. No time passes. */
   async untilStarts(count: number): Promise<readonly number[]> {
     for (;;) {
       const text = existsSync(this.#startsFile) ? readFileSync(this.#startsFile, "utf8") : "";

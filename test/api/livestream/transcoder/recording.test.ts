@@ -26,7 +26,7 @@ const SEGMENT_BYTES = 1_000;
 const HOUR_MS = 3_600_000;
 const OWNER = { userId: undefined, groupId: undefined };
 
-/** A shelf in a folder of its own, and a broadcast whose rungs are written by the test. */
+/** An archive in its own folder, and a broadcast whose renditions the test writes. */
 class Desk {
   readonly clock = new VirtualClock();
   readonly log = new RecordingLogger();
@@ -63,7 +63,7 @@ class Desk {
     return stream.recordable(name);
   }
 
-  /** A recording of an earlier transcoder, changed so long ago. */
+  /** A recording of an earlier transcoder, last changed this long ago. */
   found(streamKey: string, start: string, agoMs: number): string {
     const folder = join(this.root, streamKey, start);
     mkdirSync(folder, { recursive: true });

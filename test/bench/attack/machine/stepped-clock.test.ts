@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { STEPPED } from "../../../../bench/attack/machine/stepped-clock.js";
 
 const MODULE = new URL("../../../../bench/attack/machine/stepped-clock.js", import.meta.url).href;
-/** Says every time it is asked what both clocks say, and how a given date reads. */
+/** Prints on request the time of both clocks, and how a given date reads. */
 const PROGRAM = `
 process.stdin.on("data", () => {
   const times = [Date.now(), new Date().getTime(), performance.now(), new Date(5).getTime()];

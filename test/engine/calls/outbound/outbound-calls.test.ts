@@ -10,7 +10,7 @@ import { WrittenCalls } from "../written-calls.js";
 const PLACED = { ref: "CA1", token: "" };
 const NOTHING_LEFT = [0, 0, 0, 0];
 
-/** Placed calls of a vendor and a store in memory; `told` is what both are asked, in its order. */
+/** Placed calls of a vendor and a store in memory; `told` lists the requests to both, in order. */
 function placing(changes: Partial<OutboundDeps> = {}) {
   const store = new WrittenCalls();
   const { clock, log } = store;
@@ -45,7 +45,7 @@ function placing(changes: Partial<OutboundDeps> = {}) {
     const notes = store.asked.filter(([what]) => what === "annotate").map((of) => of.slice(1));
     return [...told, ...ends, ...notes];
   };
-  /** The call's session is there, and says what it is told. */
+  /** The call is open, and reports its events. */
   const connect = async (callId: string) => {
     const session = new TalkingCall(callId);
     await outbound.connect(callId, "org", () => {

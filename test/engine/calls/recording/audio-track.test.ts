@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AudioTrack } from "../../../../engine/calls/recording/recording.js";
 
-/** So many moments from there on, of both channels. */
+/** This many samples from there on, of both channels. */
 function taken(track: AudioTrack, from: number, moments: number, channel = 0): readonly number[] {
   const block = new Int16Array(moments * 2);
   track.take(from, block, channel);

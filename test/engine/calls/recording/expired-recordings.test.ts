@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const keysOf = (count: number): RecordingKey[] =>
   Array.from({ length: count }, (_, n) => ({ orgId: "org", callId: `call ${n}` }));
 
-/** What was begun without anybody waiting for it has had its turn. */
+/** Work that was started without being awaited has had its turn. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }

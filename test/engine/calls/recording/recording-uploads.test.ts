@@ -16,7 +16,7 @@ const SOUND_BYTES = 4_000;
 const FILE_BYTES = 44 + SOUND_BYTES;
 const AWAY = new BucketError("away", "it is away");
 
-/** A folder with so many recordings that wait, and a bucket that does what the test says. */
+/** A folder with this many waiting recordings, and a bucket that the test controls. */
 function waitingUploads(count: number, waitingBytesMax = 1_000_000) {
   const folder = join(dirname(temporaryFile()), "recordings");
   mkdirSync(join(folder, "org"), { recursive: true });

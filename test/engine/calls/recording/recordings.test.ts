@@ -136,7 +136,7 @@ test("where there is a bucket, what an earlier run left is made whole and left t
   const keys = keysOf(2);
   const { recordings, asked, pathOf, leave } = newRecordings(
     { listUnfinished: () => Promise.resolve(keys) },
-    // Nothing is asked of it before the first round.
+    // There are no requests to it before the first round.
     { uploads: { bucket: {} as unknown as Bucket, waitingBytesMax: 1 } },
   );
   leave(`${pathOf("call 0")}.part`, 400);

@@ -11,7 +11,7 @@ import { RecordingLogger } from "../../../doubles/recording-logger.js";
 import { VirtualClock } from "../../../doubles/virtual-clock.js";
 import { temporaryFile } from "../../../storage/temporary-file.js";
 
-/** Recordings on a store that remembers what it is asked and has as many rows as the test says. */
+/** Recordings on a store that records its requests and has as many rows as the test says. */
 export function newRecordings(
   changes: Partial<RecordingStore> = {},
   more: Partial<RecordingsOptions> = {},
@@ -37,7 +37,7 @@ export function newRecordings(
   });
   const recordings = new Recordings({ dataDir, store, audioPool, clock, log, ...more });
   const pathOf = (callId: string) => join(dataDir, "recordings", "org", `${callId}.wav`);
-  /** A file of so many bytes of sound under that name. */
+  /** A file of this many bytes of audio under that name. */
   const leave = (name: string, soundBytes: number) => {
     mkdirSync(dirname(pathOf("")), { recursive: true });
     writeFileSync(name, Buffer.concat([wavHeader(8_000, 0), Buffer.alloc(soundBytes)]));

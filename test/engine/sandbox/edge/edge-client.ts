@@ -43,7 +43,7 @@ export interface EdgeAnswer {
   readonly closeCode: number | undefined;
 }
 
-/** Sends the frames and takes all until so many turns have ended or the socket closes. */
+/** Sends the frames and reads until this many turns have ended or the socket closes. */
 export async function edgeConversation(
   url: string,
   frames: readonly string[],

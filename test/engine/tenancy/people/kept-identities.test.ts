@@ -10,7 +10,7 @@ const NEW_MODEL = "edge/new-voice";
 
 const sharedPlatform = platformOfFile();
 
-/** Somebody who has just been let in by key and by token; from then on reads of the database are counted. */
+/** A user who was just authenticated by key and by token; from then on reads of the database are counted. */
 async function knownUser(context: TestContext) {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");

@@ -44,7 +44,7 @@ test("the first model that a new organization is shown is one that is configured
     return items.map(({ providerKey, modelId, allowed }) => [providerKey, modelId, allowed]);
   };
   assert.deepEqual(await first("llm"), [["openai", "gpt-6-luna", true]]);
-  // The platform's clock stands at 15 January 2027: OpenAI serves no voices any more.
+  // The platform's clock is at 15 January 2027: OpenAI serves no voices any more.
   assert.deepEqual(await first("tts"), [["edge", "en-US-AriaNeural", true]]);
   assert.deepEqual(await first("stt"), [["deepgram", "nova-3", true]]);
 });

@@ -63,7 +63,7 @@ function checkOf(
   return { clock, llm, tts, stt, tests, result: checks.check(TENANT, provider.id, signal) };
 }
 
-/** Whatever has been asked by now has come to the vendor. */
+/** All earlier requests have reached the vendor. */
 const asked = () => new Promise(setImmediate);
 
 test("an LLM is asked for one token, and the response time is in whole milliseconds", async () => {

@@ -16,7 +16,7 @@ const ENTRY: RegistryRecord = {
   createdAtMs: 0,
   settings: [REGION],
 };
-/** An object that is so many characters of JSON. */
+/** An object with this many characters of JSON. */
 const ofLength = (characters: number, known: Readonly<Record<string, string>>) => ({
   ...known,
   rest: "x".repeat(characters - JSON.stringify({ ...known, rest: "" }).length),

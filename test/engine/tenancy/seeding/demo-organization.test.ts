@@ -78,7 +78,7 @@ test("with keys the agent is made of what has one", async (t) => {
   assert.deepEqual(await vendorsOf(platform, demo), [
     "openai",
     "gpt-6-luna",
-    // The clock stands behind the end of OpenAI's voices.
+    // The clock is after the end of OpenAI's voices.
     "deepgram",
     "aura-2-thalia-en",
     "deepgram",

@@ -9,7 +9,7 @@ interface Named<Client> {
   readonly client: Client;
 }
 
-/** A chain of these, with breakers that nobody else knows and `speed` for those that speak. */
+/** A chain of these, with its own breakers and `speed` for voices. */
 export function chainOf<Client>(
   category: Category,
   clock: Clock,

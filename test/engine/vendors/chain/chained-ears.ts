@@ -21,7 +21,7 @@ export function fault(kind: VendorFault = "disconnected"): VendorError {
   return new VendorError("first", kind, `first: ${kind}`);
 }
 
-/** A call that two recognizers hear, one behind the other, with all that is told of it. */
+/** A call with two STTs in a chain, with all their events. */
 export class ChainedEars {
   readonly clock = new VirtualClock();
   readonly answers = new AnswerLog();
@@ -55,7 +55,7 @@ export class ChainedEars {
     };
   }
 
-  /** What was promised has its say. */
+  /** Resolved promises have run. */
   async settled(): Promise<void> {
     for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
   }

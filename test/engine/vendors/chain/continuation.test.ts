@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { Continuation, continued, GO_ON } from "../../../../engine/vendors/chain/llm-chain.js";
 
-/** What is given out of both together, token by token. */
+/** The output of both together, token by token. */
 function joined(given: string, tokens: readonly string[]): string {
   const rest = new Continuation(given);
   return given + tokens.map((token) => rest.take(token)).join("") + rest.end();

@@ -9,7 +9,7 @@ import { TimedModel } from "./timed-model.js";
 
 const PATIENCE = { firstTokenMs: 2_500, tokenGapMs: 1_200 };
 
-/** The phases of a model's breaker, each time that it was quiet for so long and nobody waited any more. */
+/** The phases of a model's breaker, after each attempt that was silent for this long and then aborted. */
 async function phasesAfter(quietMs: number, hasBegun: boolean): Promise<readonly string[]> {
   const clock = new VirtualClock();
   const client = new TimedModel("only", clock);

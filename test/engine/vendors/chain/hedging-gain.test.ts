@@ -70,7 +70,7 @@ test("with a model that is late one time in twenty, hedging takes a third off th
   assert.ok(hedged.p99Ms <= 1_400, told);
   assert.ok(Math.abs(hedged.p50Ms - alone.p50Ms) < 20, told);
   assert.equal(alone.wastedShare, 0);
-  // The console tells them beside the setting.
+  // The console shows them next to the setting.
   const { slowestMs, hedgedSlowestMs, tokensPercent } = SETTING_COSTS.hedging;
   assert.deepEqual([slowestMs, hedgedSlowestMs], [alone.p99Ms, hedged.p99Ms]);
   assert.equal(tokensPercent, Math.round(hedged.wastedShare * 1_000) / 10);

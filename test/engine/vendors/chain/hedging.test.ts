@@ -76,7 +76,7 @@ describe("a second model, when the first is late", () => {
       isDone = true;
     });
     completion.catch(() => undefined);
-    // What is promised has its say between one timer and the next.
+    // Resolved promises run between one timer and the next.
     for (let passedMs = 0; isUnderWay() && passedMs < 30_000; passedMs += 50) {
       clock.advance(50);
       await new Promise(setImmediate);

@@ -14,7 +14,7 @@ import { TimedModel } from "./timed-model.js";
 const PATIENCE = { firstTokenMs: 2_500, tokenGapMs: 1_200 };
 const USUAL_MS = 300;
 const HUNG_MS = 60_000;
-/** Who has failed in a call is asked first again after so long. */
+/** A vendor that failed in a call is tried first again after this time. */
 const GRUDGE_MS = 60_000;
 
 describe("the time limit of a model with a fallback", () => {

@@ -18,7 +18,7 @@ import { chainOf } from "./chain-of.js";
 const PATIENCE = { firstTokenMs: 2_500, tokenGapMs: 1_200 };
 const WORDS = "one two three four five. Six seven eight nine ten, and so on.";
 
-/** After these somebody else is asked at once. */
+/** After these another vendor is requested immediately. */
 const REPORTED: readonly ChatFault[] = [
   "unauthorized",
   "forbidden",

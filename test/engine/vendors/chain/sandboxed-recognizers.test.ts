@@ -89,7 +89,7 @@ describe("a chain of STTs", () => {
     return recognizer.open(OPTIONS, listener, signal);
   }
 
-  /** How often the simulator has told this in this test. */
+  /** How often the simulator has sent this in this test. */
   function countOf(vendor: "deepgram" | "assemblyai", kind: "opened" | "closed"): number {
     return vendors.sandbox.journal
       .slice(journalledBefore)

@@ -22,7 +22,7 @@ const TEXT = "The table is booked for two, tomorrow at eight.";
 
 const AT_ONCE = { realTimeFactor: 0 };
 
-/** Nothing was heard by then: the next one says the whole sentence at once. */
+/** Nothing was heard by then: the next one says the whole sentence immediately. */
 const BEFORE_AUDIO: readonly SpeechFault[] = [
   "unauthorized",
   "badRequest",
@@ -160,7 +160,7 @@ describe("a chain of voices", () => {
     clock.advance(PATIENCE_MS);
     await spoken;
     assert.equal(answers.take().tts?.wastedMs, 800);
-    // What it was waited for counts among its times: one answer in twenty-one was that late.
+    // The wait for it counts among its times: one response in twenty-one was that late.
     assert.equal(times.timeoutMs(chain.first, PATIENCE_MS), 1.2 * 800);
   });
 

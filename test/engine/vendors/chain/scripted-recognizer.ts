@@ -38,10 +38,10 @@ export class ScriptedEar implements SpeechStream {
   }
 }
 
-/** Opens a stream at once, or fails with what stands first in `failures`, or answers when it is told to. */
+/** Opens a stream immediately, or fails with the first of `failures`, or responds on request. */
 export class ScriptedRecognizer implements SpeechToText {
   readonly ears: ScriptedEar[] = [];
-  /** The listeners of all streams that it was asked for, whether it has opened a stream or not. */
+  /** The listeners of all requested streams, whether or not they were opened. */
   readonly listeners: SpeechListener[] = [];
   readonly signals: AbortSignal[] = [];
   readonly failures: unknown[] = [];

@@ -21,7 +21,7 @@ export const SPOKEN: Completion = {
 const USUAL_MS = 1_000;
 export const LATE_MS = 1_200;
 
-/** Replies of models that say what a test has them say, with all that is told of it. */
+/** Scripted replies of models, with all their events. */
 export class ScriptedReplies {
   readonly clock = new VirtualClock();
   readonly first = new ScriptedLanguageModel();
@@ -64,13 +64,13 @@ export class ScriptedReplies {
     return completion;
   }
 
-  /** So much time passes, and what was promised has its say. */
+  /** This much time passes, and resolved promises run. */
   async pass(ms: number): Promise<void> {
     this.clock.advance(ms);
     await new Promise(setImmediate);
   }
 
-  /** From now on the next model is asked too when one is late, if that may be spent; returns what is asked of the savings. */
+  /** From now on a late model is hedged, within the budget; returns the requests to the budget. */
   hedge(isSpent = true): unknown[] {
     const asked: unknown[] = [];
     this.allowance = {

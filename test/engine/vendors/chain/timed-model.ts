@@ -8,13 +8,13 @@ import {
 
 const USAGE = { finishReason: "stop", promptTokens: 100, completionTokens: 20 } as const;
 
-/** Says a word after its delay and another at once, or fails then, or begins to use a tool, or says no more. */
+/** Says a word after its delay and another at once, or fails then, or calls a tool, or stops. */
 export class TimedModel implements LanguageModel {
   readonly vendor: string;
   readonly #clock: Clock;
   delayMs = 400;
   outcome: "speaks" | "fails" | "usesTool" | "breaksOff" | "stalls" = "speaks";
-  /** Its words still come when it was told that nobody waits for them. */
+  /** Its words still arrive after it was aborted. */
   isOverheard = false;
   asked = 0;
   aborted = 0;

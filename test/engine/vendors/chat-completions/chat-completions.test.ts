@@ -37,7 +37,7 @@ function modelOf(dialect = DIALECT, apiKey = "the-key"): ChatCompletions {
   return new ChatCompletions(dialect, given, { clock, connections });
 }
 
-/** What is heard of an answer, and what comes of it. */
+/** What is received of a response, and its result. */
 async function heard(body: string, take: (token: string) => void = () => undefined) {
   server.answer = (response) => response.end(body);
   const tokens: string[] = [];

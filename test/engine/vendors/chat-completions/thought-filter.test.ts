@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ThoughtFilter } from "../../../../engine/vendors/chat-completions/chat-completions.js";
 
-/** What is said of a reply that comes in these pieces, and of its end. */
+/** The output for a reply that arrives in these pieces, and for its end. */
 function said(...pieces: readonly string[]): readonly string[] {
   const filter = new ThoughtFilter();
   return [...pieces.map((piece) => filter.take(piece)), filter.end()];

@@ -96,7 +96,7 @@ describe("the messages of Deepgram Flux", () => {
     assert.equal(scripted.listener.lost[0]?.vendorText, "waits");
   });
 
-  /** So much audio was sent that its beginning is not kept any more. */
+  /** So much audio was sent that its beginning is no longer kept. */
   function writeSeconds(count: number): void {
     for (let n = 0; n < count * 10; n++) stream.write(new Uint8Array(100 * BYTES_PER_MS).fill(1));
   }
@@ -107,7 +107,7 @@ describe("the messages of Deepgram Flux", () => {
     await scripted.changes.until("the loss", () => scripted.listener.lost.length === count);
   }
 
-  /** The next connection is sent the last so many milliseconds of what was written, and no more. */
+  /** The next connection gets the last part of the written audio, of this length, and no more. */
   async function isSentAgain(durationMs: number): Promise<void> {
     scripted.clock.advance(0);
     const next = await scripted.server.peer(1);

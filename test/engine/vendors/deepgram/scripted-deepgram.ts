@@ -65,7 +65,7 @@ export class ScriptedDeepgram {
   }
 }
 
-/** Frames of 20 ms that can be told apart by their bytes: 1, 2, 3 and so on. */
+/** Frames of 20 ms that are distinguished by their bytes: 1, 2, 3 and so on. */
 export function numberedFrames(count: number): Uint8Array[] {
   return Array.from({ length: count }, (_, n) => new Uint8Array(FRAME_BYTES).fill(n + 1));
 }

@@ -113,7 +113,7 @@ describe("a connection to Edge", () => {
     await assert.rejects(spoken, { fault: "timeout", message: "edge: no connection in time" });
   });
 
-  /** A sentence that will get no connection, once it has asked for one. */
+  /** A sentence that will get no connection, once it has requested one. */
   async function asked(): Promise<{ readonly spoken: Promise<void> }> {
     const { server } = scripted;
     const before = server.upgradeCount;

@@ -32,7 +32,7 @@ function modelOf(settings: VendorSettings["settings"] = {}) {
   return OLLAMA.llm.client(given, { clock, connections });
 }
 
-/** What is heard of an answer, and what comes of it. */
+/** What is received of a response, and its result. */
 async function heard(body: string, status = 200) {
   server.answer = (response) => response.writeHead(status).end(body);
   const tokens: string[] = [];

@@ -23,7 +23,7 @@ after(async () => {
   await server.close();
 });
 
-/** Stored credentials and an operator's environment hold these names: whoever changes one leaves them behind. */
+/** Stored credentials and an operator's environment contain these names: a change leaves them behind. */
 const NAMES = [
   ["anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"],
   ["gemini", "GEMINI_API_KEY", "GEMINI_BASE_URL"],

@@ -21,7 +21,7 @@ after(async () => {
 
 const FIELDS = audioSpeechFields("alloy");
 
-/** What the server is asked for one sentence, without the sentence. */
+/** The server's request for one sentence, without the sentence. */
 async function asked(
   change: { readonly modelId?: string; readonly speed?: number; readonly format?: typeof PCM_24K },
   settings: { readonly instructions?: string } = {},

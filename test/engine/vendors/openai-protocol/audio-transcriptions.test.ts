@@ -53,7 +53,7 @@ describe("the transcription of an utterance", () => {
     return new AudioTranscriptions(DIALECT, given, { clock, connections });
   }
 
-  /** An utterance is said, and asked for. */
+  /** An utterance is said, and its transcription requested. */
   async function say(): Promise<ServerResponse> {
     stream.write(new Uint8Array(new Int16Array(8_000).fill(5_000).buffer));
     stream.write(new Uint8Array(16_000));

@@ -5,7 +5,7 @@ import { transcriptionRequest } from "../../../../engine/vendors/openai-protocol
 
 const AUDIO = new Uint8Array(640).fill(7);
 
-/** The fields of WAV's header behind `fmt `, and where the audio begins. */
+/** The fields of WAV's header after `fmt `, and where the audio begins. */
 function waveOf(format: InputFormat) {
   const options = { language: "en-US", modelId: "m", endpointingMs: 200, format };
   const { body } = transcriptionRequest(AUDIO, options);

@@ -45,11 +45,11 @@ test("a voice begins with 60 ms of sound, not with 40", () => {
 test("in a quiet room a voice is as loud as 180, and in a steady noise three times as loud as that", () => {
   assert.equal(quietRoom().hear(500, 179).startedCount, 0);
   assert.equal(quietRoom().hear(60, 180).startedCount, 1);
-  // What is taken for the room rises meanwhile: by 2.4 % over three pieces.
+  // The room's estimate rises meanwhile: by 2.4 % over three pieces.
   const noisyRoom = () => new Room().hear(1_000, 100);
   assert.equal(noisyRoom().hear(500, 307).startedCount, 0);
   assert.equal(noisyRoom().hear(60, 308).startedCount, 1);
-  // A room that nobody has heard yet is taken for one like that.
+  // A room that was not measured yet counts as one like that.
   assert.equal(new Room().hear(500, 307).startedCount, 0);
   assert.equal(new Room().hear(60, 308).startedCount, 1);
 });
