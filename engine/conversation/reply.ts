@@ -160,7 +160,7 @@ const VOICE_STALL_MAX_MS = 10_000;
 /** Turns that failed one after another; then the call ends with the reason, instead of going on deaf or mute. */
 export const FAILED_TURNS_MAX = 3;
 
-/** Of what a caller says to a muted agent the end is kept for its next answer; the transcript has all of it. */
+/** The end of what a caller says to a muted agent is kept for its next answer; the transcript has all of it. */
 const UNANSWERED_CHARS_MAX = 4_000;
 
 /** Answers what the caller has said and nobody has answered yet. */
