@@ -263,9 +263,10 @@ test("where the plan is full, a caller whose call still lives takes its place", 
 
 test("a call is recorded where its agent wants that, and its transfers lead where they may", async (t) => {
   const { open, given, forCall, announced } = openingStand(t);
+  const heardByRecording: Uint8Array[] = [];
   const tap: CallAudioTap = {
     caller: () => undefined,
-    agent: () => undefined,
+    agent: (sound) => void heardByRecording.push(sound),
     agentCut: () => undefined,
     end: () => undefined,
   };
@@ -289,7 +290,9 @@ test("a call is recorded where its agent wants that, and its transfers lead wher
   const { callId } = await open({ canTransfer: true, audio });
   assert.deepEqual(recorded, [[{ callId, orgId: "org" }, agent.recording, audio]]);
   assert.deepEqual(reached, ["org +1555", "org +1666"]);
-  assert.equal(announced[0]?.tap, tap);
+  const sound = new Uint8Array(2);
+  announced[0]?.tap?.agent(sound);
+  assert.deepEqual(heardByRecording, [sound]);
   await open({ audio });
   assert.deepEqual(reached.length, 2, "nobody can hand the caller on");
 });
