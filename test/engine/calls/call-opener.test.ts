@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ListenedCall } from "../../../engine/calls/call-listening.js";
 import { CallRefusedError, type RefusalReason } from "../../../engine/calls/call-refused-error.js";
 import type { CallAudioTap } from "../../../engine/conversation/actor.js";
 import { ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
@@ -44,8 +45,9 @@ test("a call that is opened has its slot and its record, and is announced before
     callId: "id-1",
     agentName: "Front desk",
     historyKey: call?.historyKey,
-    tap: undefined,
+    tap: call?.tap,
   });
+  assert.ok(call?.tap instanceof ListenedCall, "it is not recorded, but can be listened to");
   assert.deepEqual(held(), [1, 1]);
   assert.deepEqual([ready, none], [[40], []]);
   const [, record, runId] = store.asked.find(([what]) => what === "start") ?? [];
