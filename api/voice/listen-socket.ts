@@ -48,7 +48,10 @@ export class ListenSocket {
 
   constructor(options: ListenSocketOptions) {
     this.#options = options;
-    options.server.webSocket(LISTEN_PATH, this.#route());
+  }
+
+  listen(): void {
+    this.#options.server.webSocket(LISTEN_PATH, this.#route());
   }
 
   #route(): WebSocketRoute<Listener> {

@@ -94,7 +94,7 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
   const connectionLimiter = limiterOf("voice", limit);
   const audioPool = () => calls.audioPool();
   const voice = new VoiceSocket({ ...options, apiKeys, opener, audioPool, connectionLimiter });
-  new ListenSocket({ ...options, listening: options.callListening, connectionLimiter });
+  new ListenSocket({ ...options, listening: options.callListening, connectionLimiter }).listen();
   const continuations = new Continuations({
     secret: options.jwtSecret,
     clock,

@@ -692,7 +692,8 @@ export class CallOpener {
     const { endpointingMs, preemptiveGeneration: eagerTurns } = agent.thresholds;
     const keyterms = agent.persona.keyterms.filter((term) => term !== "");
     const turns = { endpointingMs, eagerTurns };
-    const options = { language, modelId: sttModelId, format, ...turns, keyterms };
+    const terms = keyterms.length > 0 && { keyterms };
+    const options = { language, modelId: sttModelId, format, ...turns, ...terms };
     try {
       return await stt.open(options, session, signal);
     } catch (error) {

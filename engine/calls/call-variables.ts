@@ -44,7 +44,7 @@ export function nameWithoutDefault(text: string): string | undefined {
   return undefined;
 }
 
-/** Of one term: what AssemblyAI takes. */
+/** AssemblyAI takes no longer term. */
 export const KEYTERM_CHARACTERS_MAX = 50;
 
 /** The error for a text that uses the name without a default. */

@@ -5,7 +5,7 @@ import type { TimedWord } from "./playback-ledger.js";
 export interface SpokenText {
   readonly text: string;
   /** The words that the voice tells of, in order, with those of the dictionary as they are written. */
-  toWritten(words: readonly TimedWord[]): readonly TimedWord[];
+  readonly toWritten: (words: readonly TimedWord[]) => readonly TimedWord[];
 }
 
 /** A word of what the voice says, and for the last one of an entry what is written for it. */
@@ -27,8 +27,8 @@ export class PronunciationDictionary {
     this.#saidByWord = new Map(entries.map(({ word, say }) => [word.toLowerCase(), say]));
     // "New York" goes before "York".
     const words = [...this.#saidByWord.keys()].sort((one, other) => other.length - one.length);
-    const any = words.map(escaped).join("|");
-    const whole = `(?<![\\p{L}\\p{N}])(?:${any})(?![\\p{L}\\p{N}])`;
+    const choices = words.map(escaped).join("|");
+    const whole = `(?<![\\p{L}\\p{N}])(?:${choices})(?![\\p{L}\\p{N}])`;
     this.#pattern = words.length === 0 ? undefined : new RegExp(whole, "giu");
   }
 

@@ -193,7 +193,7 @@ const VOICE_STALL_MAX_MS = 10_000;
 /** After this many consecutive failed turns the call ends with the reason. */
 export const FAILED_TURNS_MAX = 3;
 
-/** Of what a caller says to a muted agent the end is kept for its next answer; the transcript has all of it. */
+/** The end of what a caller says to a muted agent is kept for its next answer; the transcript has all of it. */
 const UNANSWERED_CHARS_MAX = 4_000;
 
 /** Answers all unanswered words of the caller. */

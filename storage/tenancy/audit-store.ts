@@ -22,7 +22,7 @@ export class AuditStore {
     this.#atomic = atomic;
   }
 
-  /** Of what changes nothing that is stored. */
+  /** Adds an entry about what changes nothing that is stored. */
   async add(entry: AuditRecord): Promise<void> {
     await this.#db.insertInto("auditEntries").values(rowOf(entry)).execute();
   }

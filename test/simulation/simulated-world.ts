@@ -147,6 +147,7 @@ export class SimulatedWorld {
         return this.#transfer(effect.turnId);
       case "stopModel":
       case "reportBargeIn":
+      case "reportMuted":
       case "reportEndOfTurn":
         return;
     }

@@ -11,7 +11,7 @@ const Address = v.object({ path: v.string(), expiresAt: v.string() });
 export interface ListenerOptions {
   readonly url: string;
   readonly callId: string;
-  /** Of an API key, or of a user who has signed in. */
+  /** The credentials of an API key, or of a user who has signed in. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

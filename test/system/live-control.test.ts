@@ -68,17 +68,17 @@ test("a muted agent on the telephone hears and says nothing, until it is unmuted
   await watcher.until("muted", ({ isMuted }) => isMuted === true);
   const late = await CallWatcher.open({ url: server.url, apiKey: customer.apiKey, callId });
   assert.equal((await late.until("present"))["isMuted"], true);
-  phone.say("count to 3");
+  void phone.say("count to 3");
   await watcher.until("words", ({ role, isFinal }) => role === "user" && isFinal === true);
   assert.deepEqual(await command(customer, callId, "say", { text: "A colleague speaks." }), DONE);
   await heard(phone, "A colleague speaks.");
-  phone.say("count to 2");
+  void phone.say("count to 2");
   await watcher.until("words", ({ text, isFinal }) => text === "count to 2" && isFinal === true);
   assert.doesNotMatch(phone.playedText(), /Number/);
   assert.deepEqual(await command(customer, callId, "unmute"), DONE);
   await heard(phone, "Number 2.");
   for (const each of [watcher, late]) each.close();
-  phone.hangUp();
+  void phone.hangUp();
   await server.endedCall(customer);
 });
 
@@ -127,7 +127,7 @@ test("a telephone call is listened to, and nobody hears it without the right to"
   assert.equal((await askToListen({ ...at, headers: { "x-api-key": rawKey } })).status, 403);
   const listener = await CallListener.open({ ...at, headers: headersOf(customer) });
   await listener.changes.until("the first sound", () => listener.rateHz || undefined);
-  phone.say("count to 2");
+  void phone.say("count to 2");
   await listener.changes.until(
     "the answer",
     () => /Number 2/.test(listener.rightWords) || undefined,
@@ -146,6 +146,6 @@ test("a telephone call is listened to, and nobody hears it without the right to"
   await forged.changes.until("the refusal", () => forged.closed);
   assert.deepEqual(forged.closed, { code: 4001, reason: "token: wrong" });
   for (const each of [listener, first]) each.close();
-  phone.hangUp();
+  void phone.hangUp();
   await server.endedCall(customer);
 });

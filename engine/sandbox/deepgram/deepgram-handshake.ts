@@ -73,7 +73,7 @@ export function readStreamOptions(query: URLSearchParams): DeepgramStreamOptions
   return { ...timing, encoding, model, sampleRateHz, keyterms };
 }
 
-/** Of all terms together; the sandbox counts a token for each four bytes. */
+/** All terms together have no more; the sandbox counts a token for each four bytes. */
 const KEYTERM_TOKENS_MAX = 500;
 
 /** The terms that the query names, or why they are refused. The vendor itself stops transcribing where they are too many. */

@@ -355,7 +355,7 @@ function aboutDocuments(question: string, prompts: readonly string[]): string | 
   return best;
 }
 
-/** Of a document, or of a note that was added during the call. */
+/** The sentences of a document, or of a note that was added during the call. */
 function sentencesIn(line: string): readonly string[] {
   if (line.startsWith("- ")) return [line.slice(2)];
   if (!line.startsWith('{"document":')) return [];

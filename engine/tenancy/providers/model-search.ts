@@ -25,7 +25,7 @@ export interface FoundModel {
   readonly allowed: boolean;
   /** Slug of the smallest standard plan that has the model; null when it is allowed already, or when no plan has it. */
   readonly requiredPlan: string | null;
-  /** Of an STT model; null where that is not known. */
+  /** Whether an STT model takes names and terms; null where that is not known. */
   readonly takesKeyterms: boolean | null;
 }
 

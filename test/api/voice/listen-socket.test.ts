@@ -29,9 +29,9 @@ async function connected(
   const closed: (readonly [number, string])[] = [];
   const state = { unreadBytes: 0 };
   const given: { watcher?: Watcher; open?: (token: string) => void } = {};
-  new ListenSocket({
+  const route = new ListenSocket({
     server: {
-      webSocket: <Visitor extends object>(_path: string, route: WebSocketRoute<Visitor>) => {
+      webSocket: <Visitor extends object>(_path: string, opened: WebSocketRoute<Visitor>) => {
         given.open = (token) => {
           const request = {
             getMethod: () => "get",
@@ -40,14 +40,14 @@ async function connected(
             getQuery: () => token,
             forEach: () => undefined,
           };
-          const visitor = route.admit(request, { getRemoteAddress: () => new ArrayBuffer(4) });
+          const visitor = opened.admit(request, { getRemoteAddress: () => new ArrayBuffer(4) });
           const socket: BackendSocket<Visitor> = {
             getUserData: () => visitor,
             send: (message) => sent.push(message),
             end: (code, reason) => void closed.push([code, reason]),
             getBufferedAmount: () => state.unreadBytes,
           };
-          route.open(socket);
+          opened.open(socket);
         };
       },
     },
@@ -63,6 +63,7 @@ async function connected(
     clock,
     log,
   });
+  route.listen();
   given.open?.("token");
   await Promise.resolve();
   return {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ListenedCall } from "../../../engine/calls/call-listening.js";
 import { CallRefusedError, type RefusalReason } from "../../../engine/calls/call-refused-error.js";
 import type { CallAudioTap } from "../../../engine/conversation/actor.js";
 import { ORGANIZATION_ENDED } from "../../../engine/conversation/call-end.js";
@@ -44,8 +45,9 @@ test("a call that is opened has its slot and its record, and is announced before
     callId: "id-1",
     agentName: "Front desk",
     historyKey: call?.historyKey,
-    tap: undefined,
+    tap: call?.tap,
   });
+  assert.ok(call?.tap instanceof ListenedCall, "it is not recorded, but can be listened to");
   assert.deepEqual(held(), [1, 1]);
   assert.deepEqual([ready, none], [[40], []]);
   const [, record, runId] = store.asked.find(([what]) => what === "start") ?? [];
@@ -263,9 +265,10 @@ test("where the plan is full, a caller whose call still lives takes its place", 
 
 test("a call is recorded where its agent wants that, and its transfers lead where they may", async (t) => {
   const { open, given, forCall, announced } = openingStand(t);
+  const heardByRecording: Uint8Array[] = [];
   const tap: CallAudioTap = {
     caller: () => undefined,
-    agent: () => undefined,
+    agent: (sound) => void heardByRecording.push(sound),
     agentCut: () => undefined,
     end: () => undefined,
   };
@@ -289,7 +292,9 @@ test("a call is recorded where its agent wants that, and its transfers lead wher
   const { callId } = await open({ canTransfer: true, audio });
   assert.deepEqual(recorded, [[{ callId, orgId: "org" }, agent.recording, audio]]);
   assert.deepEqual(reached, ["org +1555", "org +1666"]);
-  assert.equal(announced[0]?.tap, tap);
+  const sound = new Uint8Array(2);
+  announced[0]?.tap?.agent(sound);
+  assert.deepEqual(heardByRecording, [sound]);
   await open({ audio });
   assert.deepEqual(reached.length, 2, "nobody can hand the caller on");
 });

@@ -403,7 +403,7 @@ function FixedParametersField({ tool, onChange, wrongAt }: ToolFormProps<HttpToo
   );
 }
 
-/** Of lines such as `name: value`. */
+/** Headers from lines such as `name: value`. */
 export function headersOf(text: string): Readonly<Record<string, string>> {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return Object.fromEntries(
