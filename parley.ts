@@ -225,6 +225,7 @@ async function install(
     platformUrls: { ...(sandbox?.urls ?? vendorUrls) },
     isSandboxed: usesSandbox,
     isTwilioSimulated: usesSandbox && !hasTwilioAccount(config),
+    sandboxControlUrl: hasTwilioAccount(config) ? undefined : sandbox?.urls.desk,
   };
 
   // Spreads the tries of deliveries that failed together.

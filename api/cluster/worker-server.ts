@@ -8,6 +8,7 @@ import { CallReports } from "../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../engine/calls/call-supervision.js";
 import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../engine/calls/outbound/outbound-telephony.js";
+import { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
 import { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import { ToolTests } from "../../engine/calls/tool-tests.js";
 import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
@@ -80,6 +81,8 @@ export interface WorkerSettings
   readonly isSandboxed: boolean;
   /** The simulated vendor calls this machine back. */
   readonly isTwilioSimulated: boolean;
+  /** Where the sandbox's settings are, if it answers the telephone. */
+  readonly sandboxControlUrl: string | undefined;
 }
 
 export interface WorkerServerParts {
@@ -229,6 +232,10 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
         feed: calls.feed,
         journal: calls.journal,
         endCall: (callId, ending) => cluster.endCall(calls.liveCalls, callId, ending),
+      }),
+      sandboxPeople: new SandboxPeople({
+        controlUrl: settings.sandboxControlUrl,
+        calls: database.calls,
       }),
       recordings: calls.recordings,
       nodeList: new NodeList({ database, lone: loneNode(settings, calls), clock, newId }),

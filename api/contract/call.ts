@@ -171,6 +171,35 @@ export const PlaceCallBody = requestObject({
   ),
   variables: v.optional(variablesField()),
   overrides: v.optional(overridesField),
+  person: v.optional(
+    worded(
+      v.pipe(
+        v.picklist(["scripted", "typed"]),
+        v.description(
+          "who answers in the sandbox: scripted, a simulated person with a few sentences, or typed, one whose words you send; on real telephones only scripted, which changes nothing",
+        ),
+      ),
+    ),
+    "scripted",
+  ),
+});
+
+/** More than anybody types at once. */
+const PERSON_TEXT_CHARACTERS_MAX = 1_000;
+
+export const PersonWordsBody = requestObject({
+  text: worded(
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.minLength(1),
+      v.maxLength(PERSON_TEXT_CHARACTERS_MAX),
+      v.examples(["Yes, that suits me."]),
+      v.description(
+        `what the person says, a text of 1 to ${PERSON_TEXT_CHARACTERS_MAX} characters`,
+      ),
+    ),
+  ),
 });
 
 export const TransferCallBody = requestObject({ to: transferTarget() });

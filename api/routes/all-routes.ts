@@ -3,6 +3,7 @@ import type { AgentChats } from "../../engine/calls/agent-chats.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
+import type { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import type { ToolTests } from "../../engine/calls/tool-tests.js";
@@ -71,6 +72,7 @@ export interface ApiServices {
   readonly providerChecks: ProviderChecks;
   readonly providerVoices: ProviderVoices;
   readonly providers: Providers;
+  readonly sandboxPeople: SandboxPeople;
   readonly telephonyAccounts: TelephonyAccounts;
   readonly webhooks: Webhooks;
 }
@@ -91,7 +93,12 @@ export function allRoutes(
     ...analysisRoutes(services.analysisRuns),
     ...knowledgeRoutes(services.knowledge),
     ...auditRoutes(services.auditTrail),
-    ...callRoutes(services.callReports, services.outboundCalls, services.phoneNumbers),
+    ...callRoutes(
+      services.callReports,
+      services.outboundCalls,
+      services.phoneNumbers,
+      services.sandboxPeople,
+    ),
     ...supervisionRoutes(services.callSupervision),
     ...recordingRoutes(services.recordings),
     ...memberRoutes(services.members),

@@ -2,6 +2,7 @@ import type { CallEvent } from "../../engine/calls/call-events.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision, CallWatch } from "../../engine/calls/call-supervision.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
+import type { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { UsageShare } from "../../engine/calls/usage-shares.js";
 import type { VendorFaults } from "../../engine/calls/vendor-shares.js";
@@ -103,12 +104,14 @@ export function callRoutes(
   reports: CallReports,
   outboundCalls: Pick<OutboundCalls, "place" | "numbers">,
   phoneNumbers: Pick<PhoneNumbers, "recordsOf" | "assign" | "release">,
+  sandboxPeople: SandboxPeople,
 ): Handlers<
   | "getOutboundNumbers"
   | "updatePhoneNumber"
   | "releasePhoneNumber"
   | "listCalls"
   | "placeCall"
+  | "sayAsPerson"
   | "countCalls"
   | "getCall"
   | "getUsage"
@@ -136,7 +139,14 @@ export function callRoutes(
       await phoneNumbers.release(tenant, id);
       return { success: true };
     },
-    placeCall: ({ tenant, body }) => outboundCalls.place(tenant, body),
+    placeCall: async ({ tenant, body: { person, ...order } }) => {
+      if (person === "typed") await sandboxPeople.expectTyping(order.to);
+      return outboundCalls.place(tenant, order);
+    },
+    sayAsPerson: async ({ tenant, id, body }) => {
+      await sandboxPeople.say(tenant, id, body.text);
+      return { success: true };
+    },
     listCalls: async ({ tenant, query }) => {
       const { items, total } = await reports.list(tenant.organization.id, callFilterOf(query));
       return { items: items.map(callSummary), total, skip: query.skip, limit: query.limit };

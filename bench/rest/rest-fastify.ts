@@ -12,6 +12,7 @@ import { callRoutes } from "../../api/routes/call-routes.js";
 import { organizationRoutes } from "../../api/routes/organization-routes.js";
 import { serviceRoutes } from "../../api/routes/service-routes.js";
 import { CallReports } from "../../engine/calls/call-reports.js";
+import { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { openDatabase } from "../../storage/database.js";
 import { tenancyOn } from "./rest-data.js";
@@ -39,7 +40,12 @@ const handlers = {
     storeRefusal: () => undefined,
   }),
   ...agentRoutes(tenancy.agents),
-  ...callRoutes(callReports, placesNoCalls, tenancy.phoneNumbers),
+  ...callRoutes(
+    callReports,
+    placesNoCalls,
+    tenancy.phoneNumbers,
+    new SandboxPeople({ controlUrl: undefined, calls: database.calls }),
+  ),
   ...organizationRoutes({ ...tenancy, callReports }),
 };
 const MEASURED = [

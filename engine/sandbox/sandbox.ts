@@ -22,17 +22,30 @@ import { refuseUpgrade, type SandboxContext, type Simulator } from "./simulator.
 import { useSpokenVoice } from "./sound/simulated-voice.js";
 import { SpeechThread } from "./sound/speech-thread-client.js";
 import { PhoneApiSimulator } from "./telephone/phone-api-simulator.js";
-import { converse } from "./telephone/phone-person.js";
+import { PhonePeople } from "./telephone/phone-person.js";
 import { TwilioSimulator } from "./telephone/twilio-simulator.js";
 
-/** `/sandbox/…`: the settings and the journal, for tests and benchmarks in other processes. */
+/** More than anybody types at once. */
+const TYPED_CHARACTERS_MAX = 1_000;
+const PersonOrder = v.union([
+  /** The next call to the number is answered by a person whose words are typed. */
+  v.strictObject({ number: v.pipe(v.string(), v.maxLength(32)) }),
+  v.strictObject({
+    callSid: v.pipe(v.string(), v.maxLength(64)),
+    text: v.pipe(v.string(), v.maxLength(TYPED_CHARACTERS_MAX)),
+  }),
+]);
+
+/** `/sandbox/…`: the settings, the journal and the people who answer, for other processes. */
 export class ControlServer implements Simulator {
   readonly #context: SandboxContext;
+  readonly #people: PhonePeople;
   readonly #countConnections: () => number;
   urls: SandboxUrls | undefined;
 
-  constructor(context: SandboxContext, countConnections: () => number) {
+  constructor(context: SandboxContext, people: PhonePeople, countConnections: () => number) {
     this.#context = context;
+    this.#people = people;
     this.#countConnections = countConnections;
   }
 
@@ -55,9 +68,24 @@ export class ControlServer implements Simulator {
         journal.clear();
         exchange.answerJson(200, { success: true });
         return;
+      case "POST /people":
+        await this.#orderPerson(exchange);
+        return;
       default:
-        exchange.answerJson(404, { error: "faults or journal?" });
+        exchange.answerJson(404, { error: "faults, journal or people?" });
     }
+  }
+
+  async #orderPerson(exchange: Exchange): Promise<void> {
+    const order = v.safeParse(PersonOrder, await exchange.readJson());
+    if (!order.success) {
+      exchange.answerJson(400, { error: "expected a number, or a callSid and a text" });
+    } else if ("number" in order.output) {
+      this.#people.expectTyping(order.output.number);
+      exchange.answerJson(200, { success: true });
+    } else if (this.#people.say(order.output.callSid, order.output.text)) {
+      exchange.answerJson(200, { success: true });
+    } else exchange.answerJson(404, { error: "no person in that call says what is typed" });
   }
 
   async #change(exchange: Exchange): Promise<void> {
@@ -204,8 +232,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const speech =
     options.voice === "speech" ? await SpeechThread.start((text) => console.warn(text)) : undefined;
   if (speech !== undefined) useSpokenVoice(speech);
-  const routes = routesOf(context);
-  const desk = new ControlServer(context, () => sockets.size);
+  const people = new PhonePeople();
+  const routes = routesOf(context, people);
+  const desk = new ControlServer(context, people, () => sockets.size);
   routes.push(["/sandbox", desk]);
   const authority = options.tls === true ? await CertificateAuthority.create() : undefined;
   const servers: Server[] = [];
@@ -258,7 +287,8 @@ const PLACED_TALK_MS = 10_000;
 type Routes = [prefix: string, simulator: Simulator][];
 
 /** The first prefix that fits wins: speech stands before the rest of OpenAI. */
-function routesOf(context: SandboxContext): Routes {
+function routesOf(context: SandboxContext, people: PhonePeople): Routes {
+  const talk: PhonePeople["talk"] = (caller, number) => people.talk(caller, number);
   return [
     ["/deepgram", new DeepgramSimulator(context)],
     ["/openai/v1/audio/speech", new OpenAiSpeechSimulator(context)],
@@ -271,7 +301,7 @@ function routesOf(context: SandboxContext): Routes {
     ["/ollama", new OllamaSimulator(context)],
     ["/elevenlabs", new ElevenLabsSimulator(context)],
     ["/edge", new EdgeSimulator(context)],
-    ["/twilio", new TwilioSimulator({ ...context, talk: converse })],
+    ["/twilio", new TwilioSimulator({ ...context, talk })],
     ["/signalwire", new PhoneApiSimulator("signalwire", PLACED_TALK_MS)],
     ["/telnyx", new PhoneApiSimulator("telnyx", PLACED_TALK_MS)],
     ["/plivo", new PhoneApiSimulator("plivo", PLACED_TALK_MS)],

@@ -51,3 +51,29 @@ test("Talk has fields for the values that a call would be given", async () => {
   assert.deepEqual(await barriers(viewer), []);
   assert.deepEqual(viewer.faults, []);
 });
+
+test("the person whom the agent calls in the sandbox is played by typing", async () => {
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: "Good day." } });
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.goto(`${server.url}/console/numbers`);
+  await page.getByLabel("Calls", { exact: true }).fill("+15550101234");
+  await page.getByLabel("From", { exact: true }).fill("+15550109999");
+  await page.getByLabel("I answer this call myself, by typing").check();
+  await page.getByRole("button", { name: "Place the call" }).click();
+  await page.getByText("you play the person who was called").waitFor();
+  await page.keyboard.type("My name is Grace.");
+  await page.keyboard.press("Enter");
+  await page.getByText("Nice to meet you, Grace", { exact: false }).first().waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("button", { name: "End the call" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "End the call" }).click();
+  await page.getByText("ended from the console").waitFor();
+  assert.equal(await page.getByLabel("What the person says").count(), 0);
+  // Until the call is answered the page asks for a record that is not there yet.
+  assert.deepEqual(
+    viewer.faults.filter((fault) => !fault.includes("404")),
+    [],
+  );
+});

@@ -6,7 +6,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { packageRoot } from "../../api/commands/livestream-local/package-root.js";
 
-const SITE_FILES = ["icon.svg", "index.html", "licenses.txt", "main.js", "page.css"];
+const SITE_FILES = [
+  "go-live.html",
+  "go-live.js",
+  "icon.svg",
+  "index.html",
+  "licenses.txt",
+  "main.js",
+  "page.css",
+];
 const FRONT = join(packageRoot(), "deploy/livestream/front");
 const conf = readFileSync(join(FRONT, "nginx.conf.template"), "utf8");
 const dockerfile = readFileSync(join(FRONT, "Dockerfile"), "utf8");

@@ -35,6 +35,7 @@ export async function walk({ blocks, path }: Page, folder: string): Promise<void
     );
     if (!isStarted && blocks.some(({ language }) => language === "sh")) await reader.type(SERVER);
     for (const block of blocks) await reader.follow(block);
+    reader.expectShown();
   } finally {
     await session.close();
   }
@@ -61,6 +62,7 @@ class Reader {
         this.#printed = undefined;
       } else if (language === "sh") {
         this.#expectNoRefusal();
+        this.expectShown();
         this.#printed = isNotRun(block) ? undefined : await this.type(asRun(text));
       } else if (fileName !== undefined && language !== "ini") {
         await writeFile(join(this.#folder, fileName), this.#withPorts(text));
@@ -70,6 +72,12 @@ class Reader {
         cause: error,
       });
     }
+  }
+
+  /** Fails when commands printed something that the page does not show: nobody would see that it changed. */
+  expectShown(): void {
+    const printed = this.#printed ?? "";
+    assert.ok(printed.trim() === "", `the page does not show what its commands print:\n${printed}`);
   }
 
   /** What it prints; nothing for what goes on running. */

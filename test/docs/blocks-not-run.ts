@@ -34,6 +34,11 @@ export const BLOCKS_NOT_RUN: readonly NotRun[] = [
       "needs Debian's packages; test/livestream-system/local-command.test.ts runs the command",
   },
   {
+    text: "MEDIAMTX=/usr/local/bin/mediamtx npm run livestream:local",
+    reason:
+      "needs MediaMTX; test/livestream-system/mediamtx-local.test.ts runs the command with an imitation",
+  },
+  {
     text: "npm run admin -- copy --to postgres://parley@db.example.com/parley",
     reason: "needs PostgreSQL; test/postgres-system/copy.test.ts runs the command",
   },

@@ -118,7 +118,8 @@ test("viewers are counted in the list and beside the player, and pictures are re
   await viewer.page.evaluate("document.querySelector('.card').marked = true");
   tell("viewers", { alpha: 1_234, unknown: 3 });
   await viewer.untilText(".card .viewers", /^1,234 viewers$/);
-  await viewer.untilText("#watch-facts", / · 720p · 1,234 viewers$/);
+  await viewer.untilText("#watch-facts", /^720p · 1,234 viewers$/);
+  await viewer.untilText("#watch-clock", /^\d+:\d\d:\d\d$/);
   tell("viewers", { alpha: 0 });
   await viewer.untilText(".card .viewers", /^$/);
   assert.equal(await viewer.page.evaluate("document.querySelector('.card').marked"), true);

@@ -36,13 +36,17 @@ async function setFaults(faults: object): Promise<void> {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-async function place({ apiKey }: Customer, agentId: string, to: string) {
-  const answer = await fetch(`${server.url}/api/dashboard/calls`, {
+async function post({ apiKey }: Customer, path: string, body: object) {
+  const answer = await fetch(`${server.url}/api/dashboard/calls${path}`, {
     method: "POST",
     headers: { "x-api-key": apiKey, "content-type": "application/json" },
-    body: JSON.stringify({ agentId, to, from: FROM }),
+    body: JSON.stringify(body),
   });
   return { status: answer.status, text: await answer.text() };
+}
+
+function place(customer: Customer, agentId: string, to: string, more: object = {}) {
+  return post(customer, "", { agentId, to, from: FROM, ...more });
 }
 
 async function placedCall(to: string, transfersTo?: string) {
@@ -73,6 +77,31 @@ test("without an account and a public address a placed call is answered by a per
     const [stored] = await server.calls(customer);
     return stored?.metadata["answeredBy"] === "human" ? true : undefined;
   });
+});
+
+test("a person whose words are typed says them, and stays until the agent hangs up", async () => {
+  const customer = await server.customer();
+  const agent = await server.agent(customer, { persona: { greeting: "Hello there." } });
+  const { status, text } = await place(customer, agent.id, "+15550101001", { person: "typed" });
+  assert.equal(status, 201, text);
+  const { id } = v.parse(v.object({ id: v.string() }), JSON.parse(text));
+  const sent = await eventually("the call", async () => {
+    const answer = await post(customer, `/${id}/person`, { text: "My name is Grace." });
+    return answer.status === 200 ? answer : undefined;
+  });
+  assert.equal(sent.text, JSON.stringify({ success: true }));
+  await eventually("the reply", async () => {
+    const [call] = await server.calls(customer);
+    return call?.transcript.some(({ text: words }) => words.includes("Nice to meet you, Grace"));
+  });
+  const stranger = await post(await server.customer(), `/${id}/person`, { text: "Hello." });
+  assert.equal(stranger.status, 404);
+  const ended = await post(customer, `/${id}/end`, {});
+  assert.equal(ended.status, 200, ended.text);
+  const call = await server.endedCall(customer);
+  assert.equal(call.metadata["endReason"], "organizationEnded");
+  const late = await post(customer, `/${id}/person`, { text: "Hello?" });
+  assert.equal(late.status, 409, late.text);
 });
 
 test("special numbers, and faults of the desk, decide what becomes of a call", async () => {

@@ -12,16 +12,28 @@ export interface DebianParts {
 const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 const MODULE_FOLDERS = ["/usr/lib/nginx/modules", "/usr/lib64/nginx/modules"];
 
+export interface DebianSearch {
+  /** False where another program is the ingest; `rtmpModule` is '' then. */
+  readonly needsRtmpModule?: boolean;
+  readonly moduleFolders?: readonly string[];
+  readonly systemFolders?: readonly string[];
+}
+
 /** What there is, or the packages that are missing. */
 export function findDebianParts(
   path: string,
-  moduleFolders: readonly string[] = MODULE_FOLDERS,
-  systemFolders: readonly string[] = SYSTEM_FOLDERS,
+  {
+    needsRtmpModule = true,
+    moduleFolders = MODULE_FOLDERS,
+    systemFolders = SYSTEM_FOLDERS,
+  }: DebianSearch = {},
 ): DebianParts | { readonly missing: readonly string[] } {
   const nginx = findProgram("nginx", path, systemFolders);
   const ffmpeg = findProgram("ffmpeg", path, systemFolders);
   const ffprobe = findProgram("ffprobe", path, systemFolders);
-  const rtmpModule = firstReadable(moduleFolders, "ngx_rtmp_module.so", constants.R_OK);
+  const rtmpModule = needsRtmpModule
+    ? firstReadable(moduleFolders, "ngx_rtmp_module.so", constants.R_OK)
+    : "";
   if (
     nginx !== undefined &&
     ffmpeg !== undefined &&

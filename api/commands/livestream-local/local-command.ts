@@ -25,6 +25,7 @@ import {
   makeLocalFolders,
   removeLocalFolders,
 } from "./local-folders.js";
+import { mediaMtxIngest, requireMediaMtx } from "./mediamtx-ingest.js";
 import { packageRoot } from "./package-root.js";
 import { type PartCommand, RunningPart } from "./running-part.js";
 
@@ -41,6 +42,12 @@ export interface LocalSettings {
   readonly transcoderPort: number;
   readonly arePublishKeysChecked: boolean;
   readonly areViewersChecked: boolean;
+  /** The path of an installed MediaMTX, which takes the place of Debian's nginx as ingest. */
+  readonly mediaMtx: string | undefined;
+  readonly rtspPort: number;
+  readonly webrtcPort: number;
+  readonly webrtcUdpPort: number;
+  readonly publicHost: string | undefined;
 }
 
 const port = (fallback: number) => wholeNumber(fallback, 1, 65_535);
@@ -55,6 +62,11 @@ const Settings = v.object({
   PUBLISH_KEYS: v.optional(v.string()),
   PUBLISH_KEYS_FILE: v.optional(v.string()),
   PRIVATE_STREAMS: v.optional(v.string()),
+  MEDIAMTX: v.optional(v.string()),
+  RTSP_PORT: port(8_554),
+  WEBRTC_PORT: port(8_889),
+  WEBRTC_UDP_PORT: port(8_189),
+  PUBLIC_HOST: v.optional(v.string()),
 });
 
 export function localDefaults(): Defaults {
@@ -73,6 +85,11 @@ export function parseLocalSettings(environment: Environment): LocalSettings {
     transcoderPort: env.TRANSCODER_PORT,
     arePublishKeysChecked: env.PUBLISH_KEYS !== undefined || env.PUBLISH_KEYS_FILE !== undefined,
     areViewersChecked: env.PRIVATE_STREAMS !== undefined,
+    mediaMtx: env.MEDIAMTX,
+    rtspPort: env.RTSP_PORT,
+    webrtcPort: env.WEBRTC_PORT,
+    webrtcUdpPort: env.WEBRTC_UDP_PORT,
+    publicHost: env.PUBLIC_HOST,
   };
 }
 
@@ -311,6 +328,8 @@ export interface TranscoderOptions {
   readonly rtmpHost?: string;
   readonly rtmpPort: number;
   readonly statusPort: number;
+  /** MediaMTX is asked in place of nginx, and read over RTSP at this port. */
+  readonly rtspPort?: number | undefined;
   /** Where it is rung when a broadcaster has gone. */
   readonly port: number;
   readonly hlsRoot: string;
@@ -328,12 +347,23 @@ export function transcoder(options: TranscoderOptions): PartCommand {
     rtmpHost = "127.0.0.1",
     stateApiPort,
     rtmpPort,
+    rtspPort,
     statusPort,
     port,
     hlsRoot,
     runFolder,
     ids,
   } = options;
+  const ingest =
+    rtspPort === undefined
+      ? {
+          SOURCE_URL: `rtmp://${rtmpHost}:${rtmpPort}/live/KEY`,
+          NGINX_STAT_URL: `http://127.0.0.1:${statusPort}/stat`,
+        }
+      : {
+          SOURCE_URL: `rtsp://127.0.0.1:${rtspPort}/live/KEY`,
+          MEDIAMTX_API_URL: `http://127.0.0.1:${statusPort}`,
+        };
   return {
     name: "transcoder",
     file: process.execPath,
@@ -341,8 +371,7 @@ export function transcoder(options: TranscoderOptions): PartCommand {
     env: {
       ...options.environment,
       STATE_API_URL: `http://127.0.0.1:${stateApiPort}`,
-      SOURCE_URL: `rtmp://${rtmpHost}:${rtmpPort}/live/KEY`,
-      NGINX_STAT_URL: `http://127.0.0.1:${statusPort}/stat`,
+      ...ingest,
       TRANSCODER_PORT: String(port),
       HLS_ROOT: hlsRoot,
       RUN_DIR: runFolder,
@@ -365,6 +394,10 @@ Debian's nginx with libnginx-mod-rtmp. Stops everything at Ctrl-C. From the envi
   LIVESTREAM_PORT     4000      state API, on loopback
   INGEST_STATUS_PORT  8936      of the ingest, on loopback
   TRANSCODER_PORT     8937      of the transcoder, on loopback
+  MEDIAMTX            none      path of an installed MediaMTX, the ingest then: it also takes WebRTC (WHIP) from browsers
+  RTSP_PORT, WEBRTC_PORT        8554 and 8889, of MediaMTX, on loopback
+  WEBRTC_UDP_PORT     8189      of MediaMTX, where browsers send media to
+  PUBLIC_HOST         none      address of this machine for browsers elsewhere, with MediaMTX
 Settings of the state API (PUBLISH_KEYS, MASK_CLIENT_IP, ...) and of the transcoder (SEGMENT_SECONDS, PRESET, LADDER, ...;
 deploy/livestream/ingest/README.md) are passed on.`;
 
@@ -396,7 +429,11 @@ export function localCommand(surroundings: LocalDeps): Command {
       if (args.length > 0)
         throw new UsageError("expected no arguments: settings come from the environment");
       const settings = parseLocalSettings(surroundings.environment);
-      const debian = requireDebianParts(surroundings.environment["PATH"] ?? "");
+      if (settings.mediaMtx !== undefined) requireMediaMtx(settings.mediaMtx);
+      const debian = requireDebianParts(
+        surroundings.environment["PATH"] ?? "",
+        settings.mediaMtx === undefined,
+      );
       const ports = [settings.frontPort, settings.rtmpPort, settings.stateApiPort];
       requireNoOther(ports);
       await requirePorts(settings);
@@ -420,8 +457,8 @@ function watchUrl(settings: LocalSettings): string {
   return `http://${shownHostOf(settings)}:${settings.frontPort}/`;
 }
 
-function requireDebianParts(path: string): DebianParts {
-  const found = findDebianParts(path);
+function requireDebianParts(path: string, needsRtmpModule: boolean): DebianParts {
+  const found = findDebianParts(path, { needsRtmpModule });
   if (!("missing" in found)) return found;
   const names = found.missing.join(" ");
   throw new CommandError(`missing: ${names}. Install with: apt-get install -y ${names}`);
@@ -434,6 +471,9 @@ async function requirePorts(settings: LocalSettings): Promise<void> {
   await requireFreePort("LIVESTREAM_PORT", "127.0.0.1", stateApiPort);
   await requireFreePort("INGEST_STATUS_PORT", "127.0.0.1", ingestStatusPort);
   await requireFreePort("TRANSCODER_PORT", "127.0.0.1", transcoderPort);
+  if (settings.mediaMtx === undefined) return;
+  await requireFreePort("RTSP_PORT", "127.0.0.1", settings.rtspPort);
+  await requireFreePort("WEBRTC_PORT", "127.0.0.1", settings.webrtcPort);
 }
 
 /** The four parts, started in order and stopped in reverse. */
@@ -496,10 +536,13 @@ class LocalStack {
   }
 
   #greet(): void {
-    const { rtmpPort, arePublishKeysChecked } = this.#settings;
+    const { rtmpPort, arePublishKeysChecked, mediaMtx } = this.#settings;
     const shownHost = shownHostOf(this.#settings);
     const secret = arePublishKeysChecked ? "?secret=SECRET" : "";
     this.#terminal.print(`Broadcast to  rtmp://${shownHost}:${rtmpPort}/live/NAME${secret}`);
+    if (mediaMtx !== undefined) {
+      this.#terminal.print(`or in a browser at ${watchUrl(this.#settings)}go-live.html`);
+    }
     this.#terminal.print(`Watch at      ${watchUrl(this.#settings)}`);
     this.#terminal.print(`Files in      ${this.#folders.root}`);
     this.#terminal.print("Ready; Ctrl-C stops everything.");
@@ -518,6 +561,7 @@ function partsOf(
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly (readonly [PartCommand, healthUrl: string])[] {
   const { host, frontPort, rtmpPort, stateApiPort, ingestStatusPort, transcoderPort } = settings;
+  const { mediaMtx, arePublishKeysChecked } = settings;
   const api = stateApi({
     port: stateApiPort,
     hlsRoot: folders.hls,
@@ -526,26 +570,33 @@ function partsOf(
   const front = frontProxy(debian.nginx, {
     listen: listenAddress(host, frontPort),
     stateApi: `127.0.0.1:${stateApiPort}`,
-    // The stand-in has no WebRTC: port 9 is closed, and /whip answers 503.
-    webrtc: "127.0.0.1:9",
+    // nginx has no WebRTC: port 9 is closed, and /whip answers 503.
+    webrtc: mediaMtx === undefined ? "127.0.0.1:9" : `127.0.0.1:${settings.webrtcPort}`,
     hlsRoot: folders.hls,
     siteRoot: folders.site,
     tempFolder: folders.front,
     areViewersChecked: settings.areViewersChecked,
   });
-  const ingest = rtmpIngest(debian, {
-    user: folders.user,
-    rtmpListen: listenAddress(host, rtmpPort),
-    statusPort: ingestStatusPort,
-    stateApiPort,
-    transcoderPort,
-    arePublishKeysChecked: settings.arePublishKeysChecked,
-    tempFolder: folders.ingest,
-  });
+  const rtmpListen = listenAddress(host, rtmpPort);
+  const tempFolder = folders.ingest;
+  const common = { rtmpListen, stateApiPort, transcoderPort, arePublishKeysChecked, tempFolder };
+  const ingest =
+    mediaMtx === undefined
+      ? rtmpIngest(debian, { ...common, user: folders.user, statusPort: ingestStatusPort })
+      : mediaMtxIngest(mediaMtx, {
+          ...common,
+          apiPort: ingestStatusPort,
+          rtspPort: settings.rtspPort,
+          webrtcPort: settings.webrtcPort,
+          webrtcUdpListen: `${bracketed(host)}:${settings.webrtcUdpPort}`,
+          publicHost: settings.publicHost,
+        });
+  const ingestHealth = mediaMtx === undefined ? "stat" : "v3/paths/list";
   const ladders = transcoder({
     stateApiPort,
     rtmpHost: ownAddress(host),
     rtmpPort,
+    rtspPort: mediaMtx === undefined ? undefined : settings.rtspPort,
     statusPort: ingestStatusPort,
     port: transcoderPort,
     hlsRoot: folders.hls,
@@ -557,7 +608,7 @@ function partsOf(
     [api, `http://127.0.0.1:${stateApiPort}/health`],
     [front, `http://${ownAddress(host)}:${frontPort}/front-health`],
     [ladders, `http://127.0.0.1:${transcoderPort}/`],
-    [ingest, `http://127.0.0.1:${ingestStatusPort}/stat`],
+    [ingest, `http://127.0.0.1:${ingestStatusPort}/${ingestHealth}`],
   ];
 }
 

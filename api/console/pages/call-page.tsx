@@ -22,6 +22,7 @@ import { type ToolUse, usedPassages } from "../model/tool-uses.js";
 import { percentile, recordsOf, type TranscriptTurn, transcriptTurns } from "../model/turns.js";
 import { agentNameOf, type ListedAgent } from "../parts/calls/call-rows.js";
 import { saveFile } from "../parts/calls/csv-button.js";
+import { PlayPerson } from "../parts/calls/play-person.js";
 import { Waterfall } from "../parts/calls/waterfall.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { type Figure, Figures } from "../parts/figures.js";
@@ -78,15 +79,20 @@ export function EndCall({ callId }: { callId: string }) {
   );
 }
 
+/** In the address of a call whose person the viewer plays. */
+export const PLAYED = "person";
+
 interface LiveWordsProps {
   readonly callId: string;
   readonly isActive: boolean;
+  /** Whether the viewer plays the person who was called, in the sandbox. */
+  readonly isPlayed: boolean;
   /** Whether the server sends live words. */
   readonly onTold: (isPartial: boolean) => void;
 }
 
 /** The words of a call in progress as they are said. */
-export function LiveWords({ callId, isActive, onTold }: LiveWordsProps) {
+export function LiveWords({ callId, isActive, isPlayed, onTold }: LiveWordsProps) {
   const { words, isPartial } = useLiveWords(callId, isActive);
   useEffect(() => onTold(isPartial), [isPartial, onTold]);
   if (!isActive) return null;
@@ -102,6 +108,7 @@ export function LiveWords({ callId, isActive, onTold }: LiveWordsProps) {
       ) : (
         <TalkWords words={words} caller="Caller" />
       )}
+      {isPlayed ? <PlayPerson callId={callId} /> : null}
     </section>
   );
 }
@@ -572,7 +579,12 @@ function CallDetails({ call, agents, keyName, onTold }: CallDetailsProps) {
           />
         )}
       </div>
-      <LiveWords callId={call._id} isActive={call.status === "active"} onTold={onTold} />
+      <LiveWords
+        callId={call._id}
+        isActive={call.status === "active"}
+        isPlayed={search.has(PLAYED)}
+        onTold={onTold}
+      />
       <Raw call={call} />
     </>
   );

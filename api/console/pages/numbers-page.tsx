@@ -1,6 +1,6 @@
-import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { Link } from "wouter";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useEffect, useState } from "react";
+import { Link, useLocation } from "wouter";
 import { ApiError, answered, api } from "../model/api.js";
 import type { Answered, Sent } from "../model/contract-paths.js";
 import { queryClient, useAgents, useOutboundNumbers } from "../model/queries.js";
@@ -11,6 +11,7 @@ import { ConfirmButton } from "../parts/forms/confirm-dialog.js";
 import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded, Outline } from "../parts/states.js";
+import { PLAYED } from "./call-page.js";
 import { TelephonyAccounts } from "./telephony-accounts.js";
 
 type Agent = Answered<"getAgent">;
@@ -228,9 +229,13 @@ function PlaceCall({ agents, allowed: { simulated, numbers } }: PlaceCallProps) 
   const [to, setTo] = useState("");
   const [from, setFrom] = useState(numbers[0] ?? "");
   const [detectMachine, setDetectMachine] = useState(true);
+  const [isTyped, setIsTyped] = useState(false);
+  const person = simulated && isTyped ? "typed" : "scripted";
   const place = useMutation({
     mutationFn: () =>
-      answered(api.POST("/api/dashboard/calls", { body: { agentId, to, from, detectMachine } })),
+      answered(
+        api.POST("/api/dashboard/calls", { body: { agentId, to, from, detectMachine, person } }),
+      ),
   });
   const details = place.error instanceof ApiError ? place.error.details : [];
   const wrongAt = (path: string) => details.find((each) => each.path === path)?.message;
@@ -270,13 +275,22 @@ function PlaceCall({ agents, allowed: { simulated, numbers } }: PlaceCallProps) 
         value={detectMachine}
         onChange={setDetectMachine}
       />
+      {simulated ? (
+        <CheckField
+          label="I answer this call myself, by typing"
+          value={isTyped}
+          onChange={setIsTyped}
+        />
+      ) : null}
       {place.error === null ? null : <Fault error={place.error} />}
       <div className="row">
         <button type="submit" className="button main" disabled={place.isPending}>
           Place the call
         </button>
         <span role="status">
-          {place.data === undefined ? null : (
+          {place.data === undefined ? null : person === "typed" ? (
+            <AnswerByTyping callId={place.data.id} />
+          ) : (
             <>
               {simulated ? "A simulated person answers in a moment. " : "It rings in a moment. "}
               It is listed under Calls once it is answered.
@@ -286,4 +300,25 @@ function PlaceCall({ agents, allowed: { simulated, numbers } }: PlaceCallProps) 
       </div>
     </form>
   );
+}
+
+const ANSWER_POLL_MS = 400;
+/** Ten seconds: in the sandbox a person answers at once. */
+const ANSWER_POLLS_MAX = 25;
+
+/** Opens the call's page as soon as the call is answered. */
+function AnswerByTyping({ callId }: { callId: string }) {
+  const [, navigate] = useLocation();
+  const call = useQuery({
+    queryKey: ["answered", callId],
+    queryFn: () =>
+      answered(api.GET("/api/dashboard/calls/{id}", { params: { path: { id: callId } } })),
+    retry: ANSWER_POLLS_MAX,
+    retryDelay: ANSWER_POLL_MS,
+  });
+  const isAnswered = call.data !== undefined;
+  useEffect(() => {
+    if (isAnswered) navigate(`/calls/${callId}?${PLAYED}`);
+  }, [isAnswered, callId, navigate]);
+  return call.error === null ? <>Connecting you with the agent…</> : <Fault error={call.error} />;
 }

@@ -4,7 +4,13 @@ import { Link } from "wouter";
 import type { Answered } from "../model/contract-paths.js";
 import { doneSteps, FIRST_STEP_IDS, type FirstStepId } from "../model/first-steps.js";
 import { dismissGuide, isGuideDismissed } from "../model/guide-dismissal.js";
-import { useAgents, useLatestCalls, useMe, useProviders } from "../model/queries.js";
+import {
+  useAgents,
+  useLatestCalls,
+  useMe,
+  useOutboundNumbers,
+  useProviders,
+} from "../model/queries.js";
 
 interface Step {
   readonly title: string;
@@ -72,6 +78,7 @@ export function FirstSteps({ callCount, isTold }: FirstStepsProps) {
   const agents = useAgents();
   const providers = useProviders();
   const phoneCalls = usePhoneCalls(isTold);
+  const numbers = useOutboundNumbers();
   const organizationId = me.data?.organization.id ?? "";
   const [isDismissed, setDismissed] = useState(() => isGuideDismissed(organizationId));
   if (isDismissed || agents.data === undefined || providers.data === undefined) return null;
@@ -80,6 +87,8 @@ export function FirstSteps({ callCount, isTold }: FirstStepsProps) {
     providers: providers.data,
     callCount,
     phoneCallCount: phoneCalls.data?.total ?? 0,
+    inboundNumberCount: numbers.data?.inbound.length ?? 0,
+    isTelephonySimulated: numbers.data?.simulated ?? true,
   });
   const next = FIRST_STEP_IDS.find((id) => !done.has(id));
   if (next === undefined) return null;

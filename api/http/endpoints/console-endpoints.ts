@@ -40,7 +40,7 @@ export function consolePage(
 <meta name="color-scheme" content="light dark"><meta name="style-nonce" content="${nonce}">${tokens}${base}
 <link rel="icon" href="${icon}"><link rel="stylesheet" href="${style}">
 <script type="module" src="${script}"></script></head>
-<body><div id="root"></div><noscript>The console needs JavaScript. The API is described at ${basePath}/api/docs.</noscript></body></html>`,
+<body><div id="root"><div class="starting"><img src="${icon}" alt="">Parley</div></div><noscript>The console needs JavaScript. The API is described at ${basePath}/api/docs.</noscript></body></html>`,
     contentSecurityPolicy: [
       "default-src 'none'",
       "script-src 'self'",

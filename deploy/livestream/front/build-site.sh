@@ -10,8 +10,10 @@ site=deploy/livestream/front/site
 
 node_modules/esbuild/bin/esbuild $site/main.ts --bundle --format=esm --target=es2022 --minify --legal-comments=none \
   --alias:hls.js=hls.js/dist/hls.light.min.mjs --log-level=warning --outfile="$out/main.js"
+node_modules/esbuild/bin/esbuild $site/go-live.ts --bundle --format=esm --target=es2022 --minify --legal-comments=none \
+  --log-level=warning --outfile="$out/go-live.js"
 node_modules/esbuild/bin/esbuild $site/page.css --bundle --minify --log-level=warning --outfile="$out/page.css"
-cp $site/index.html $site/icon.svg "$out/"
+cp $site/index.html $site/go-live.html $site/icon.svg "$out/"
 cat node_modules/hls.js/LICENSE node_modules/valibot/LICENSE* >"$out/licenses.txt"
 # Served by another user than the one who builds.
 chmod -R a+rX "$out"

@@ -6,9 +6,47 @@ const SENTENCES = ["Hello, my name is Ada.", "Say goodbye."];
 const GREETING_MAX_MS = 5_000;
 /** A server gives a stalled reply two tries of 7 s and then apologizes. */
 const REPLY_MAX_MS = 30_000;
+/** The longest that a timer of Node can wait: the stream itself tells when it is over. */
+const WHOLE_CALL_MS = 2 ** 31 - 1;
+/** Numbers whose next call a person answers by typing; the oldest is forgotten beyond it. */
+const EXPECTED_MAX = 100;
 
-/** Somebody who was called: listens, speaks in turns and hangs up. Never rejects; returns early when the call is over. */
-export async function converse(caller: PhoneCaller): Promise<void> {
+/**
+ * The people who answer placed calls. Each follows a short script and hangs up; one whose number is expected says what is
+ * typed, and stays until the agent hangs up.
+ */
+export class PhonePeople {
+  readonly #expected = new Set<string>();
+  readonly #typing = new Map<string, PhoneCaller>();
+
+  /** The next call to this number is answered by a person whose words are typed. */
+  expectTyping(number: string): void {
+    this.#expected.delete(number);
+    this.#expected.add(number);
+    const [oldest] = this.#expected;
+    if (this.#expected.size > EXPECTED_MAX && oldest !== undefined) this.#expected.delete(oldest);
+  }
+
+  /** False when no such person is in that call. */
+  say(callSid: string, text: string): boolean {
+    const caller = this.#typing.get(callSid);
+    // The call may end before the last word: the typed words end with it.
+    caller?.say(text).catch(() => undefined);
+    return caller !== undefined;
+  }
+
+  /** What the person does who was called at `number`. Never rejects; resolves when the call is over. */
+  async talk(caller: PhoneCaller, number: string): Promise<void> {
+    if (!this.#expected.delete(number)) return followScript(caller);
+    this.#typing.set(caller.callSid, caller);
+    await caller.until(({ type }) => type === "closed", WHOLE_CALL_MS).catch(() => undefined);
+    // After a transfer that failed the same call has another stream.
+    if (this.#typing.get(caller.callSid) === caller) this.#typing.delete(caller.callSid);
+  }
+}
+
+/** Listens, speaks in turns and hangs up; returns early when the call is over. */
+async function followScript(caller: PhoneCaller): Promise<void> {
   await listen(caller, 0n, GREETING_MAX_MS);
   try {
     for (const sentence of SENTENCES) {

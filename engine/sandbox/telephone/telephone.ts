@@ -38,13 +38,15 @@ export interface Telephone {
 }
 
 /** A telephone that a simulated person answers; `talk` is what they do then. */
-export function simulatedTelephone(talk: (caller: PhoneCaller) => Promise<void>): Telephone {
+export function simulatedTelephone(
+  talk: (caller: PhoneCaller, number: string) => Promise<void>,
+): Telephone {
   return {
     isBusy: false,
     async answer(call) {
       const caller = await PhoneCaller.call(call);
       const closed = caller.until(({ type }) => type === "closed", WHOLE_CALL_MS);
-      void talk(caller);
+      void talk(caller, call.to);
       return {
         caller,
         left: closed.catch(() => undefined),

@@ -274,7 +274,7 @@ export interface TwilioSimulatorOptions {
   readonly faults?: SandboxFaults;
   readonly journal?: Journal;
   /** What a simulated person does who was called; left out, whoever has the call's `caller` speaks through it. */
-  readonly talk?: (caller: PhoneCaller) => Promise<void>;
+  readonly talk?: (caller: PhoneCaller, number: string) => Promise<void>;
 }
 
 /**

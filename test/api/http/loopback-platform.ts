@@ -17,6 +17,7 @@ import { agentLlm } from "../../../engine/calls/agent-vendors.js";
 import { CallFeed } from "../../../engine/calls/call-feed.js";
 import { CallReports } from "../../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
+import { SandboxPeople } from "../../../engine/calls/outbound/sandbox-people.js";
 import { Recordings } from "../../../engine/calls/recording/recordings.js";
 import { TelephonyAccounts } from "../../../engine/calls/telephony-accounts.js";
 import { ToolTests } from "../../../engine/calls/tool-tests.js";
@@ -304,6 +305,10 @@ async function buildServices({
       feed: closedFeed(clock),
       journal: { annotate: () => {} },
       endCall: () => false,
+    }),
+    sandboxPeople: new SandboxPeople({
+      controlUrl: "http://127.0.0.1:9/sandbox",
+      calls: database.calls,
     }),
     clientAccess: new ClientAccess({
       ...parts,

@@ -87,6 +87,7 @@ before(async () => {
     ["updateTelephonyAccount", { name: "Mine now" }],
     ["importAccountNumber", { number: "+15550102000", agentId: victimIds.agents }],
     ["transferCall", { to: "+15550100" }],
+    ["sayAsPerson", { text: "Hello." }],
     ["createAgent", { ...(await agentDraft(platform, stranger)), ...theirProvider }],
     ["updateAgent", { name: "Mine now", ...theirProvider }],
     ["testAgentTool", { name: "find", arguments: {} }],

@@ -2,7 +2,7 @@ import { elementOf, make, say } from "./element.js";
 import { AUTOMATIC, HlsPlayer, type PictureQuality, type PlayerState } from "./hls-player.js";
 import type { LiveStream } from "./live-stream.js";
 import type { PageClock } from "./page-clock.js";
-import { bestQuality, hueOf, isSoundAlone, liveForText, titleOf, viewersText } from "./wording.js";
+import { bestQuality, clockText, hueOf, isSoundAlone, titleOf, viewersText } from "./wording.js";
 
 /** A list of qualities; hidden where there is nothing to choose. */
 export class QualityMenu {
@@ -168,7 +168,7 @@ function label(button: HTMLButtonElement, text: string): void {
   button.title = text;
 }
 
-const SINCE_PERIOD_MS = 15_000;
+const CLOCK_PERIOD_MS = 1_000;
 
 const MESSAGES: Readonly<Record<PlayerState, string>> = {
   waiting: "",
@@ -188,6 +188,7 @@ export class WatchView {
   readonly #title = elementOf("watch-title", HTMLElement);
   readonly #badge = elementOf("watch-badge", HTMLElement);
   readonly #facts = elementOf("watch-facts", HTMLElement);
+  readonly #elapsed = elementOf("watch-clock", HTMLElement);
   readonly #message = elementOf("stage-message", HTMLElement);
   readonly #clock: PageClock;
   readonly #player: HlsPlayer;
@@ -216,7 +217,7 @@ export class WatchView {
       hasSound: () => this.#player.hasSound(),
     };
     new PlayerControls(controls).start(clock);
-    clock.every(SINCE_PERIOD_MS, () => this.#showFacts());
+    clock.every(CLOCK_PERIOD_MS, () => this.#showClock());
   }
 
   get key(): string | undefined {
@@ -256,6 +257,7 @@ export class WatchView {
     }
     this.#wasLive = true;
     this.#badge.hidden = false;
+    this.#showClock();
     this.#showFacts();
     this.#stage.dataset["kind"] = isSoundAlone(stream) ? "sound" : "picture";
     this.#stage.style.setProperty("--hue", String(hueOf(stream.streamKey)));
@@ -271,6 +273,7 @@ export class WatchView {
 
   #showAbsence(): void {
     this.#badge.hidden = true;
+    this.#elapsed.hidden = true;
     say(this.#facts, "");
     say(
       this.#message,
@@ -280,12 +283,19 @@ export class WatchView {
     );
   }
 
+  /** How long the broadcast has been live. */
+  #showClock(): void {
+    const stream = this.#stream;
+    this.#elapsed.hidden = stream === undefined;
+    if (stream !== undefined)
+      say(this.#elapsed, clockText(this.#clock.epochMs() - stream.startedMs));
+  }
+
   #showFacts(): void {
     const stream = this.#stream;
     if (stream === undefined) return;
     const best = bestQuality(stream);
-    const since = liveForText(stream.startedMs, this.#clock.epochMs());
-    const facts = [since, best ?? "", viewersText(stream)].filter((fact) => fact !== "");
+    const facts = [best ?? "", viewersText(stream)].filter((fact) => fact !== "");
     say(this.#facts, facts.join(" · "));
   }
 }

@@ -33,6 +33,16 @@ function durationText(passedMs: number): string {
   return days === 1 ? "1 day" : `${days} days`;
 }
 
+/** As a clock counts up: 0:07, 12:34, 1:02:03. */
+export function clockText(passedMs: number): string {
+  const seconds = Math.max(0, Math.floor(passedMs / SECOND_MS));
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  const tail = String(seconds % 60).padStart(2, "0");
+  return hours === 0
+    ? `${minutes}:${tail}`
+    : `${hours}:${String(minutes).padStart(2, "0")}:${tail}`;
+}
+
 /** The best picture that there is, as "1080p"; undefined when nothing is known. */
 export function bestQuality({ qualities }: LiveStream): string | undefined {
   const best = qualities[0];

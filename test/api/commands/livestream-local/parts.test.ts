@@ -26,7 +26,7 @@ for (const value of ["a; evil on", "a }", "$(id)", 'a"b', "a\nb"]) {
 test("missing programs and modules are named by their packages", (context) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-parts-"));
   context.after(() => rmSync(folder, { recursive: true }));
-  const find = () => findDebianParts(folder, [folder], []);
+  const find = () => findDebianParts(folder, { moduleFolders: [folder], systemFolders: [] });
   assert.deepEqual(find(), { missing: ["nginx", "libnginx-mod-rtmp", "ffmpeg"] });
   for (const name of ["nginx", "ffmpeg", "ffprobe", "ngx_rtmp_module.so"]) {
     writeFileSync(join(folder, name), "");
@@ -51,6 +51,11 @@ test("the settings have the ports of the specification, and every wrong one is n
     transcoderPort: 8_937,
     arePublishKeysChecked: false,
     areViewersChecked: false,
+    mediaMtx: undefined,
+    rtspPort: 8_554,
+    webrtcPort: 8_889,
+    webrtcUdpPort: 8_189,
+    publicHost: undefined,
   });
   assert.equal(parseLocalSettings({ PUBLISH_KEYS: "a=b" }).arePublishKeysChecked, true);
   for (const host of ["::", "::1", "127.0.0.1"])
