@@ -8,6 +8,10 @@ import { parse } from "yaml";
  * Started in place of MediaMTX's program, with the path of its configuration: answers its control API and its WHIP endpoint, runs the
  * hook of a path that becomes ready, and prints what it was told. It has no media.
  */
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
 const Config = v.looseObject({
   api: v.literal(true),
   webrtc: v.literal(true),
@@ -19,7 +23,7 @@ const published = new Set<string>();
 function serve(setting: string, answer: RequestListener): void {
   const [host, port] = (process.env[setting] ?? "").split(":");
   createServer((request, response) => {
-    console.log(`${request.method} ${request.url}`);
+    print(`${request.method} ${request.url}`);
     answer(request, response);
   }).listen(Number(port), host);
 }
@@ -45,5 +49,5 @@ serve("MTX_WEBRTCADDRESS", (request, response) => {
       exec(runOnReady);
   }
 });
-console.log(`paths: ${Object.keys(config.paths).join(" ")}`);
-console.log(`keys: ${process.env["MTX_AUTHMETHOD"]}, ${process.env["MTX_AUTHHTTPADDRESS"]}`);
+print(`paths: ${Object.keys(config.paths).join(" ")}`);
+print(`keys: ${process.env["MTX_AUTHMETHOD"]}, ${process.env["MTX_AUTHHTTPADDRESS"]}`);

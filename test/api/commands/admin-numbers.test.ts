@@ -37,7 +37,7 @@ test("numbers are allowed, listed and revoked while a server runs", async () => 
 
   await admin("number", "allow", email, "+15550300002", "telnyx");
   const agent = await server.agent(customer, { name: "Reception" });
-  await server.tenancy.phoneNumbers.assignAgent(tenant, "+15550300002", agent.id);
+  await server.tenancy.phoneNumbers.assign(tenant, "+15550300002", { agentId: agent.id });
   assert.match(
     (await admin("number", "list")).output,
     /^\+15550300002 .* Customer +telnyx +Reception /m,

@@ -303,6 +303,7 @@ test("a new watcher gets the words that are in no stored turn, also while a turn
     });
   const present = (...words: readonly TranscriptWords[]) => ({
     type: "present",
+    isMuted: false,
     callId: "call",
     words,
   });

@@ -15,7 +15,7 @@ test("a broadcast beyond what the machine takes at once is refused with the reas
   broadcast.published = [ALICE, BOB, CAROL];
   await broadcast.transcoder.poll();
   const [refused] = await broadcast.untilHealth(isRefused("carol"));
-  const reason = `this machine takes ${BROADCASTS_MAX} broadcasts at once: see BROADCASTS_MAX`;
+  const reason = `this machine has reached its limit of ${BROADCASTS_MAX} broadcasts: see BROADCASTS_MAX`;
   assert.deepEqual(refused, { streamKey: "carol", state: "refused", rungs: [], reason });
   broadcast.clock.advance(1_000);
   await broadcast.transcoder.poll();
