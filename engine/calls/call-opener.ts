@@ -284,7 +284,7 @@ export interface OpenRequest {
 }
 
 /** The event of a refusal is stored within milliseconds; after this time a slower store no longer delays the caller. */
-const REFUSAL_STORED_MAX_MS = 1_000;
+const REFUSAL_STORED_MAX_MS = 5_000;
 /** Refusals without an event: the store refuses writes, or the call has a record with its end. */
 const UNREPORTED_REFUSALS: ReadonlySet<string> = new Set<RefusalReason>([
   "storeFailing",

@@ -121,7 +121,10 @@ export class WhipPublisher {
       case "failed":
         this.#retry("lost");
         break;
-      default:
+      case "new":
+      case "connecting":
+      case "closed":
+        break;
     }
   }
 
