@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, normalize } from "node:path";
 import type { Logger } from "../../engine/log.js";
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { ConfiguredVendors } from "../../engine/tenancy/providers/vendor-preference.js";
@@ -51,6 +51,9 @@ export function announce(settings: OperatorSettings, server: StartedServer, log:
   }
 }
 
+/** As `config.ts` has it: commands find the data there without being told. */
+const DEFAULT_DATA_DIR = "data";
+
 /** For a developer's terminal. */
 export function banner(
   { host, publicBaseUrl, dataDir }: OperatorSettings,
@@ -68,9 +71,11 @@ export function banner(
   if (sandboxUrl !== undefined) lines.push(`  sandbox     ${sandboxUrl}/faults`);
   if (demo !== undefined) {
     const own = port === 8080 ? "" : ` --url ${base}`;
+    // A terminal of its own does not have this server's environment.
+    const folder = normalize(dataDir) === DEFAULT_DATA_DIR ? "" : `DATA_DIR=${dataDir} `;
     if (usesSandbox) {
-      lines.push(`  first call  npm run call${own === "" ? "" : ` --${own}`}`);
-      lines.push(`  telephone   npm run call -- --phone${own}`);
+      lines.push(`  first call  ${folder}npm run call${own === "" ? "" : ` --${own}`}`);
+      lines.push(`  telephone   ${folder}npm run call -- --phone${own}`);
     } else lines.push("  first call  open the console, press Talk and speak");
     lines.push(
       `  demo user   ${demo.email}, password and API key in ${join(dataDir, "demo.json")}`,

@@ -21,7 +21,10 @@ import { vendorWords } from "../tenancy/providers/vendor-words.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
 import { VendorError } from "../vendors/contracts.js";
-import { namesPrivateHost } from "../vendors/transport/private-addresses.js";
+import {
+  namesPrivateHost,
+  PUBLIC_ADDRESS_EXPECTED,
+} from "../vendors/transport/private-addresses.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 
 const RETRY_AFTER_SEC = 10;
@@ -294,7 +297,7 @@ export class TelephonyAccounts implements CallControlApis {
     if (!URL.canParse(address)) return [{ path, message: "expected an http or https address" }];
     const url = new URL(address);
     if (namesPrivateHost(url)) {
-      const message = "expected a public address, not a private, loopback or link-local one";
+      const message = PUBLIC_ADDRESS_EXPECTED;
       return [{ path, message }];
     }
     if (vendorHost === undefined) return [];

@@ -10,7 +10,10 @@ import { RequestError } from "../request-error.js";
 import { requireDocuments } from "../tenancy/agents/agent-documents.js";
 import { auditEntry } from "../tenancy/audit-entry.js";
 import type { Clock } from "../time/clock.js";
-import { namesPrivateHost } from "../vendors/transport/private-addresses.js";
+import {
+  namesPrivateHost,
+  PUBLIC_ADDRESS_EXPECTED,
+} from "../vendors/transport/private-addresses.js";
 import type { DocumentReader } from "./document-reader.js";
 import type { DocumentFormat } from "./document-text.js";
 import { questionTerms } from "./search-terms.js";
@@ -131,7 +134,7 @@ export class Knowledge {
   async addUrl(orgId: string, input: UrlInput, actor: AuditActor): Promise<DocumentView> {
     const { url, name = url, refreshHours = 0 } = input;
     if (!this.#options.allowPrivateAddresses && namesPrivateHost(new URL(url))) {
-      const message = "expected a public address, not a private, loopback or link-local one";
+      const message = PUBLIC_ADDRESS_EXPECTED;
       throw new RequestError("invalid_request", `url: ${message}`, {
         details: [{ path: "url", message }],
       });

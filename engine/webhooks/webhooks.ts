@@ -11,7 +11,10 @@ import { RequestError } from "../request-error.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import { auditEntry, changedFields } from "../tenancy/audit-entry.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
-import { namesPrivateHost } from "../vendors/transport/private-addresses.js";
+import {
+  namesPrivateHost,
+  PUBLIC_ADDRESS_EXPECTED,
+} from "../vendors/transport/private-addresses.js";
 import { newWebhookSecret, openSecrets, sealSecrets } from "./webhook-secrets.js";
 
 export const ENDPOINTS_MAX = 10;
@@ -254,7 +257,7 @@ export class Webhooks {
 
   #requirePublic(url: string): void {
     if (this.#options.allowPrivateAddresses || !namesPrivateHost(new URL(url))) return;
-    const message = "expected a public address, not a private, loopback or link-local one";
+    const message = PUBLIC_ADDRESS_EXPECTED;
     throw new RequestError("invalid_request", `url: ${message}`, {
       details: [{ path: "url", message }],
     });

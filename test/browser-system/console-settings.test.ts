@@ -44,7 +44,7 @@ test("a key is made and shown once, opens what it was made for, and nothing once
   const rawKey = (await shown.locator("code").textContent()) ?? "";
   assert.deepEqual(await barriers(viewer), []);
   assert.equal(await statusWith(rawKey), 200);
-  await shown.getByRole("button", { name: "I have it" }).click();
+  await shown.getByRole("button", { name: "Done" }).click();
   const row = page.getByRole("row").filter({ hasText: NAME });
   await row.getByText("opens dashboard").waitFor();
   assert.ok(!(await page.content()).includes(rawKey), "it is shown once");
@@ -147,7 +147,7 @@ test("a call is placed where it may be, and stands under Calls with what became 
   const customer = await server.customer();
   const agent = await server.agent(customer);
   const { page, faults } = await visit("/numbers", customer);
-  await page.getByLabel("Calls", { exact: true }).fill(BUSY);
+  await page.getByLabel("Number to call").fill(BUSY);
   await page.getByLabel("From", { exact: true }).fill(FROM);
   const place = page.getByRole("button", { name: "Place the call" });
   await place.click();
@@ -165,7 +165,7 @@ test("a call is placed where it may be, and stands under Calls with what became 
     return found?.agentId === agent.id ? found : undefined;
   });
   await page.getByLabel("From", { exact: true }).selectOption(FROM);
-  await page.getByLabel("Calls", { exact: true }).fill(BUSY);
+  await page.getByLabel("Number to call").fill(BUSY);
   await place.click();
   await page.getByText("It rings in a moment").waitFor();
   assert.equal((await server.endedCall(customer)).metadata["endReason"], "busy");

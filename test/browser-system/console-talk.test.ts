@@ -60,7 +60,7 @@ test("who has no microphone is told so beside the editor, goes on in writing, an
   await page.getByRole("heading", { level: 1, name: NAME }).waitFor();
   await page.locator(".talk-button").click();
   await page.getByRole("alert").filter({ hasText: "No microphone was found." }).waitFor();
-  await page.getByText("Waits for your words").waitFor();
+  await page.getByText("Listening", { exact: true }).waitFor();
   const words = page.getByRole("log", { name: "What is said" });
   await words.locator("span:not(.guess)").filter({ hasText: HEARD }).waitFor();
   assert.deepEqual(await barriers(viewer), []);
@@ -151,7 +151,7 @@ test("who talks to an agent sees the words, what was never heard struck out, and
     .first()
     .waitFor();
   await isAnswered;
-  await page.getByRole("heading", { name: "What you waited for" }).waitFor();
+  await page.getByRole("heading", { name: "Wait for each reply" }).waitFor();
   // Both replies have theirs while the call goes on.
   await page.locator(".waterfall").nth(1).waitFor();
   await page.locator(".talk-button").click();
@@ -171,7 +171,7 @@ test("who talks to an agent sees the words, what was never heard struck out, and
     .waitFor();
   const unheard = page.locator("s").filter({ hasText: /Number \d+\./ });
   assert.ok((await unheard.count()) > 0, "what was never heard is struck out here, too");
-  await page.getByText("end of speech known").first().waitFor();
+  await page.getByText("end of speech detected").first().waitFor();
   await page.getByRole("button", { name: "Play" }).click();
   await page.getByRole("button", { name: "Pause" }).waitFor();
   assert.deepEqual(await barriers(viewer), []);

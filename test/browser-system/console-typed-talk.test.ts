@@ -25,7 +25,7 @@ test("with a simulated STT Talk says so first, asks for no microphone, and answe
   await page.goto(`${server.url}/console/talk`);
   await page.getByText("You type and the agent answers by voice").waitFor();
   await page.getByRole("button", { name: "Start" }).click();
-  await page.getByText("Waits for your words").waitFor();
+  await page.getByText("Listening", { exact: true }).waitFor();
   const focused = await page.evaluate(`document.activeElement.getAttribute("aria-label")`);
   assert.equal(focused, "Type to the agent");
   await page.keyboard.type("My name is Ada.");
@@ -58,7 +58,7 @@ test("the person whom the agent calls in the sandbox is played by typing", async
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
   await page.goto(`${server.url}/console/numbers`);
-  await page.getByLabel("Calls", { exact: true }).fill("+15550101234");
+  await page.getByLabel("Number to call").fill("+15550101234");
   await page.getByLabel("From", { exact: true }).fill("+15550109999");
   await page.getByLabel("I answer this call myself, by typing").check();
   await page.getByRole("button", { name: "Place the call" }).click();

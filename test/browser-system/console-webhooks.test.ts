@@ -41,7 +41,7 @@ test("an endpoint is added, tested, changed, gets a new secret, and is removed",
   await add.click();
   const shown = page.getByRole("dialog", { name: "The secret of the endpoint" });
   const secret = (await shown.locator("code").textContent()) ?? "";
-  await shown.getByRole("button", { name: "I have it" }).click();
+  await shown.getByRole("button", { name: "Done" }).click();
   assert.ok(!(await page.content()).includes(secret), "it is shown once");
   await page.getByRole("cell", { name: "call.started", exact: true }).waitFor();
   assert.deepEqual(await barriers(viewer), []);
@@ -62,7 +62,7 @@ test("an endpoint is added, tested, changed, gets a new secret, and is removed",
   const rotated = page.getByRole("dialog", { name: "The new secret" });
   const next = (await rotated.locator("code").textContent()) ?? "";
   assert.notEqual(next, secret);
-  await rotated.getByRole("button", { name: "I have it" }).click();
+  await rotated.getByRole("button", { name: "Done" }).click();
 
   await page.getByRole("button", { name: "Change" }).click();
   await page.getByLabel("tool.completed", { exact: true }).check();

@@ -56,7 +56,7 @@ test("whoever has just installed it hears a reply in the browser within two minu
   await page.goto(address);
   await page.getByRole("link", { name: "Talk", exact: true }).first().click();
   await page.locator(".talk-button").click();
-  await page.getByText("Waits for your words").waitFor();
+  await page.getByText("Listening", { exact: true }).waitFor();
   await page.keyboard.type("My name is Ada.");
   await page.keyboard.press("Enter");
   const words = page.getByRole("log", { name: "What is said" });

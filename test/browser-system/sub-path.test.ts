@@ -102,7 +102,7 @@ test("the console works below a sub-path, on each of its pages and after a reloa
   await page.getByText(`${base}/api/telephony/voice`).waitFor();
   await page.goto(`${base}/console/talk/${id}`);
   await page.locator(".talk-button").click();
-  await page.getByText("Waits for your words").waitFor();
+  await page.getByText("Listening", { exact: true }).waitFor();
   await page.locator(".talk-button").click();
   assert.deepEqual(viewer.faults, []);
 });

@@ -2,7 +2,7 @@ import { type ToolUse, usedTools } from "./tool-uses.js";
 
 /** The parts of a caller's wait in the order of time, as the record of a turn names them. */
 export const WAIT_PARTS = [
-  { key: "sttMs", label: "end of speech known" },
+  { key: "sttMs", label: "end of speech detected" },
   { key: "llmFirstTokenMs", label: "model’s first token" },
   { key: "llmSentenceMs", label: "first sentence" },
   { key: "ttsFirstByteMs", label: "voice’s first byte" },

@@ -359,7 +359,7 @@ export function Transcript({ turns, nowSec, onMoment }: TranscriptProps) {
   const longestMs = Math.max(...turns.map(({ wait }) => wait?.totalMs ?? 0));
   return (
     <section className="stack tight">
-      <h2>What was said, and heard</h2>
+      <h2>Transcript</h2>
       <ol className="transcript card" ref={list}>
         {turns.map((turn, index) => (
           <li

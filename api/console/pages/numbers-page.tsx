@@ -175,7 +175,7 @@ function Inbound({ agents }: { agents: readonly Agent[] }) {
   return (
     <>
       <p>
-        At the company that has your number, set the address for incoming calls to this, with an{" "}
+        At your telephony provider, set the address for incoming calls to this, with an{" "}
         <Link href="/settings/keys">API key</Link> of the scope “voice”. Twilio, SignalWire, Plivo,
         Telnyx, Vonage and jambonz are supported. Without <code>agent_id</code>, the agent of the
         called number answers.
@@ -250,7 +250,7 @@ function PlaceCall({ agents, allowed: { simulated, numbers } }: PlaceCallProps) 
       <div className="grid2">
         <SelectField label="Agent" value={agentId} onChange={setAgentId} options={options} />
         <TextField
-          {...{ label: "Calls", hint, value: to, onChange: setTo, wrong: wrongAt("to") }}
+          {...{ label: "Number to call", hint, value: to, onChange: setTo, wrong: wrongAt("to") }}
           type="tel"
           required
         />

@@ -82,8 +82,8 @@ function Made({ agentId }: { agentId: string }) {
           <section className="card stack">
             <h2>3. Put it on a number</h2>
             <p>
-              At the company that has your number, set the address for incoming calls to this, with
-              an <Link href="/settings/keys">API key</Link> of the scope “voice”.
+              At your telephony provider, set the address for incoming calls to this, with an{" "}
+              <Link href="/settings/keys">API key</Link> of the scope “voice”.
             </p>
             <code className="secret">
               {SERVER_URL}/api/telephony/voice?api_key=vk_…&amp;agent_id={agentId}

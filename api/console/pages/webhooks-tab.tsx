@@ -42,7 +42,7 @@ export function WebhooksTab() {
         {(all) =>
           all.length === 0 ? (
             <Empty title="No webhook endpoint yet">
-              <p>Your own systems learn from one that a call has begun, ended or failed.</p>
+              <p>An endpoint of yours receives an event when a call starts, ends or fails.</p>
               {button}
             </Empty>
           ) : (

@@ -15,7 +15,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   durationLimit: "it reached its maximum length",
   organizationEnded: "ended from the console",
   suspended: "the organization was suspended",
-  callerIdle: "the caller said nothing",
+  callerIdle: "the caller was silent",
   callerTooSlow: "the caller's connection was too slow",
   callerTooFast: "the caller's client sent audio faster than real time",
   callerProtocol: "the caller's client broke the protocol",

@@ -3,7 +3,10 @@ import type { AgentRecord } from "../../../storage/records.js";
 import type { McpAuth, McpServer } from "../../../storage/tenancy/mcp-server.js";
 import { RequestError } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
-import { namesPrivateHost } from "../../vendors/transport/private-addresses.js";
+import {
+  namesPrivateHost,
+  PUBLIC_ADDRESS_EXPECTED,
+} from "../../vendors/transport/private-addresses.js";
 import { type Headers, inLowerCase } from "./agent-tools.js";
 
 type ClientCredentials = Extract<McpAuth, { type: "clientCredentials" }>;
@@ -152,7 +155,7 @@ export function requirePublicMcpServers(inputs: readonly McpServerInput[]): void
     }
     for (const [path, address] of places) {
       if (!namesPrivateHost(new URL(address))) continue;
-      const message = "expected a public address, not a private, loopback or link-local one";
+      const message = PUBLIC_ADDRESS_EXPECTED;
       throw fieldError(path, message);
     }
   }

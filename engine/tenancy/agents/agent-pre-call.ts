@@ -3,7 +3,10 @@ import * as v from "valibot";
 import type { AgentPreCall, AgentRecord } from "../../../storage/records.js";
 import { RequestError } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
-import { namesPrivateHost } from "../../vendors/transport/private-addresses.js";
+import {
+  namesPrivateHost,
+  PUBLIC_ADDRESS_EXPECTED,
+} from "../../vendors/transport/private-addresses.js";
 import { type Headers, inLowerCase } from "./agent-tools.js";
 
 /** The request before a call as its author gives it. Headers and secret that are left out stay as they are. */
@@ -81,7 +84,7 @@ function unmasked(why: string): RequestError {
 export function requirePublicPreCall(input: PreCallInput | null | undefined): void {
   if (!input || !namesPrivateHost(new URL(input.url))) return;
   const path = "preCall.url";
-  const message = "expected a public address, not a private, loopback or link-local one";
+  const message = PUBLIC_ADDRESS_EXPECTED;
   throw new RequestError("invalid_request", `${path}: ${message}`, {
     details: [{ path, message }],
   });

@@ -3,7 +3,10 @@ import type { AgentRecord } from "../../../storage/records.js";
 import type { AgentTool, HttpTool } from "../../../storage/tenancy/agent-tool.js";
 import { RequestError } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
-import { namesPrivateHost } from "../../vendors/transport/private-addresses.js";
+import {
+  namesPrivateHost,
+  PUBLIC_ADDRESS_EXPECTED,
+} from "../../vendors/transport/private-addresses.js";
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -68,7 +71,7 @@ export function sealedTools(
 export function requirePublicTools(tools: readonly AgentToolInput[]): void {
   const details = tools.flatMap((tool, index) => {
     if (tool.type !== "http" || !namesPrivateHost(new URL(tool.url))) return [];
-    const message = "expected a public address, not a private, loopback or link-local one";
+    const message = PUBLIC_ADDRESS_EXPECTED;
     return [{ path: `tools.${index}.url`, message }];
   });
   if (details.length === 0) return;

@@ -7,7 +7,10 @@ import type {
 } from "../../../storage/records.js";
 import type { FieldFault } from "../../request-error.js";
 import { vendorSettingFaults } from "../../vendors/registry.js";
-import { namesPrivateHost } from "../../vendors/transport/private-addresses.js";
+import {
+  namesPrivateHost,
+  PUBLIC_ADDRESS_EXPECTED,
+} from "../../vendors/transport/private-addresses.js";
 
 /** A new provider of an organization, as its user gives it. */
 export interface ProviderInput {
@@ -60,7 +63,7 @@ export function privateUrlFaults({ baseUrl }: JsonObject): readonly FieldFault[]
   const url = new URL(baseUrl);
   // A scheme that no vendor has is a fault of its own.
   if (!/^(?:http|ws)s?:$/.test(url.protocol) || !namesPrivateHost(url)) return [];
-  const message = "expected a public address, not a private, loopback or link-local one";
+  const message = PUBLIC_ADDRESS_EXPECTED;
   return [{ path: "settings.baseUrl", message }];
 }
 

@@ -43,6 +43,10 @@ const PRIVATE_IPV6: readonly (readonly [string, number])[] = [
 ];
 
 /** Thrown while connecting, before a byte is sent. */
+/** What is wrong with an address that a user has typed. Its remedy is the operator's. */
+export const PUBLIC_ADDRESS_EXPECTED =
+  "expected a public address, not a private, loopback or link-local one: these need the server's setting ALLOW_PRIVATE_PROVIDERS=true";
+
 export class PrivateAddressError extends ParleyError {
   override readonly name = "PrivateAddressError";
   readonly code = "private_address";

@@ -93,6 +93,14 @@ test("a developer gets a banner with the version and the first call", () => {
   ]);
 });
 
+test("the commands of the banner find data in another folder, from a terminal of their own", () => {
+  const demo = { email: "demo@localhost" };
+  const settings = { ...SETTINGS, publicBaseUrl: undefined, dataDir: "/srv/parley" };
+  const text = banner(settings, { ...SERVER, usesSandbox: true, configured: NO_VENDORS, demo });
+  assert.match(text, /^ {2}first call {2}DATA_DIR=\/srv\/parley npm run call$/m);
+  assert.match(text, /^ {2}telephone {3}DATA_DIR=\/srv\/parley npm run call -- --phone$/m);
+});
+
 test("with real vendors the first call is a person's: npm run call speaks in tones", () => {
   const text = banner(SETTINGS, { ...SERVER, demo: { email: "demo@localhost" } });
   assert.match(text, /first call {2}open the console, press Talk and speak/);

@@ -28,8 +28,8 @@ export function Attention({ callsMax, isTold, isShownEmpty }: AttentionProps) {
         {({ items }) =>
           items.length === 0 ? (
             <p className="soft">
-              None. Calls come here that failed, were interrupted often, had the caller wait for
-              long, or heard nothing.
+              None. Calls appear here if they failed, were interrupted often, kept the caller
+              waiting, or had no words from the caller.
             </p>
           ) : (
             <CallRows calls={items} agents={agents.data} endingOf={attentionWords} />

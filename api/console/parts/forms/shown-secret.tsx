@@ -19,7 +19,7 @@ export function ShownSecret({ title, secret, about, onClose }: ShownSecretProps)
       <div className="row end">
         <CopyButton text={secret} />
         <button type="button" className="button main" onClick={onClose}>
-          I have it
+          Done
         </button>
       </div>
     </Dialog>

@@ -135,7 +135,7 @@ export function TalkRecord({ id }: { id: string }) {
   const longestMs = Math.max(...waits.map(({ totalMs }) => totalMs), 0);
   return (
     <section className="stack">
-      {waits.length === 0 ? null : <h3>What you waited for</h3>}
+      {waits.length === 0 ? null : <h3>Wait for each reply</h3>}
       {waits.map((wait, index) => (
         <Waterfall key={index} wait={wait} longestMs={longestMs} />
       ))}
@@ -148,7 +148,7 @@ const STATES = {
   idle: "Not in a call",
   connecting: "Connecting",
   listening: "Listens",
-  thinking: "Thinks",
+  thinking: "Thinking",
   speaking: "Speaks. Interrupt by speaking",
   reconnecting: "The connection broke. Trying again",
   ended: "The call has ended",
@@ -157,8 +157,8 @@ const STATES = {
 /** Where the microphone brings nothing. */
 const WRITTEN_STATES: Readonly<Record<keyof typeof STATES, string>> = {
   ...STATES,
-  listening: "Waits for your words",
-  speaking: "Speaks",
+  listening: "Listening",
+  speaking: "Speaking",
 };
 
 /** A call with the agent, with the microphone of this computer. */
