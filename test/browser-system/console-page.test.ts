@@ -158,7 +158,7 @@ test("calls are found by what was said in them, by their day and number, and by 
   await page.getByText("20 calls").waitFor();
   await page.getByRole("button", { name: "Needs attention" }).click();
   await page.getByText("1 call", { exact: true }).waitFor();
-  await page.getByText("the caller said nothing").waitFor();
+  await page.getByText("the caller was silent").waitFor();
   await page.getByRole("button", { name: "Needs attention" }).click();
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
   await page.getByRole("button", { name: "More filters" }).click();

@@ -3,7 +3,14 @@ import { type FormEvent, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { ApiError, answered, api } from "../model/api.js";
 import type { Answered, Sent } from "../model/contract-paths.js";
-import { queryClient, useAgents, useOutboundNumbers } from "../model/queries.js";
+import {
+  queryClient,
+  useAgents,
+  useOutboundNumbers,
+  useTelephonyAccounts,
+  useTelephonyVendors,
+} from "../model/queries.js";
+import { isKnown } from "../model/query-state.js";
 import { SERVER_URL } from "../model/server-address.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { type Figure, Figures } from "../parts/figures.js";
@@ -21,8 +28,14 @@ type Allowed = Answered<"getOutboundNumbers">;
 export function NumbersPage() {
   const agents = useAgents();
   const allowed = useOutboundNumbers();
+  const accounts = useTelephonyAccounts();
+  const vendors = useTelephonyVendors();
+  // Accounts that come later push away what stands below them.
+  const areAccountsKnown = isKnown(accounts) && isKnown(vendors);
   const data =
-    agents.data && allowed.data ? { all: agents.data, numbers: allowed.data } : undefined;
+    agents.data && allowed.data && areAccountsKnown
+      ? { all: agents.data, numbers: allowed.data }
+      : undefined;
   const error = agents.error ?? allowed.error;
   const refetch = () => Promise.all([agents.refetch(), allowed.refetch()]);
   return (
