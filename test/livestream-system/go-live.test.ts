@@ -121,7 +121,7 @@ test("an ingest without WebRTC, and one that refuses, are said in words, and the
   const { page } = viewer;
   await page.getByLabel("Name of the stream").fill("alpha");
   await page.getByRole("button", { name: "Go live" }).click();
-  await viewer.untilText("#message", /accepts no broadcasts from browsers/);
+  await viewer.untilText("#message", /accepts no broadcasts from browsers now/);
   await RecordingUpstream.start(context, front.webrtcPort, (_, response) => {
     response.writeHead(401).end();
   });

@@ -8,6 +8,8 @@ const GREETING_MAX_MS = 5_000;
 const REPLY_MAX_MS = 30_000;
 /** The longest that a timer of Node can wait: the stream itself tells when it is over. */
 const WHOLE_CALL_MS = 2 ** 31 - 1;
+/** A call that was placed is answered, or has failed, by then. */
+const EXPECTED_MAX_NS = 60_000_000_000n;
 /** Numbers whose next call a person answers by typing; the oldest is forgotten beyond it. */
 const EXPECTED_MAX = 100;
 
@@ -16,14 +18,15 @@ const EXPECTED_MAX = 100;
  * typed, and stays until the agent hangs up.
  */
 export class PhonePeople {
-  readonly #expected = new Set<string>();
+  /** Until when the next call to each number is answered by typing. */
+  readonly #expected = new Map<string, bigint>();
   readonly #typing = new Map<string, PhoneCaller>();
 
   /** The next call to this number is answered by a person whose words are typed. */
   expectTyping(number: string): void {
     this.#expected.delete(number);
-    this.#expected.add(number);
-    const [oldest] = this.#expected;
+    this.#expected.set(number, process.hrtime.bigint() + EXPECTED_MAX_NS);
+    const [oldest] = this.#expected.keys();
     if (this.#expected.size > EXPECTED_MAX && oldest !== undefined) this.#expected.delete(oldest);
   }
 
@@ -37,7 +40,9 @@ export class PhonePeople {
 
   /** What the person does who was called at `number`. Never rejects; resolves when the call is over. */
   async talk(caller: PhoneCaller, number: string): Promise<void> {
-    if (!this.#expected.delete(number)) return followScript(caller);
+    const untilNs = this.#expected.get(number) ?? 0n;
+    this.#expected.delete(number);
+    if (process.hrtime.bigint() > untilNs) return followScript(caller);
     this.#typing.set(caller.callSid, caller);
     await caller.until(({ type }) => type === "closed", WHOLE_CALL_MS).catch(() => undefined);
     // After a transfer that failed the same call has another stream.

@@ -12,7 +12,7 @@ const STATES: Readonly<Record<PublisherState, string>> = {
 const FAULTS: Readonly<Record<PublishFault, string>> = {
   refused: "The server refused this broadcast: check the name and the key, or choose another name.",
   noWebRtc:
-    "This server accepts no broadcasts from browsers. Broadcast by RTMP, for example with OBS, instead.",
+    "This server accepts no broadcasts from browsers now. Try again in a minute, or broadcast by RTMP, for example with OBS.",
   unreachable: "The server cannot be reached. Check your connection, then go live again.",
   lost: "The connection was lost and did not come back. Go live again.",
 };
@@ -35,6 +35,8 @@ const watchLink = elementOf("watch-link", HTMLAnchorElement);
 let media: MediaStream | undefined;
 let publisher: WhipPublisher | undefined;
 let liveSinceMs: number | undefined;
+/** While the browser asks for permission: a second click must not start a second broadcast. */
+let isStarting = false;
 
 /** Opens camera and microphone as chosen; a machine without a camera sends sound alone. */
 async function openMedia(): Promise<MediaStream | undefined> {
@@ -99,7 +101,11 @@ function publishUrl(): string {
 }
 
 async function goLive(): Promise<void> {
+  isStarting = true;
+  show();
   if (media === undefined) await showPreview();
+  isStarting = false;
+  show();
   if (media === undefined) return;
   publisher = new WhipPublisher(
     publishUrl(),
@@ -133,6 +139,7 @@ function show(): void {
   watchLink.hidden = !isLive;
   watchLink.href = `/#/${name.value}`;
   for (const field of [name, key]) field.disabled = publisher !== undefined;
+  button.disabled = isStarting;
   say(button, publisher === undefined ? "Go live" : "Stop");
   document.title = isLive ? `Live: ${titleOf(name.value)} – Parley Live` : "Go live – Parley Live";
   showClock();
@@ -146,6 +153,7 @@ function showClock(): void {
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
+  if (isStarting) return;
   if (publisher === undefined) void goLive();
   else {
     publisher.stop();

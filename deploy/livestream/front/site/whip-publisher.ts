@@ -30,10 +30,12 @@ export class WhipPublisher {
   #sessionUrl: string | undefined;
   #cancelTimer: CancelTimer = () => undefined;
   #retries = 0;
+  #hasBeenLive = false;
 
   constructor(url: string, media: MediaStream, listener: PublisherListener, clock: PageClock) {
     this.#url = url;
-    this.#media = media;
+    // A stream of its own: its tracks change with the chosen devices.
+    this.#media = new MediaStream(media.getTracks());
     this.#listener = listener;
     this.#clock = clock;
   }
@@ -49,8 +51,12 @@ export class WhipPublisher {
     this.#disconnect();
   }
 
-  /** Other sound or pictures from now on, in the same session. */
+  /** Other sound or pictures from now on, in the same session and in those after a reconnect. */
   async replaceTrack(track: MediaStreamTrack): Promise<void> {
+    for (const old of this.#media.getTracks()) {
+      if (old.kind === track.kind) this.#media.removeTrack(old);
+    }
+    this.#media.addTrack(track);
     const sender = this.#connection?.getSenders().find((each) => each.track?.kind === track.kind);
     await sender?.replaceTrack(track);
   }
@@ -99,10 +105,13 @@ export class WhipPublisher {
     });
   }
 
-  /** A refused offer stays refused; an ingest that is down may come back. */
+  /**
+   * A wrong key stays wrong. After a lost network the ingest may still have the old session, and refuses another one until it has
+   * noticed; an ingest that is down may come back.
+   */
   #onRefusal(status: number): void {
-    if (status === 502 || status === 504) this.#retry("unreachable");
-    else if (status === 503 && this.#retries > 0) this.#retry("unreachable");
+    const isKeyWrong = status === 401 || status === 403;
+    if (this.#hasBeenLive && !isKeyWrong) this.#retry("unreachable");
     else this.#fail(status === 503 || status === 404 ? "noWebRtc" : "refused");
   }
 
@@ -112,6 +121,7 @@ export class WhipPublisher {
     switch (connection.connectionState) {
       case "connected":
         this.#retries = 0;
+        this.#hasBeenLive = true;
         this.#listener.onState("live");
         break;
       case "disconnected":
