@@ -1,6 +1,6 @@
 #!/bin/sh
 # Removes from a node_modules folder what this machine's Node never loads: uWebSockets.js of other systems and versions
-# (128 MB), and what SQLite was compiled from. Run it with the Node that is to run Parley.
+# (128 MB), what SQLite was compiled from, and packages' type declarations and source maps. Run it with the Node that is to run Parley.
 #   prune-binaries.sh [FOLDER]     ./node_modules unless it is given
 set -eu
 modules=${1:-node_modules}
@@ -44,3 +44,6 @@ for package in "$packages"/*; do
 done
 find "$packages" -xtype l -delete
 find "$packages" -mindepth 1 -type d -empty -delete
+
+# Compilers and debuggers read these; Node does not.
+find "$modules/" -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) -delete
