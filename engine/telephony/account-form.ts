@@ -25,8 +25,8 @@ export interface AccountForm {
   webhookKeys?(values: AccountValues): Partial<WebhookKeys>;
   /** The API's address is the organization's to name: it leads to no private network. */
   readonly namesAddress: boolean;
-  /** What the host of such an address has to be, where all of them are the vendor's. */
-  readonly vendorHost?: RegExp;
+  /** Where all such addresses are the vendor's: whether this one is, or is the one that the operator has set. */
+  isVendorAddress?(url: URL, installation: CallControlSettings): boolean;
   /**
    * Whether the address of the API is the vendor's own, so that its list of numbers proves whose they are. A server that the
    * organization runs could list anybody's.

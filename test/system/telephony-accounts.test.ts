@@ -96,6 +96,7 @@ before(async () => {
     TWILIO_ACCOUNT_SID: `AC${"9e".repeat(16)}`,
     TWILIO_AUTH_TOKEN: "the-installations-token",
     TWILIO_BASE_URL: urls.get("twilio") ?? "",
+    SIGNALWIRE_BASE_URL: urls.get("signalwire") ?? "",
     TELNYX_BASE_URL: urls.get("telnyx") ?? "",
     PLIVO_BASE_URL: urls.get("plivo") ?? "",
     VONAGE_BASE_URL: urls.get("vonage") ?? "",
@@ -123,11 +124,14 @@ function accountAt(vendor: Vendor, secret = "key") {
       settings: { projectId: "project", baseUrl },
       credentials: { apiToken: secret, signingKey: "signing" },
     },
-    telnyx: { settings: { texmlAppId: "17" }, credentials: { apiKey: secret } },
+    telnyx: {
+      settings: { texmlAppId: "17" },
+      credentials: { apiKey: secret, publicKey: `${"A".repeat(43)}=` },
+    },
     plivo: { settings: { authId: "MA1" }, credentials: { authToken: secret } },
     vonage: {
       settings: { applicationId: "application", apiKey: "abc" },
-      credentials: { privateKey, apiSecret: secret },
+      credentials: { privateKey, apiSecret: secret, signatureSecret: "signature" },
     },
     jambonz: { settings: { accountSid: "account", baseUrl }, credentials: { apiKey: secret } },
     asterisk: {
@@ -321,7 +325,9 @@ test("the installation's account speaks for none of an organization's numbers, n
 });
 
 test("a call from an imported number is placed, and hung up, with the organization's account", async () => {
-  const { customer, release } = await imported("telnyx", NUMBER, { setWebhook: false });
+  const { customer, id, release } = await imported("telnyx", NUMBER, { setWebhook: false });
+  // The simulated vendor signs nothing.
+  await ask(customer, "PATCH", `${ACCOUNTS}/${id}`, { credentials: { publicKey: null } });
   await server.tenancy.dialTargets.allow(customer.email, "+1555");
   const { id: agentId } = await server.agent(customer);
   const order = { agentId, to: "+15550100005", from: NUMBER, detectMachine: false };

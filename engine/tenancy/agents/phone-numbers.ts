@@ -78,9 +78,16 @@ export class PhoneNumbers {
     return found.vendor === null && isWhole ? found : undefined;
   }
 
-  /** The vendor of the organization's own account that a call from this number is placed with. */
-  ownVendorOf(orgId: string, number: string): Promise<string | undefined> {
-    return this.#database.phoneNumbers.ownVendorOf(orgId, number);
+  /**
+   * The vendor of the organization's own account that a call from this number is placed with. RequestError `invalid_request`:
+   * the account is gone, and no other one may stand in for it.
+   */
+  async ownVendorOf(orgId: string, number: string): Promise<string | undefined> {
+    const vendor = await this.#database.phoneNumbers.ownVendorOf(orgId, number);
+    if (vendor !== null) return vendor;
+    const message = "expected a number whose telephony account is not deleted";
+    const details = [{ path: "from", message }];
+    throw new RequestError("invalid_request", `from: ${message}`, { details });
   }
 
   /**
@@ -100,6 +107,7 @@ export class PhoneNumbers {
     const entry = this.#entryOf(tenant, "organization.assignNumber");
     const { phoneNumbers } = this.#database;
     if (!(await phoneNumbers.update({ number, orgId, agentId, accountId }, entry))) {
+      if (accountId !== null) await this.#requireAccount(found, accountId);
       throw noSuchNumber();
     }
     return { ...found, agentId, accountId };
@@ -108,7 +116,7 @@ export class PhoneNumbers {
   /**
    * Takes a number that the organization's own account has listed. Where it has the number already and no agent is named, the
    * number keeps its agent.
-   * RequestError `agent_not_found`, `number_taken`.
+   * RequestError `agent_not_found`, `number_taken`, `not_found`: the account is gone.
    */
   async importFrom(
     tenant: Tenant,
@@ -124,14 +132,14 @@ export class PhoneNumbers {
     const record = { number, orgId, createdAtMs, vendor, agentId, accountId };
     const imported: PhoneNumberRecord = { ...record, importedAtMs: createdAtMs };
     try {
-      await phoneNumbers.insert(imported, entry);
-      return imported;
+      if (await phoneNumbers.insert(imported, entry)) return imported;
     } catch (error) {
       if (!(error instanceof UniqueViolationError)) throw error;
       const found = await phoneNumbers.find(number);
       if (found?.orgId !== orgId) throw takenNumber(error);
       return this.assign(tenant, number, { agentId: agentId ?? found.agentId, accountId });
     }
+    throw new RequestError("not_found", "the telephony account is deleted");
   }
 
   /** Gives up a number that came from an account. RequestError `not_found`; `conflict`: the operator assigned it. */
