@@ -92,14 +92,20 @@ export class PhoneNumbers {
 
   /**
    * Which agent answers the number (null: the first active one), and which account carries its calls (null: the installation's).
-   * RequestError `not_found`, `agent_not_found`, `invalid_request`.
+   * Which account pays for the calls is for the organization's admins to say, as the accounts are.
+   * RequestError `not_found`, `admin_required`, `agent_not_found`, `invalid_request`.
    */
   async assign(
     tenant: Tenant,
     number: string,
     change: { readonly agentId: string | null; readonly accountId?: string | null | undefined },
+    isAdmin = false,
   ): Promise<PhoneNumberRecord> {
     const found = await this.#requireOwn(tenant, number);
+    if (change.accountId !== undefined && !isAdmin) {
+      const message = "accountId: only signed-in admins of the organization may change it";
+      throw new RequestError("admin_required", message);
+    }
     const { orgId } = found;
     const { agentId, accountId = found.accountId } = change;
     await this.#requireAgent(orgId, agentId);
@@ -137,7 +143,9 @@ export class PhoneNumbers {
       if (!(error instanceof UniqueViolationError)) throw error;
       const found = await phoneNumbers.find(number);
       if (found?.orgId !== orgId) throw takenNumber(error);
-      return this.assign(tenant, number, { agentId: agentId ?? found.agentId, accountId });
+      // Only admins import numbers.
+      const change = { agentId: agentId ?? found.agentId, accountId };
+      return this.assign(tenant, number, change, true);
     }
     throw new RequestError("not_found", "the telephony account is deleted");
   }
