@@ -28,6 +28,7 @@ import {
 import type { VendorContext } from "../vendors/vendor-settings.js";
 
 const RETRY_AFTER_SEC = 10;
+const UNREADABLE_CREDENTIALS = "the stored credentials cannot be read any more: enter them again";
 
 /** Where an account's webhooks come, below the server's address. */
 export function accountWebhookPath({
@@ -182,8 +183,7 @@ export class TelephonyAccounts implements CallControlApis {
     const { clock } = this.#options;
     const account = await this.get(tenant, id);
     if (this.#openedValuesOf(account) === undefined) {
-      const error = "the stored credentials cannot be read any more: enter them again";
-      return { ok: false, latencyMs: 0, error };
+      return { ok: false, latencyMs: 0, error: UNREADABLE_CREDENTIALS };
     }
     const api = this.#apiOf(account);
     const startedMs = clock.monotonicMs();
@@ -360,6 +360,9 @@ export class TelephonyAccounts implements CallControlApis {
   }
 
   #numbersApi(account: TelephonyAccountRecord): AccountNumbersApi {
+    if (this.#openedValuesOf(account) === undefined) {
+      throw new RequestError("invalid_request", `credentials: ${UNREADABLE_CREDENTIALS}`);
+    }
     const api = formOf(account.vendor).provesNumbers ? this.#apiOf(account)?.numbers : undefined;
     if (api !== undefined) return api;
     throw new RequestError("invalid_request", numbersRefusal(account.vendor));
@@ -413,14 +416,16 @@ function settingsOf({ settings }: TelephonyAccountRecord): AccountValues {
 }
 
 /** Without its key no webhook of the account is accepted, and one that worked before would be lost. */
-function requireWebhookKey({ fields, webhookKeys }: AccountForm, values: AccountValues): void {
+function requireWebhookKey(form: AccountForm, values: AccountValues): void {
   const isKey = (of: AccountValues) =>
-    Object.values(webhookKeys?.(of) ?? {}).some((key) => key !== undefined);
-  const field = fields.find(({ name }) => isKey({ [name]: name }));
+    Object.values(form.webhookKeys?.(of) ?? {}).some((key) => key !== undefined);
+  const field = form.fields.find(({ name }) => isKey({ [name]: name }));
   if (field === undefined || isKey(values)) return;
   const path = `${partOf(field)}.${field.name}`;
   const message = "expected it before the vendor's webhook is set, since it checks the webhooks";
-  throw new RequestError("invalid_request", `${path}: ${message}`, { details: [{ path, message }] });
+  throw new RequestError("invalid_request", `${path}: ${message}`, {
+    details: [{ path, message }],
+  });
 }
 
 function numberOf({ number }: PhoneNumberRecord): string {

@@ -134,6 +134,10 @@ test("an account whose credentials do not open is listed, and works when they ar
     latencyMs: 0,
     error: "the stored credentials cannot be read any more: enter them again",
   });
+  await assert.rejects(accounts.numbers(tenant, account.id), {
+    code: "invalid_request",
+    message: /^credentials: the stored credentials cannot be read/,
+  });
   await assert.rejects(accounts.update(tenant, account.id, { name: "New" }), {
     code: "invalid_request",
     message: /^credentials\.authToken: expected/,

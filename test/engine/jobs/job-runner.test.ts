@@ -192,9 +192,10 @@ for (const placesAfterFailure of [1, 0]) {
     runner.start();
     await eventually("the first job", () => ran[0]);
     let claimed = 0;
-    const { claim, postpone } = jobs;
+    const claim = jobs.claim.bind(jobs);
+    const postpone = jobs.postpone.bind(jobs);
     jobs.claim = async (asked) => {
-      const answer = await claim.call(jobs, asked);
+      const answer = await claim(asked);
       claimed += answer.length;
       await claiming.opened;
       return answer;
@@ -203,7 +204,7 @@ for (const placesAfterFailure of [1, 0]) {
     jobs.postpone = async (...asked) => {
       isSettling = true;
       await settling.opened;
-      await postpone.apply(jobs, asked);
+      await postpone(...asked);
     };
     await add(database, "b", "c", "d");
     await eventually("the claim", () => {
@@ -245,10 +246,10 @@ test("a job whose claim was answered to nobody runs when its lease is over, thou
   await add(database, "a");
   runner.start();
   await eventually("the first job", () => ran[0]);
-  const { claim } = jobs;
+  const claim = jobs.claim.bind(jobs);
   let isLost = false;
   jobs.claim = async (asked) => {
-    const answer = await claim.call(jobs, asked);
+    const answer = await claim(asked);
     if (isLost || answer.length === 0) return answer;
     isLost = true;
     throw new Error("the connection was lost");
