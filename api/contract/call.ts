@@ -229,7 +229,9 @@ export const TransferCallBody = requestObject({ to: transferTarget() });
 export const UpdatePhoneNumberBody = requestObject({
   agentId: v.nullable(idField("the id of the agent that answers, or null (the first active one)")),
   accountId: v.nullish(
-    idField("the id of the telephony account that carries its calls, or null (the platform's)"),
+    idField(
+      "the id of the telephony account that carries its calls, or null (the platform's): only signed-in admins send it",
+    ),
   ),
 });
 

@@ -175,8 +175,10 @@ export function callRoutes(
         inbound: inbound.map(inboundNumber),
       };
     },
-    updatePhoneNumber: async ({ tenant, id, body }) =>
-      inboundNumber(await phoneNumbers.assign(tenant, id, body)),
+    updatePhoneNumber: async ({ tenant, user, id, body }) => {
+      const isAdmin = user?.role === "admin";
+      return inboundNumber(await phoneNumbers.assign(tenant, id, body, isAdmin));
+    },
     releasePhoneNumber: async ({ tenant, id }) => {
       await phoneNumbers.release(tenant, id);
       return { success: true };

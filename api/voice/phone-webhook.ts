@@ -216,11 +216,13 @@ async function recipientOf(
     return { tenant, agentId: (isTheirs ? number.agentId : null) ?? undefined, isInAddress };
   }
   const number = await findNumber();
+  if (number === undefined) return undefined;
+  const { orgId, accountId } = number;
   // An account signs for its own organization alone, and what is in an organization's account is not in the installation's.
-  const isTheirs = own === undefined ? number?.accountId === null : number?.orgId === own.orgId;
-  const orgId = own?.orgId ?? (isTheirs ? number?.orgId : undefined);
-  const tenant = orgId === undefined ? undefined : await phoneTenant(options.organizations, orgId);
-  const agentId = query.get("agent_id") ?? (isTheirs ? number?.agentId : undefined) ?? undefined;
+  const isTheirs = own === undefined ? accountId === null : orgId === own.orgId;
+  if (!isTheirs) return undefined;
+  const tenant = await phoneTenant(options.organizations, orgId);
+  const agentId = query.get("agent_id") ?? number.agentId ?? undefined;
   return tenant && { tenant, agentId, isInAddress: true };
 }
 

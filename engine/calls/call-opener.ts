@@ -298,6 +298,11 @@ export interface RefusedCall extends Pick<OpenRequest, "tenant" | "agentId" | "c
   readonly callId?: string | undefined;
 }
 
+/** What a caller hears whose refusal could not be stored in time: the only reason that promises no event. */
+function eventDelayed(refusal: CallRefusedError): CallRefusedError {
+  return cannotBeStored("its database does not answer", refusal);
+}
+
 type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
 
 interface Opening {
@@ -379,34 +384,33 @@ export class CallOpener {
       this.#deps.metrics.callReady(this.#deps.clock.monotonicMs() - beganAtMs);
       return session;
     } catch (error) {
-      if (error instanceof CallRefusedError) {
-        this.#deps.metrics.callRefused(error.reason);
-        await this.#noteUnopened(request, error.reason);
-      }
-      throw error;
+      if (!(error instanceof CallRefusedError)) throw error;
+      const told = (await this.#noteUnopened(request, error.reason)) ? error : eventDelayed(error);
+      this.#deps.metrics.callRefused(told.reason);
+      throw told;
     }
   }
 
   /** A placed call gets a record of its failure; a call to a server that stops comes back. */
-  async #noteUnopened(request: OpenRequest, reason: RefusalReason): Promise<void> {
-    if (request.placedCallId !== undefined || reason === "serverStopping") return;
-    await this.noteRefusal({ ...request, callId: request.conversation?.sessionId }, reason);
+  async #noteUnopened(request: OpenRequest, reason: RefusalReason): Promise<boolean> {
+    if (request.placedCallId !== undefined || reason === "serverStopping") return true;
+    return this.noteRefusal({ ...request, callId: request.conversation?.sessionId }, reason);
   }
 
   /**
    * A call is refused for good, without a record: the organization's endpoints are notified. Resolves when the
    * event is stored, before the caller is told: otherwise, if the process died in between, the refusal would never
-   * be reported.
+   * be reported. False: it is not stored in time, and the caller must not be promised an event.
    */
   async noteRefusal(
     { tenant, agentId, channel, callInfo, callId = this.#deps.newId() }: RefusedCall,
     reason: RefusalReason | "rateLimited",
-  ): Promise<void> {
-    if (UNREPORTED_REFUSALS.has(reason)) return;
+  ): Promise<boolean> {
+    if (UNREPORTED_REFUSALS.has(reason)) return true;
     const { journal, clock } = this.#deps;
     const orgId = tenant.organization.id;
     const call = { callId, orgId, agentId: agentId ?? null, channel, callInfo, reason };
-    await within(clock, REFUSAL_STORED_MAX_MS, journal.refused(call));
+    return within(clock, REFUSAL_STORED_MAX_MS, journal.refused(call));
   }
 
   /**
@@ -421,10 +425,9 @@ export class CallOpener {
     const { journal, newId } = this.#deps;
     const { sessionId, historyKey } = request.conversation;
     const { agent } = await this.#agentFor(request).catch(async (error: unknown) => {
-      if (error instanceof CallRefusedError) {
-        await this.noteRefusal({ ...request, channel: "phone", callId: sessionId }, error.reason);
-      }
-      throw error;
+      if (!(error instanceof CallRefusedError)) throw error;
+      const refused = { ...request, channel: "phone", callId: sessionId } as const;
+      throw (await this.noteRefusal(refused, error.reason)) ? error : eventDelayed(error);
     });
     const ids = { callId: newId(), orgId: request.tenant.organization.id, agentId: agent.id };
     const { callInfo, tenant } = request;

@@ -28,6 +28,7 @@ import {
 import type { VendorContext } from "../vendors/vendor-settings.js";
 
 const RETRY_AFTER_SEC = 10;
+const UNREADABLE_CREDENTIALS = "the stored credentials cannot be read any more: enter them again";
 
 /** Where an account's webhooks come, below the server's address. */
 export function accountWebhookPath({
@@ -122,12 +123,11 @@ export class TelephonyAccounts implements CallControlApis {
     return account;
   }
 
-  /** The names of the credentials that are stored, whose values are never shown. */
+  /** The names of the credentials that are stored, whose values are never shown; none where they cannot be opened. */
   credentialNames(account: TelephonyAccountRecord): readonly string[] {
+    const values = this.#openedValuesOf(account) ?? {};
     return formOf(account.vendor)
-      .fields.filter(
-        ({ isSecret, name }) => isSecret && this.#valuesOf(account)[name] !== undefined,
-      )
+      .fields.filter(({ isSecret, name }) => isSecret && values[name] !== undefined)
       .map(({ name }) => name);
   }
 
@@ -158,7 +158,10 @@ export class TelephonyAccounts implements CallControlApis {
     return account;
   }
 
-  /** RequestError `not_found`, `invalid_request`: also where a new address would get the stored credentials. */
+  /**
+   * Credentials that cannot be opened have to be given again. RequestError `not_found`, `invalid_request`: also where a new
+   * address would get the stored credentials.
+   */
   update(tenant: Tenant, id: string, change: AccountChange): Promise<TelephonyAccountRecord> {
     return changeNewest({
       read: () => this.get(tenant, id),
@@ -178,7 +181,11 @@ export class TelephonyAccounts implements CallControlApis {
   /** Tries the account with a request that changes nothing. Every answer of the vendor is a result. */
   async test(tenant: Tenant, id: string): Promise<AccountTest> {
     const { clock } = this.#options;
-    const api = this.#apiOf(await this.get(tenant, id));
+    const account = await this.get(tenant, id);
+    if (this.#openedValuesOf(account) === undefined) {
+      return { ok: false, latencyMs: 0, error: UNREADABLE_CREDENTIALS };
+    }
+    const api = this.#apiOf(account);
     const startedMs = clock.monotonicMs();
     const latencyMs = () => Math.round(clock.monotonicMs() - startedMs);
     if (api === undefined) return { ok: false, latencyMs: 0, error: "the account is not complete" };
@@ -204,7 +211,8 @@ export class TelephonyAccounts implements CallControlApis {
 
   /**
    * The number is the organization's from then on, and the vendor asks here about its calls. Doing it again is no error.
-   * RequestError as `numbers`, `agent_not_found`, `number_taken`, `not_configured`: the server has no public address.
+   * RequestError as `numbers`, `agent_not_found`, `number_taken`, `not_configured`: the server has no public address;
+   * `invalid_request`, too, where nothing could check the webhooks that the vendor would be told to send.
    */
   async importNumber(
     tenant: Tenant,
@@ -219,6 +227,7 @@ export class TelephonyAccounts implements CallControlApis {
       const message = "the vendor's webhook cannot be set before the platform sets PUBLIC_BASE_URL";
       throw new RequestError("not_configured", message);
     }
+    if (setWebhook) requireWebhookKey(formOf(account.vendor), this.#valuesOf(account));
     const listed = await this.#atVendor(account, () => api.list());
     const found = listed.find((each) => each.number === number);
     if (found === undefined) {
@@ -238,7 +247,7 @@ export class TelephonyAccounts implements CallControlApis {
     change: AccountChange,
   ): Promise<TelephonyAccountRecord | undefined> {
     const form = formOf(known.vendor);
-    const before = this.#valuesOf(known);
+    const before = this.#openedValuesOf(known) ?? settingsOf(known);
     const values = merged(merged(before, change.settings), change.credentials);
     this.#requireValues(form, values, change);
     requireKeptTogether(form, before, values, change);
@@ -291,18 +300,17 @@ export class TelephonyAccounts implements CallControlApis {
     throw new RequestError("invalid_request", message, { details: faults });
   }
 
-  #addressFaults({ vendorHost }: AccountForm, address: string): readonly FieldFault[] {
-    if (this.#options.allowPrivateAddresses) return [];
+  #addressFaults(form: AccountForm, address: string): readonly FieldFault[] {
+    const { allowPrivateAddresses, settings } = this.#options;
     const path = "settings.baseUrl";
     if (!URL.canParse(address)) return [{ path, message: "expected an http or https address" }];
     const url = new URL(address);
-    if (namesPrivateHost(url)) {
+    if (!allowPrivateAddresses && namesPrivateHost(url)) {
       const message = PUBLIC_ADDRESS_EXPECTED;
       return [{ path, message }];
     }
-    if (vendorHost === undefined) return [];
-    const isVendors = url.protocol === "https:" && url.port === "" && vendorHost.test(url.hostname);
-    return isVendors ? [] : [{ path, message: "expected https and the vendor's own host" }];
+    if (form.isVendorAddress?.(url, settings) !== false) return [];
+    return [{ path, message: "expected https and the vendor's own host" }];
   }
 
   #stored(
@@ -324,12 +332,21 @@ export class TelephonyAccounts implements CallControlApis {
     };
   }
 
+  /** Throws where the credentials cannot be opened. */
   #valuesOf({ settings, sealedCredentials }: TelephonyAccountRecord): AccountValues {
     const opened = sealedCredentials === null ? {} : this.#options.cipher.open(sealedCredentials);
-    const texts = Object.entries({ ...settings, ...opened }).flatMap(([name, value]) =>
-      typeof value === "string" ? [[name, value] as const] : [],
-    );
-    return Object.fromEntries(texts);
+    return textsOf({ ...settings, ...opened });
+  }
+
+  /** Undefined where the credentials were sealed with another key, or are damaged. */
+  #openedValuesOf(account: TelephonyAccountRecord): AccountValues | undefined {
+    try {
+      return this.#valuesOf(account);
+    } catch {
+      const { vendor, orgId } = account;
+      this.#options.log.warn({ vendor, orgId }, "an account's credentials do not open");
+      return undefined;
+    }
   }
 
   #apiOf(account: TelephonyAccountRecord): CallControlApi | undefined {
@@ -343,6 +360,9 @@ export class TelephonyAccounts implements CallControlApis {
   }
 
   #numbersApi(account: TelephonyAccountRecord): AccountNumbersApi {
+    if (this.#openedValuesOf(account) === undefined) {
+      throw new RequestError("invalid_request", `credentials: ${UNREADABLE_CREDENTIALS}`);
+    }
     const api = formOf(account.vendor).provesNumbers ? this.#apiOf(account)?.numbers : undefined;
     if (api !== undefined) return api;
     throw new RequestError("invalid_request", numbersRefusal(account.vendor));
@@ -382,6 +402,30 @@ export class TelephonyAccounts implements CallControlApis {
 
 function partOf({ isSecret }: AccountField): "settings" | "credentials" {
   return isSecret ? "credentials" : "settings";
+}
+
+function textsOf(values: JsonObject): AccountValues {
+  const texts = Object.entries(values).flatMap(([name, value]) =>
+    typeof value === "string" ? [[name, value] as const] : [],
+  );
+  return Object.fromEntries(texts);
+}
+
+function settingsOf({ settings }: TelephonyAccountRecord): AccountValues {
+  return textsOf(settings);
+}
+
+/** Without its key no webhook of the account is accepted, and one that worked before would be lost. */
+function requireWebhookKey(form: AccountForm, values: AccountValues): void {
+  const isKey = (of: AccountValues) =>
+    Object.values(form.webhookKeys?.(of) ?? {}).some((key) => key !== undefined);
+  const field = form.fields.find(({ name }) => isKey({ [name]: name }));
+  if (field === undefined || isKey(values)) return;
+  const path = `${partOf(field)}.${field.name}`;
+  const message = "expected it before the vendor's webhook is set, since it checks the webhooks";
+  throw new RequestError("invalid_request", `${path}: ${message}`, {
+    details: [{ path, message }],
+  });
 }
 
 function numberOf({ number }: PhoneNumberRecord): string {

@@ -95,6 +95,7 @@ const OutboundClaims = v.object({
   agentId: v.string(),
   // Releases that placed calls only at Twilio omit it.
   vendor: v.optional(v.string(), "twilio"),
+  ownAccount: v.exactOptional(v.boolean()),
 });
 const Ending = v.object({
   reason: v.picklist(END_REASONS),

@@ -105,6 +105,8 @@ interface Claim {
   /** Whether more of its queue may have been due than was claimed with it. */
   readonly isQueueFull: boolean;
   state: "waiting" | "running" | "finished";
+  /** Until then no other process has it, by the clock that never steps. */
+  leaseEndsAtMs: number;
 }
 
 /**
@@ -166,7 +168,7 @@ export class JobRunner {
     this.#cancelPoll();
     for (const cancel of this.#upkeep) cancel();
     for (const queue of new Set([...this.#claims.values()].map(({ job }) => job.queue))) {
-      this.#release(queue);
+      this.#release(this.#ofQueue(queue, "waiting"));
     }
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
@@ -292,6 +294,7 @@ export class JobRunner {
     const ahead = isHealthy ? Math.min(handler.claimedAheadPerQueue ?? 0, aheadMax) : 0;
     const limit = places + ahead;
     const nowMs = clock.epochMs();
+    const leaseEndsAtMs = clock.monotonicMs() + LEASE_MS;
     const jobs = await store.claim({
       queue,
       owner,
@@ -306,7 +309,7 @@ export class JobRunner {
     handler.prepare?.(jobs);
     const isQueueFull = jobs.length === limit;
     for (const job of jobs) {
-      this.#claims.set(job.id, { job, handler, isQueueFull, state: "waiting" });
+      this.#claims.set(job.id, { job, handler, isQueueFull, state: "waiting", leaseEndsAtMs });
     }
     this.#begin(queue, handler);
   }
@@ -321,14 +324,22 @@ export class JobRunner {
     return handler.runningPerQueue(queue) - this.#ofQueue(queue, "running").length;
   }
 
-  /** Runs what waits of the queue, as far as there are places. */
+  /** Runs what waits of the queue, as far as there are places, and gives back what nothing would begin later. */
   #begin(queue: string, handler: JobHandler): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    // Another process may run what this one has no lease of any more.
+    const lost = this.#ofQueue(queue, "waiting").filter((claim) => claim.leaseEndsAtMs <= nowMs);
+    this.#release(lost);
     const waiting = this.#ofQueue(queue, "waiting");
-    if (waiting.length === 0) return;
     for (const claim of waiting.slice(0, Math.max(0, this.#placesOf(queue, handler)))) {
       claim.state = "running";
       void this.#run(claim);
     }
+    // Only the end of a job of the queue begins the next one.
+    const isStuck = this.#ofQueue(queue, "running").length === 0;
+    const stuck = isStuck ? this.#ofQueue(queue, "waiting") : [];
+    this.#release(stuck);
+    if (lost.length + stuck.length > 0) this.#wake();
   }
 
   async #run(claim: Claim): Promise<void> {
@@ -354,21 +365,22 @@ export class JobRunner {
       return;
     }
     // The rest of the queue waits in the database, as long as that has to.
-    this.#release(queue);
+    this.#release(this.#ofQueue(queue, "waiting"));
     try {
       await this.#settle(job, handler, outcome);
     } catch (error) {
       log.warn({ jobId, kind, error }, "failed to store the outcome of a job; it runs again");
     }
     this.#forget([claim]);
+    // A claim that was under way may have brought more of the queue.
+    this.#begin(queue, handler);
     this.#storeFinishedSoon();
     this.#noteIdle();
     this.#wake();
   }
 
-  /** Gives back what was claimed of the queue and has not begun. */
-  #release(queue: string): void {
-    const claims = this.#ofQueue(queue, "waiting");
+  /** Gives back what was claimed and has not begun; what cannot be given back is queued again once its lease is over. */
+  #release(claims: readonly Claim[]): void {
     this.#forget(claims);
     this.#giveBack(claims.map(({ job }) => job));
   }
@@ -468,8 +480,20 @@ export class JobRunner {
 
   #beat(): void {
     if (this.#claims.size === 0) return;
-    const { store, owner, clock } = this.#options;
-    this.#watch(store.heartbeat(owner, clock.epochMs() + LEASE_MS));
+    const { store, clock } = this.#options;
+    const claims = [...this.#claims.values()];
+    const leaseEndsAtMs = clock.monotonicMs() + LEASE_MS;
+    const renewed = store.heartbeat(
+      claims.map(({ job }) => job),
+      clock.epochMs() + LEASE_MS,
+    );
+    this.#watch(
+      renewed.then((ids) => {
+        for (const claim of claims) {
+          if (ids.has(claim.job.id)) claim.leaseEndsAtMs = leaseEndsAtMs;
+        }
+      }),
+    );
   }
 
   #purge(): void {

@@ -23,10 +23,12 @@ export interface AccountForm {
   settings(values: AccountValues, installation: CallControlSettings): Partial<CallControlSettings>;
   /** What the vendor signs the account's webhooks with; absent where it does not sign. */
   webhookKeys?(values: AccountValues): Partial<WebhookKeys>;
+  /** The fields that calls are placed with, where the account is complete without them. */
+  readonly placesWith?: readonly string[];
   /** The API's address is the organization's to name: it leads to no private network. */
   readonly namesAddress: boolean;
-  /** What the host of such an address has to be, where all of them are the vendor's. */
-  readonly vendorHost?: RegExp;
+  /** Where all such addresses are the vendor's: whether this one is, or is the one that the operator has set. */
+  isVendorAddress?(url: URL, installation: CallControlSettings): boolean;
   /**
    * Whether the address of the API is the vendor's own, so that its list of numbers proves whose they are. A server that the
    * organization runs could list anybody's.
@@ -37,7 +39,8 @@ export interface AccountForm {
 const ID = /^[\w.-]{1,64}$/;
 /** What a header can carry. */
 const KEY = /^[\x21-\x7e]{1,512}$/;
-const PEM = /^-{5}BEGIN PRIVATE KEY-{5}[A-Za-z0-9+/=\\\s]{1,8000}-{5}END PRIVATE KEY-{5}\s*$/;
+const PEM =
+  /^-{5}BEGIN PRIVATE KEY-{5}[A-Za-z0-9+/=\\\s]{1,8000}-{5}END PRIVATE KEY-{5}(?:\s|\\n)*$/;
 const HTTP_ADDRESS = /^https?:\/\/[\w.:[\]-]{1,200}(?:\/[\w./-]{0,200})?$/;
 
 type FieldOptions = Partial<Pick<AccountField, "isRequired" | "format" | "expected">>;

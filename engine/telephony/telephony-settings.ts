@@ -116,6 +116,11 @@ export interface TelephonyVariables {
   readonly TELEPHONY_VENDORS: readonly string[];
 }
 
+/** A private key whose line breaks may be written as `\n`, as in an environment variable. */
+export function withLineBreaks(privateKey: string | undefined): string | undefined {
+  return privateKey?.replaceAll("\\n", "\n");
+}
+
 export function telephonySettings(env: TelephonyVariables): TelephonySettings {
   return {
     twilio: {
@@ -140,8 +145,7 @@ export function telephonySettings(env: TelephonyVariables): TelephonySettings {
     },
     vonage: {
       applicationId: env.VONAGE_APPLICATION_ID,
-      // In one line of an environment file, a line end is written as \n.
-      privateKey: env.VONAGE_PRIVATE_KEY?.replaceAll("\\n", "\n"),
+      privateKey: withLineBreaks(env.VONAGE_PRIVATE_KEY),
       baseUrl: env.VONAGE_BASE_URL,
     },
     jambonz: {

@@ -16,6 +16,8 @@ import {
 export const COUNTED_JOBS_MAX = 10_000;
 /** Removed at a time, so that the purge of many does not delay other requests. */
 const PURGED_PER_STEP = 500;
+/** Leases that one statement extends, whose length has a limit. */
+const RENEWED_PER_STATEMENT = 32;
 /** What is kept of why a job failed. */
 const ERROR_CHARACTERS_MAX = 500;
 /**
@@ -228,14 +230,23 @@ export class JobStore {
       .map((row) => ({ ...recordOf(row), fence: row.fence }));
   }
 
-  /** Extends the leases of this owner. */
-  async heartbeat(owner: string, leaseUntilMs: number): Promise<void> {
-    await this.#db
-      .updateTable("jobs")
-      .set({ leaseUntilMs })
-      .where("state", "=", RUNNING)
-      .where("leaseBy", "=", owner)
-      .execute();
+  /**
+   * Extends the leases of these claims alone, so that the lease of a claim that its process does not know, or has given up, is
+   * over in time. Says the ids of those that are still claimed.
+   */
+  async heartbeat(jobs: readonly ClaimedJob[], leaseUntilMs: number): Promise<ReadonlySet<string>> {
+    const statements = [];
+    for (let from = 0; from < jobs.length; from += RENEWED_PER_STATEMENT) {
+      statements.push(
+        this.#db
+          .updateTable("jobs")
+          .set({ leaseUntilMs })
+          .where(stillClaimed(jobs.slice(from, from + RENEWED_PER_STATEMENT)))
+          .returning("id"),
+      );
+    }
+    const results = await this.#atomic.run(statements);
+    return new Set(results.flatMap(({ rows }) => rows.map(({ id }) => id)));
   }
 
   /**

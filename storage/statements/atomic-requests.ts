@@ -86,6 +86,14 @@ export class AtomicRequests {
     return results?.slice(1).map(({ changes }) => changes);
   }
 
+  /** As `runIf`, and as `change`; says how many rows each query has changed, as `changesIf`. */
+  changeIf(
+    guard: Compilable,
+    queries: readonly Compilable[],
+  ): Promise<readonly number[] | undefined> {
+    return this.#changes.after(this.changesIf(guard, queries));
+  }
+
   /** Inserts the row, and what follows, while its organization has fewer than `max` of them. Returns whether it did. */
   async insertWithin<Table extends LimitedTable>(
     db: Kysely<Tables>,

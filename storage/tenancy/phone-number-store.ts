@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Compilable, Kysely } from "kysely";
 import type { PhoneNumberRecord } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
 import type { Tables } from "../tables.js";
@@ -27,13 +27,11 @@ export class PhoneNumberStore {
 
   /**
    * Throws `UniqueViolationError` (phoneNumbers, number) if the number belongs to an organization, this one or
-   * another.
+   * another. False when the organization does not have the account.
    */
-  async insert(record: PhoneNumberRecord, entry?: AuditRecord): Promise<void> {
-    await this.#atomic.run([
-      this.#db.insertInto("phoneNumbers").values(record),
-      ...auditOf(this.#db, entry),
-    ]);
+  async insert(record: PhoneNumberRecord, entry?: AuditRecord): Promise<boolean> {
+    const insert = this.#db.insertInto("phoneNumbers").values(record);
+    return (await this.#changeWithAccount(record, insert, entry)) > 0;
   }
 
   find(number: string): Promise<PhoneNumberRecord | undefined> {
@@ -44,14 +42,15 @@ export class PhoneNumberStore {
       .executeTakeFirst();
   }
 
-  /** The vendor of the organization's own account that the number is in; undefined where it is in none. */
-  async ownVendorOf(orgId: string, number: string): Promise<string | undefined> {
+  /** The vendor of the organization's own account that the number is in; undefined: it is in none; null: its account is gone. */
+  async ownVendorOf(orgId: string, number: string): Promise<string | null | undefined> {
     const row = await this.#db
       .selectFrom("phoneNumbers")
-      .innerJoin("telephonyAccounts", "telephonyAccounts.id", "phoneNumbers.accountId")
+      .leftJoin("telephonyAccounts", "telephonyAccounts.id", "phoneNumbers.accountId")
       .select("telephonyAccounts.vendor")
       .where("phoneNumbers.number", "=", number)
       .where("phoneNumbers.orgId", "=", orgId)
+      .where("phoneNumbers.accountId", "is not", null)
       .executeTakeFirst();
     return row?.vendor;
   }
@@ -76,7 +75,7 @@ export class PhoneNumberStore {
       .execute();
   }
 
-  /** False when the number is not that organization's. */
+  /** False when the number or its account is not that organization's. */
   async update(
     {
       number,
@@ -86,15 +85,12 @@ export class PhoneNumberStore {
     }: Pick<PhoneNumberRecord, "number" | "orgId" | "agentId" | "accountId">,
     entry?: AuditRecord,
   ): Promise<boolean> {
-    const [{ changes }] = await this.#atomic.change([
-      this.#db
-        .updateTable("phoneNumbers")
-        .set({ agentId, accountId })
-        .where("number", "=", number)
-        .where("orgId", "=", orgId),
-      ...auditOf(this.#db, entry),
-    ]);
-    return changes > 0;
+    const update = this.#db
+      .updateTable("phoneNumbers")
+      .set({ agentId, accountId })
+      .where("number", "=", number)
+      .where("orgId", "=", orgId);
+    return (await this.#changeWithAccount({ orgId, accountId }, update, entry)) > 0;
   }
 
   /** Lists the numbers in ascending order. */
@@ -108,5 +104,21 @@ export class PhoneNumberStore {
       this.#db.deleteFrom("phoneNumbers").where("number", "=", number).where("orgId", "=", orgId),
       ...auditOf(this.#db, entry),
     ]);
+  }
+
+  /** Nothing changes where the account is gone, which stays until then; says how many rows have changed. */
+  async #changeWithAccount(
+    { orgId, accountId }: Pick<PhoneNumberRecord, "orgId" | "accountId">,
+    change: Compilable,
+    entry: AuditRecord | undefined,
+  ): Promise<number> {
+    const queries = [change, ...auditOf(this.#db, entry)];
+    if (accountId === null) return (await this.#atomic.change(queries))[0]?.changes ?? 0;
+    const hold = this.#db
+      .updateTable("telephonyAccounts")
+      .set((its) => ({ name: its.ref("name") }))
+      .where("id", "=", accountId)
+      .where("orgId", "=", orgId);
+    return (await this.#atomic.changeIf(hold, queries))?.[0] ?? 0;
   }
 }

@@ -45,6 +45,8 @@ export class TelephonyAccountStore {
   /** Numbers that came from the account go with it; those that the operator assigned are the installation's again. */
   async remove(orgId: string, id: string, entry: AuditRecord): Promise<void> {
     await this.#atomic.run([
+      // First, so that a number which gets the account in between is seen by what follows.
+      this.#db.deleteFrom("telephonyAccounts").where("id", "=", id).where("orgId", "=", orgId),
       this.#db
         .deleteFrom("phoneNumbers")
         .where("orgId", "=", orgId)
@@ -55,7 +57,6 @@ export class TelephonyAccountStore {
         .set({ accountId: null })
         .where("orgId", "=", orgId)
         .where("accountId", "=", id),
-      this.#db.deleteFrom("telephonyAccounts").where("id", "=", id).where("orgId", "=", orgId),
       ...auditOf(this.#db, entry),
     ]);
   }

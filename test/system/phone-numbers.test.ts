@@ -33,6 +33,15 @@ async function withNumber(vendor?: string): Promise<Customer> {
       body: JSON.stringify({ agentId: second.id }),
     },
   );
+  const refused = await fetch(
+    `${server.url}/api/dashboard/phone-numbers/${encodeURIComponent(CALLED)}`,
+    {
+      method: "PATCH",
+      headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
+      body: JSON.stringify({ agentId: second.id, accountId: null }),
+    },
+  );
+  assert.equal(refused.status, 403, "which account carries the calls is for an admin to say");
   assert.deepEqual(await assigned.json(), {
     number: CALLED,
     vendor: vendor ?? null,

@@ -96,6 +96,7 @@ before(async () => {
     TWILIO_ACCOUNT_SID: `AC${"9e".repeat(16)}`,
     TWILIO_AUTH_TOKEN: "the-installations-token",
     TWILIO_BASE_URL: urls.get("twilio") ?? "",
+    SIGNALWIRE_BASE_URL: urls.get("signalwire") ?? "",
     TELNYX_BASE_URL: urls.get("telnyx") ?? "",
     PLIVO_BASE_URL: urls.get("plivo") ?? "",
     VONAGE_BASE_URL: urls.get("vonage") ?? "",
@@ -123,11 +124,14 @@ function accountAt(vendor: Vendor, secret = "key") {
       settings: { projectId: "project", baseUrl },
       credentials: { apiToken: secret, signingKey: "signing" },
     },
-    telnyx: { settings: { texmlAppId: "17" }, credentials: { apiKey: secret } },
+    telnyx: {
+      settings: { texmlAppId: "17" },
+      credentials: { apiKey: secret, publicKey: `${"A".repeat(43)}=` },
+    },
     plivo: { settings: { authId: "MA1" }, credentials: { authToken: secret } },
     vonage: {
       settings: { applicationId: "application", apiKey: "abc" },
-      credentials: { privateKey, apiSecret: secret },
+      credentials: { privateKey, apiSecret: secret, signatureSecret: "signature" },
     },
     jambonz: { settings: { accountSid: "account", baseUrl }, credentials: { apiKey: secret } },
     asterisk: {
@@ -252,6 +256,27 @@ for (const vendor of IMPORTING) {
   });
 }
 
+for (const [vendor, credential] of [
+  ["signalwire", "signingKey"],
+  ["telnyx", "publicKey"],
+  ["vonage", "signatureSecret"],
+] as const) {
+  test(`${vendor}: a webhook that nothing could check is not set at the vendor`, async () => {
+    const { customer, id } = await withAccount(vendor);
+    const credentials = { [credential]: null };
+    const { status } = await ask(customer, "PATCH", `${ACCOUNTS}/${id}`, { credentials });
+    assert.equal(status, 200);
+    const before = simulators[vendor].account.webhookOf(SECOND_NUMBER);
+    const path = `${ACCOUNTS}/${id}/numbers`;
+    const refused = await ask(customer, "POST", path, { number: SECOND_NUMBER });
+    assert.equal(refused.status, 400, refused.text);
+    assert.match(refused.text, new RegExp(`credentials\\.${credential}: expected it before`));
+    assert.equal(simulators[vendor].account.webhookOf(SECOND_NUMBER), before);
+    const left = await server.tenancy.phoneNumbers.recordsOf(customer.tenant.organization.id);
+    assert.deepEqual(left, []);
+  });
+}
+
 for (const vendor of ["jambonz", "asterisk"] as const) {
   test(`${vendor}: a server of the organization proves no number`, async () => {
     const { customer, id } = await withAccount(vendor);
@@ -299,6 +324,8 @@ test("a webhook of the account is signed with the account's token, and its call 
   assert.match(over.document, /<Hangup\/>/);
   await server.settled();
   await release();
+  const released = await ring(webhookPath, AUTH_TOKEN, { ...FIELDS, CallSid: "CA3" });
+  assert.match(released.document, /not in service/, "nobody answers a number that was given up");
 });
 
 test("the installation's account speaks for none of an organization's numbers, nor an account for another's", async () => {
@@ -308,7 +335,12 @@ test("the installation's account speaks for none of an organization's numbers, n
   assert.match(document, /not in service/);
   const other = await withAccount("twilio");
   await server.agent(other.customer, { persona: { greeting: "Another organization." } });
-  const { document: answered } = await ring(other.webhookPath, AUTH_TOKEN);
+  const { document: refused } = await ring(other.webhookPath, AUTH_TOKEN);
+  assert.match(refused, /not in service/);
+  const theirs = "+15550106666";
+  await server.tenancy.phoneNumbers.allow(other.customer.email, theirs, "twilio");
+  const fields = { ...FIELDS, To: theirs };
+  const { document: answered } = await ring(other.webhookPath, AUTH_TOKEN, fields);
   const token = /value="([0-9a-f]+)"/.exec(answered)?.[1];
   const stream = VENDOR_STREAMS["Twilio in µ-law"];
   assert.ok(token && stream);
@@ -317,11 +349,14 @@ test("the installation's account speaks for none of an organization's numbers, n
   assert.equal(await call.said(1), "Another organization.", "the account's own organization");
   call.drop();
   await server.settled();
+  await server.tenancy.phoneNumbers.revoke(theirs);
   await release();
 });
 
 test("a call from an imported number is placed, and hung up, with the organization's account", async () => {
-  const { customer, release } = await imported("telnyx", NUMBER, { setWebhook: false });
+  const { customer, id, release } = await imported("telnyx", NUMBER, { setWebhook: false });
+  // The simulated vendor signs nothing.
+  await ask(customer, "PATCH", `${ACCOUNTS}/${id}`, { credentials: { publicKey: null } });
   await server.tenancy.dialTargets.allow(customer.email, "+1555");
   const { id: agentId } = await server.agent(customer);
   const order = { agentId, to: "+15550100005", from: NUMBER, detectMachine: false };

@@ -239,7 +239,10 @@ export const ORGANIZATION_ROUTES = {
     ...dashboard,
     body: UpdatePhoneNumberBody,
     success: ok("The number with its agent", InboundNumber),
-    others: [refused(404, "The organization has no such number, or no such agent")],
+    others: [
+      refused(403, "As for other routes, or an account is named by another than an admin"),
+      refused(404, "The organization has no such number, or no such agent"),
+    ],
   },
   releasePhoneNumber: {
     method: "delete",

@@ -6,7 +6,7 @@ import type {
   CallToPlace,
 } from "../../telephony/call-control.js";
 import type { CallValues } from "../../telephony/call-values.js";
-import { accountVariables } from "../../telephony/phone-vendors.js";
+import { accountVariables, phoneVendor } from "../../telephony/phone-vendors.js";
 import { PHONE_VENDOR_NAMES, type PhoneVendorName } from "../../telephony/telephony-settings.js";
 
 /** Where the vendor requests the instructions for an answered call. */
@@ -62,7 +62,8 @@ export class OutboundTelephony {
 
   /**
    * The organization's own account that `from` is in; else, of the installation's, that of the named vendor, or the first that
-   * can. Or the settings that are missing, by their names. RequestError `invalid_request`: `from` is at another vendor.
+   * can. Or the settings that are missing, by their names. RequestError `invalid_request`: `from` is at another vendor, or in an
+   * account that cannot place calls.
    */
   async vendorFor(
     orgId: string,
@@ -78,6 +79,7 @@ export class OutboundTelephony {
     const chosen = own ?? wanted;
     const names = PHONE_VENDOR_NAMES.filter((name) => chosen === undefined || name === chosen);
     const found = await this.#first(names, orgId, own !== undefined);
+    if (found === undefined && own !== undefined) throw incompleteAccount(own);
     if (found === undefined || baseUrl === undefined) {
       const ofAccount =
         found === undefined ? accountVariables(names.length === 1 ? names[0] : undefined) : [];
@@ -115,6 +117,15 @@ export class OutboundTelephony {
     }
     return undefined;
   }
+}
+
+/** The platform's settings would not help. */
+function incompleteAccount(vendor: string): RequestError {
+  const fields = phoneVendor(vendor)?.account?.placesWith ?? [];
+  const before = fields.length === 0 ? "" : ` before it has ${fields.join(", ")}`;
+  const message = `the organization's account at ${vendor} places no calls${before}`;
+  const details = [{ path: "from", message }];
+  return new RequestError("invalid_request", `from: ${message}`, { details });
 }
 
 function canPlace(api: CallControlApi): api is PlacingApi {

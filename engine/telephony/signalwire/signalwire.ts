@@ -20,6 +20,8 @@ import {
 } from "../twilio/twiml.js";
 import type { SignedWebhook } from "../webhook-signature.js";
 
+const SPACE_HOST = /^[\w-]+\.signalwire\.com$/;
+
 export interface SignalwireOptions {
   /** The byte order of `L16` audio, which SignalWire does not state. */
   readonly pcm?: PcmEncoding;
@@ -84,7 +86,9 @@ export const SIGNALWIRE: PhoneVendor = {
     }),
     webhookKeys: ({ signingKey }) => ({ signalwire: signingKey }),
     namesAddress: true,
-    vendorHost: /^[\w-]+\.signalwire\.com$/,
+    isVendorAddress: ({ protocol, port, hostname, origin }, { signalwire: { baseUrl } }) =>
+      (protocol === "https:" && port === "" && SPACE_HOST.test(hostname)) ||
+      (baseUrl !== undefined && new URL(baseUrl).origin === origin),
     provesNumbers: true,
   },
   accountVariables: ["SIGNALWIRE_PROJECT_ID", "SIGNALWIRE_API_TOKEN", "SIGNALWIRE_BASE_URL"],

@@ -350,6 +350,7 @@ export const TELNYX: PhoneVendor = {
       telnyx: { apiKey, texmlAppId, baseUrl: telnyx.baseUrl },
     }),
     webhookKeys: ({ publicKey }) => ({ telnyx: publicKey }),
+    placesWith: ["texmlAppId"],
     namesAddress: false,
     provesNumbers: true,
   },

@@ -30,6 +30,7 @@ import type { PhoneWire } from "../phone-wire.js";
 import { placedReport } from "../placed-report.js";
 import { parametersOf, parseJson, type StreamMessage, startMessage } from "../stream-message.js";
 import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
+import { withLineBreaks } from "../telephony-settings.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
 import { isRecent, WEBHOOK_AGE_MAX_MS } from "../webhook-age.js";
 import { webhookField } from "../webhook-field.js";
@@ -437,7 +438,13 @@ export const VONAGE: PhoneVendor = {
       keyField("apiSecret", "API secret, to import numbers", { isRequired: false }),
     ],
     settings: ({ applicationId, privateKey, apiKey, apiSecret }, { vonage }) => ({
-      vonage: { applicationId, privateKey, apiKey, apiSecret, baseUrl: vonage.baseUrl },
+      vonage: {
+        applicationId,
+        privateKey: withLineBreaks(privateKey),
+        apiKey,
+        apiSecret,
+        baseUrl: vonage.baseUrl,
+      },
     }),
     webhookKeys: ({ signatureSecret }) => ({ vonage: signatureSecret }),
     namesAddress: false,

@@ -78,21 +78,34 @@ export class PhoneNumbers {
     return found.vendor === null && isWhole ? found : undefined;
   }
 
-  /** The vendor of the organization's own account that a call from this number is placed with. */
-  ownVendorOf(orgId: string, number: string): Promise<string | undefined> {
-    return this.#database.phoneNumbers.ownVendorOf(orgId, number);
+  /**
+   * The vendor of the organization's own account that a call from this number is placed with. RequestError `invalid_request`:
+   * the account is gone, and no other one may stand in for it.
+   */
+  async ownVendorOf(orgId: string, number: string): Promise<string | undefined> {
+    const vendor = await this.#database.phoneNumbers.ownVendorOf(orgId, number);
+    if (vendor !== null) return vendor;
+    const message = "expected a number whose telephony account is not deleted";
+    const details = [{ path: "from", message }];
+    throw new RequestError("invalid_request", `from: ${message}`, { details });
   }
 
   /**
    * Which agent answers the number (null: the first active one), and which account carries its calls (null: the installation's).
-   * RequestError `not_found`, `agent_not_found`, `invalid_request`.
+   * Which account pays for the calls is for the organization's admins to say, as the accounts are.
+   * RequestError `not_found`, `admin_required`, `agent_not_found`, `invalid_request`.
    */
   async assign(
     tenant: Tenant,
     number: string,
     change: { readonly agentId: string | null; readonly accountId?: string | null | undefined },
+    isAdmin = false,
   ): Promise<PhoneNumberRecord> {
     const found = await this.#requireOwn(tenant, number);
+    if (change.accountId !== undefined && !isAdmin) {
+      const message = "accountId: only signed-in admins of the organization may change it";
+      throw new RequestError("admin_required", message);
+    }
     const { orgId } = found;
     const { agentId, accountId = found.accountId } = change;
     await this.#requireAgent(orgId, agentId);
@@ -100,6 +113,7 @@ export class PhoneNumbers {
     const entry = this.#entryOf(tenant, "organization.assignNumber");
     const { phoneNumbers } = this.#database;
     if (!(await phoneNumbers.update({ number, orgId, agentId, accountId }, entry))) {
+      if (accountId !== null) await this.#requireAccount(found, accountId);
       throw noSuchNumber();
     }
     return { ...found, agentId, accountId };
@@ -108,7 +122,7 @@ export class PhoneNumbers {
   /**
    * Takes a number that the organization's own account has listed. Where it has the number already and no agent is named, the
    * number keeps its agent.
-   * RequestError `agent_not_found`, `number_taken`.
+   * RequestError `agent_not_found`, `number_taken`, `not_found`: the account is gone.
    */
   async importFrom(
     tenant: Tenant,
@@ -124,14 +138,16 @@ export class PhoneNumbers {
     const record = { number, orgId, createdAtMs, vendor, agentId, accountId };
     const imported: PhoneNumberRecord = { ...record, importedAtMs: createdAtMs };
     try {
-      await phoneNumbers.insert(imported, entry);
-      return imported;
+      if (await phoneNumbers.insert(imported, entry)) return imported;
     } catch (error) {
       if (!(error instanceof UniqueViolationError)) throw error;
       const found = await phoneNumbers.find(number);
       if (found?.orgId !== orgId) throw takenNumber(error);
-      return this.assign(tenant, number, { agentId: agentId ?? found.agentId, accountId });
+      // Only admins import numbers.
+      const change = { agentId: agentId ?? found.agentId, accountId };
+      return this.assign(tenant, number, change, true);
     }
+    throw new RequestError("not_found", "the telephony account is deleted");
   }
 
   /** Gives up a number that came from an account. RequestError `not_found`; `conflict`: the operator assigned it. */

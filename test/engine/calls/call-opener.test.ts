@@ -106,6 +106,20 @@ test("a refused caller gets the reason, leaves no resources behind, and is count
   assert.ok(!reasons.includes("undefined"), "who only asks hears the same");
 });
 
+test("a refusal whose event is not stored in time is told as one that promises no event", async (t) => {
+  const stand = openingStand(t);
+  const { open, given, store, refused: counted } = stand;
+  given.agent = () => Promise.reject(new AgentUnavailableError("notFound", "not now"));
+  // The rows of the store are locked: its answer comes when nobody waits any more.
+  store.calls.refuse = () => new Promise(() => {});
+  const opening = open();
+  const told = assert.rejects(opening, refused("storeFailing", /does not answer/));
+  for (let waited = 0; waited < 20; waited += 1) await new Promise(setImmediate);
+  store.clock.advance(5_000);
+  await told;
+  assert.deepEqual(counted, ["storeFailing"]);
+});
+
 test("what is no refusal goes through as it is, and gives everything back", async (t) => {
   const { open, opener, given, held, refused: counted } = openingStand(t);
   given.agent = () => Promise.reject(new Error("a mistake"));

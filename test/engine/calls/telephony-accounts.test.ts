@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { TelephonyAccounts } from "../../../engine/calls/telephony-accounts.js";
+import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
+import { phoneVendor } from "../../../engine/telephony/phone-vendors.js";
 import { telephonySettings } from "../../../engine/telephony/telephony-settings.js";
 import { PhoneNumbers } from "../../../engine/tenancy/agents/phone-numbers.js";
+import { auditEntry } from "../../../engine/tenancy/audit-entry.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { openPlatform } from "../tenancy/seeded-platform.js";
@@ -10,7 +14,18 @@ import { openPlatform } from "../tenancy/seeded-platform.js";
 /** Nothing answers there. */
 const NOWHERE = "http://127.0.0.1:9";
 
-async function accountsFor(context: TestContext) {
+const NOWHERES = {
+  TWILIO_BASE_URL: NOWHERE,
+  TELNYX_BASE_URL: NOWHERE,
+  SIGNALWIRE_BASE_URL: NOWHERE,
+  PLIVO_BASE_URL: NOWHERE,
+  VONAGE_BASE_URL: NOWHERE,
+  JAMBONZ_BASE_URL: NOWHERE,
+  AUDIOSOCKET_PORT: 0,
+  TELEPHONY_VENDORS: [],
+};
+
+async function accountsFor(context: TestContext, { allowPrivateAddresses = false } = {}) {
   const platform = await openPlatform(context);
   const { database, cipher, clock, newId } = platform;
   const connections = new Connections({ clock, allowPrivateAddresses: false });
@@ -19,18 +34,10 @@ async function accountsFor(context: TestContext) {
     database,
     phoneNumbers: new PhoneNumbers({ database, clock, newId }),
     cipher,
-    settings: telephonySettings({
-      TWILIO_BASE_URL: NOWHERE,
-      TELNYX_BASE_URL: NOWHERE,
-      PLIVO_BASE_URL: NOWHERE,
-      VONAGE_BASE_URL: NOWHERE,
-      JAMBONZ_BASE_URL: NOWHERE,
-      AUDIOSOCKET_PORT: 0,
-      TELEPHONY_VENDORS: [],
-    }),
+    settings: telephonySettings(NOWHERES),
     context: { clock, connections },
     baseUrl: () => undefined,
-    allowPrivateAddresses: false,
+    allowPrivateAddresses,
     clock,
     newId,
     log: new RecordingLogger(),
@@ -78,6 +85,68 @@ test("an organization's account leads to no private network, and SignalWire's to
   await accounts.create(tenant, signalwire("https://example.signalwire.com"));
 });
 
+test("private addresses are a setting, and SignalWire's address is SignalWire's in either case", async (t) => {
+  const { accounts, tenant } = await accountsFor(t, { allowPrivateAddresses: true });
+  const pbx = { vendor: "asterisk", name: "PBX", credentials: { password: "p" } };
+  const at = (baseUrl: string) => ({ ...pbx, settings: { user: "ari", baseUrl } });
+  await assert.rejects(accounts.create(tenant, at("http://10.0.0.1:99999")), {
+    message: /^settings\.baseUrl: expected an http or https address/,
+  });
+  await accounts.create(tenant, at("http://10.0.0.1:8088/ari"));
+  const signalwire = (baseUrl: string) => ({
+    vendor: "signalwire",
+    name: "Space",
+    settings: { projectId: "p", baseUrl },
+    credentials: { apiToken: "t" },
+  });
+  for (const address of ["https://signalwire.example.com", "http://10.0.0.1"]) {
+    await assert.rejects(accounts.create(tenant, signalwire(address)), {
+      message: /^settings\.baseUrl: expected https and the vendor's own host/,
+    });
+  }
+  await accounts.create(tenant, signalwire("http://127.0.0.1:9"));
+});
+
+test("an account whose credentials do not open is listed, and works when they are entered again", async (t) => {
+  const { platform, accounts, tenant } = await accountsFor(t);
+  const account = await accounts.create(tenant, TWILIO);
+  const sealedCredentials = new CredentialCipher("7b".repeat(32)).seal({ authToken: "lost" });
+  const { id: targetId, orgId } = account;
+  const entry = auditEntry({
+    id: "sealed elsewhere",
+    atMs: account.createdAtMs,
+    actor: { type: "administrator", id: "server" },
+    action: "telephonyAccount.update",
+    target: { type: "telephonyAccount", id: targetId, orgId, name: account.name },
+  });
+  assert.ok(
+    await platform.database.telephonyAccounts.update(
+      { ...account, sealedCredentials },
+      account.updatedAtMs,
+      entry,
+    ),
+  );
+  const [listed] = await accounts.list(tenant);
+  assert.ok(listed);
+  assert.deepEqual(accounts.credentialNames(listed), []);
+  assert.deepEqual(await accounts.test(tenant, account.id), {
+    ok: false,
+    latencyMs: 0,
+    error: "the stored credentials cannot be read any more: enter them again",
+  });
+  await assert.rejects(accounts.numbers(tenant, account.id), {
+    code: "invalid_request",
+    message: /^credentials: the stored credentials cannot be read/,
+  });
+  await assert.rejects(accounts.update(tenant, account.id, { name: "New" }), {
+    code: "invalid_request",
+    message: /^credentials\.authToken: expected/,
+  });
+  const { credentials } = TWILIO;
+  const mended = await accounts.update(tenant, account.id, { credentials });
+  assert.deepEqual(accounts.credentialNames(mended), ["authToken"]);
+});
+
 test("a vendor that does not answer is a result of a test, and no number is imported without a public address", async (t) => {
   const { accounts, tenant } = await accountsFor(t);
   const { id } = await accounts.create(tenant, TWILIO);
@@ -87,6 +156,20 @@ test("a vendor that does not answer is a result of a test, and no number is impo
   await assert.rejects(accounts.numbers(tenant, id), { code: "telephony_unavailable" });
   const wanted = { number: "+15550102000", agentId: null, setWebhook: true };
   await assert.rejects(accounts.importNumber(tenant, id, wanted), { code: "not_configured" });
+});
+
+test("a private key may be entered in one line, as in an environment variable", () => {
+  const { account } = phoneVendor("vonage") ?? {};
+  const { privateKey: pem } = generateKeyPairSync("rsa", {
+    modulusLength: 2_048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  const privateKey = pem.replaceAll("\n", "\\n");
+  const field = account?.fields.find(({ name }) => name === "privateKey");
+  assert.ok(field?.format.test(privateKey) && field.format.test(pem));
+  const values = { applicationId: "a", privateKey };
+  assert.equal(account?.settings(values, telephonySettings(NOWHERES)).vonage?.privateKey, pem);
 });
 
 test("what numbers of an account lack to be imported is named", async (t) => {

@@ -171,15 +171,17 @@ test("each request is answered by the responsible node, and a failure reaches it
   const { log, hear, answers } = await openNode({
     isRinging: (callId) => callId === "a",
     handOver: ({ callId, orgId }) => ({
-      claims: { callId, orgId, agentId: "agent", vendor: "twilio" },
+      claims: { callId, orgId, agentId: "agent", vendor: "twilio", ownAccount: true },
       callRef: undefined,
       answeredBy: "human",
     }),
-    report: ({ report: { status } }) => status === "completed",
+    // The account that placed the call is the one that is asked about it.
+    report: ({ claims, report: { status } }) =>
+      status === "completed" && claims.ownAccount === true,
     hasCall: () => Promise.reject(new Error("it is not known")),
   });
   const call = { callId: "a", orgId: "org" };
-  const claims = { ...call, agentId: "agent", vendor: "twilio" };
+  const claims = { ...call, agentId: "agent", vendor: "twilio", ownAccount: true };
   const questions = [
     [RINGS, true],
     [

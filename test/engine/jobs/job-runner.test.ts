@@ -160,3 +160,136 @@ test("what is added just after a claim waits for the next one, half a second at 
   });
   assert.ok(clock.epochMs() >= NOON_MS + 1_500);
 });
+
+/** What waits until the test opens it. */
+function gate(): { readonly opened: Promise<void>; open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
+for (const placesAfterFailure of [1, 0]) {
+  test(`what a claim under way brings after a job failed does not wait for ever, with ${placesAfterFailure} places`, async (context) => {
+    const [failing, claiming, settling] = [gate(), gate(), gate()];
+    const ran: string[] = [];
+    let places = 2;
+    const { database, clock, runner } = await stand(context, {
+      triesMax: 9,
+      runningPerQueue: () => places,
+      claimedAheadPerQueue: 6,
+      run: async ({ id }) => {
+        ran.push(id);
+        if (id !== "summary_a") return { kind: "done" };
+        await failing.opened;
+        places = placesAfterFailure;
+        return { kind: "retry", error: "no" };
+      },
+    });
+    const { jobs } = database;
+    await add(database, "a");
+    runner.start();
+    await eventually("the first job", () => ran[0]);
+    let claimed = 0;
+    const claim = jobs.claim.bind(jobs);
+    const postpone = jobs.postpone.bind(jobs);
+    jobs.claim = async (asked) => {
+      const answer = await claim(asked);
+      claimed += answer.length;
+      await claiming.opened;
+      return answer;
+    };
+    let isSettling = false;
+    jobs.postpone = async (...asked) => {
+      isSettling = true;
+      await settling.opened;
+      await postpone(...asked);
+    };
+    await add(database, "b", "c", "d");
+    await eventually("the claim", () => {
+      clock.advance(100);
+      return claimed === 3 || undefined;
+    });
+    failing.open();
+    await eventually("the failure", () => isSettling || undefined);
+    claiming.open();
+    await eventually("what was claimed", () => runner.runningCount === 4 || undefined);
+    settling.open();
+    if (placesAfterFailure > 0) {
+      await eventually("the others", () => ran[3]);
+      assert.deepEqual(ran, ["summary_a", "summary_b", "summary_c", "summary_d"]);
+      return;
+    }
+    const queued = await eventually("the jobs given back", async () => {
+      const all = await jobs.list("org", { state: "queued", skip: 0, limit: 9 });
+      return runner.runningCount === 0 && all.length === 4 ? all : undefined;
+    });
+    assert.deepEqual(
+      queued.map(({ attempts }) => attempts),
+      [0, 0, 0, 1],
+    );
+  });
+}
+
+test("a job whose claim was answered to nobody runs when its lease is over, though others of this process run", async (context) => {
+  const ending = gate();
+  const ran: string[] = [];
+  const { database, clock, runner } = await stand(context, {
+    run: async ({ id }) => {
+      ran.push(id);
+      if (id === "summary_a") await ending.opened;
+      return { kind: "done" };
+    },
+  });
+  const { jobs } = database;
+  await add(database, "a");
+  runner.start();
+  await eventually("the first job", () => ran[0]);
+  const claim = jobs.claim.bind(jobs);
+  let isLost = false;
+  jobs.claim = async (asked) => {
+    const answer = await claim(asked);
+    if (isLost || answer.length === 0) return answer;
+    isLost = true;
+    throw new Error("the connection was lost");
+  };
+  await add(database, "b");
+  await eventually("the lost claim", () => isLost || undefined);
+  for (let passedMs = 0; passedMs < 60_000 && ran.length < 2; passedMs += 1_000) {
+    clock.advance(1_000);
+    await jobs.nextTimes();
+    await new Promise(setImmediate);
+  }
+  await eventually("the second job", () => ran[1]);
+  ending.open();
+  assert.deepEqual(ran, ["summary_a", "summary_b"]);
+});
+
+test("a job that was claimed ahead is not begun after its lease is over", async (context) => {
+  const ending = gate();
+  const ran: string[] = [];
+  const { database, clock, runner } = await stand(context, {
+    runningPerQueue: () => 2,
+    claimedAheadPerQueue: 6,
+    run: async ({ id }) => {
+      ran.push(id);
+      await ending.opened;
+      return { kind: "done" };
+    },
+  });
+  const { jobs } = database;
+  await add(database, "a", "b", "c");
+  runner.start();
+  await eventually("the jobs", () => (runner.runningCount === 3 && ran[1]) || undefined);
+  jobs.heartbeat = () => Promise.reject(new Error("the database is away"));
+  clock.advance(30_001);
+  const nowMs = clock.epochMs();
+  await jobs.takeOver(nowMs);
+  const lease = { nowMs, leaseUntilMs: nowMs + 30_000, limit: 9 };
+  const theirs = await jobs.claim({ queue: QUEUE, owner: "they", ...lease });
+  ending.open();
+  await eventually("the end", () => runner.runningCount === 0 || undefined);
+  assert.deepEqual(ran, ["summary_a", "summary_b"]);
+  assert.equal((await jobs.finish(theirs, nowMs)).count, theirs.length);
+});

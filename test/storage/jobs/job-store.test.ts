@@ -65,11 +65,12 @@ test("a lease that is over is taken over, and its former owner changes nothing",
   await jobs.add([job("one")]);
   const [mine] = await jobs.claim(claimOf());
   assert.ok(mine);
-  await jobs.heartbeat("me", NOON_MS + 60_000);
+  assert.deepEqual(await jobs.heartbeat([mine], NOON_MS + 60_000), new Set(["one"]));
   assert.equal(await jobs.takeOver(NOON_MS + 40_000), 0);
   assert.equal(await jobs.takeOver(NOON_MS + 60_001), 1);
   const [theirs] = await jobs.claim(claimOf({ owner: "they", nowMs: NOON_MS + 70_000 }));
   assert.ok(theirs);
+  assert.deepEqual(await jobs.heartbeat([mine], NOON_MS + 200_000), new Set());
   assert.deepEqual(await jobs.finish([mine], NOON_MS), { count: 0, isNextDue: false });
   await jobs.fail(mine, "late", NOON_MS);
   assert.deepEqual(await jobs.list("org", { state: "failed", skip: 0, limit: 9 }), []);
@@ -93,7 +94,7 @@ test("jobs that were claimed and not begun are as they were; another process's a
   await jobs.add([job("one"), job("two"), job("three")]);
   const [one, two, three] = await jobs.claim(claimOf());
   assert.ok(one && two && three);
-  await jobs.heartbeat("me", NOON_MS + 60_000);
+  await jobs.heartbeat([one, two, three], NOON_MS + 60_000);
   await jobs.takeOver(NOON_MS + 60_001);
   await jobs.claim(claimOf({ owner: "they", nowMs: NOON_MS + 70_000, limit: 1 }));
   await jobs.release([one]);

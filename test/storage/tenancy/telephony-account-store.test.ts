@@ -86,3 +86,23 @@ test("numbers that came from an account go with it, and no others", async (conte
   assert.equal(await phoneNumbers.ownVendorOf("org", "+4930222"), undefined);
   assert.equal(await telephonyAccounts.findById("account"), undefined);
 });
+
+test("a number gets no account that is gone, or is another organization's", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { telephonyAccounts, phoneNumbers } = database;
+  await insertOrganizations(database);
+  await telephonyAccounts.insert(accountRecord({ orgId: "other" }), entry());
+  const [number, orgId, agentId] = ["+4930111", "org", null];
+  const ours = { number, orgId, createdAtMs: NOON_MS, vendor: "twilio", agentId };
+  const imported = { ...ours, importedAtMs: NOON_MS };
+  for (const accountId of ["gone", "account"]) {
+    assert.equal(await phoneNumbers.insert({ ...imported, accountId }), false);
+  }
+  assert.deepEqual(await phoneNumbers.list(), []);
+  const operators = { ...ours, accountId: null, importedAtMs: null };
+  assert.equal(await phoneNumbers.insert(operators), true);
+  for (const accountId of ["gone", "account"]) {
+    assert.equal(await phoneNumbers.update({ number, orgId, agentId, accountId }), false);
+  }
+  assert.deepEqual(await phoneNumbers.list(), [operators]);
+});

@@ -78,6 +78,19 @@ test("the settings that are missing are named, and only those of the vendor in q
   });
 });
 
+test("what an account of an organization lacks to place calls is named, and not the platform's settings", async () => {
+  const [hangUp, verify] = [() => Promise.resolve(), () => Promise.resolve()];
+  const telephony = new OutboundTelephony({
+    apis: { of: async ({ ownAccount }) => (ownAccount === true ? { hangUp, verify } : undefined) },
+    ownVendorOf: async () => "telnyx",
+    baseUrl,
+  });
+  await assert.rejects(telephony.vendorFor("org", { from: ORDER.from }), {
+    code: "invalid_request",
+    message: "from: the organization's account at telnyx places no calls before it has texmlAppId",
+  });
+});
+
 test("a number in an account of its organization is called from with that account alone", async () => {
   const asked: unknown[] = [];
   const own = api("own", asked);
