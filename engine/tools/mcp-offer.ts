@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from "../../storage/records.js";
 import type { McpServer } from "../../storage/tenancy/mcp-server.js";
 import type { McpListedTool } from "./mcp-client.js";
-import { withoutReferences } from "./schema-references.js";
-import { isToolSchema, SCHEMA_MAX_BYTES, TOOL_SCHEMA_KEYWORDS } from "./tool-schema.js";
+import { UNREAD_SCHEMA_MAX_BYTES, withoutReferences } from "./schema-references.js";
+import { isToolSchema, TOOL_SCHEMA_KEYWORDS } from "./tool-schema.js";
 
 /** Tools of all MCP servers of an agent together. LLMs choose worse among more, and the schemas are paid for with every question. */
 export const MCP_OFFERED_TOOLS_MAX = 48;
@@ -114,8 +114,8 @@ function offeredName({ name }: McpServer, toolName: string): string {
 export function knownMcpTool({ name, description, inputSchema }: McpListedTool): McpKnownTool {
   const told = { name, description: description.slice(0, DESCRIPTION_MAX_CHARACTERS) };
   const text = JSON.stringify(inputSchema);
-  if (Buffer.byteLength(text) > 4 * SCHEMA_MAX_BYTES) {
-    return { ...told, refusal: `its schema has more than ${4 * SCHEMA_MAX_BYTES} bytes` };
+  if (Buffer.byteLength(text) > UNREAD_SCHEMA_MAX_BYTES) {
+    return { ...told, refusal: `its schema has more than ${UNREAD_SCHEMA_MAX_BYTES} bytes` };
   }
   if (text.includes('"x-mcp-header"')) {
     return { ...told, refusal: "it wants arguments in HTTP headers (x-mcp-header)" };
