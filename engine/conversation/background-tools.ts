@@ -3,7 +3,7 @@
 import type { ChatMessage } from "../vendors/contracts.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ToolDoneEvent } from "./events.js";
-import type { ConversationState } from "./state.js";
+import type { ConversationState, Turn } from "./state.js";
 
 /** The LLM's answer to its call, so that it can speak on. */
 export const IN_BACKGROUND = JSON.stringify({
@@ -37,12 +37,15 @@ export function takeBackgroundResult(
   return true;
 }
 
-/** A reply is requested: it reads what has come. */
-export function useBackgroundResults(state: ConversationState): void {
+/** A reply is requested: it reads what has come. In a turn that has called tools it stands behind their calls. */
+export function useBackgroundResults(state: ConversationState, turn: Turn): void {
   const { calls, results } = state.background;
   if (results.length === 0) return;
-  const { question = "", covered = "", messages = [], pending = [] } = state.toolsDone ?? {};
-  state.toolsDone = { question, covered, messages: [...messages, ...results.flat()], pending };
+  if (turn.toolRounds > 0) turn.toolMessages = [...turn.toolMessages, ...results.flat()];
+  else {
+    const { question = "", covered = "", messages = [], pending = [] } = state.toolsDone ?? {};
+    state.toolsDone = { question, covered, messages: [...messages, ...results.flat()], pending };
+  }
   state.background = { calls, results: [], isTurnDue: false };
   clearDeadline(state, "backgroundResult");
 }

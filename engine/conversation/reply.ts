@@ -134,7 +134,7 @@ export function requestReply(
   turn: Turn,
   out: ConversationEffect[],
 ): void {
-  useBackgroundResults(state);
+  useBackgroundResults(state, turn);
   const { id: turnId } = turn;
   out.push({ type: "requestReply", turnId, ...conversationOf(state, turn), ...contextOf(state) });
   setDeadline(state, "turnStall", turn.progressAtMs + firstStallMs(turn));
@@ -152,10 +152,13 @@ export function onBackgroundResultDeadline(
   out: ConversationEffect[],
 ): void {
   if (!state.background.isTurnDue || isBeingTransferred(state)) return;
+  const { echo } = state;
   const { hearing, digits, unanswered } = state.user;
   const isUnderway = pendingText(hearing) !== "" || digits !== "" || unanswered !== "";
   const isSilent = state.agent.state === "silent" && state.outputPausedAtMs === undefined;
-  if (!isSilent || isUnderway || state.control.isMuted || voiceAgoMs < VOICE_RECENT_MS) {
+  // What an interruption has cut off is said again if no words follow it.
+  const isCut = state.deadlines.falseInterruption !== undefined || echo.suspected !== undefined;
+  if (!isSilent || isUnderway || isCut || state.control.isMuted || voiceAgoMs < VOICE_RECENT_MS) {
     setDeadline(state, "backgroundResult", atMs + RESULT_RECHECK_MS);
     return;
   }

@@ -58,3 +58,18 @@ test("a tool keeps its result where the LLM gives its call the id of one in the 
   ]);
   assert.equal(call.actor.state.background.calls.length, 1);
 });
+
+test("a result that comes during the turn of its own call is read behind this call", () => {
+  const call = askedCall();
+  calls(call, "a slow", "b fast");
+  call.send({ type: "toolDone", turnId: 1, callId: "a", content: "slow one" });
+  call.send({ type: "toolDone", turnId: 1, callId: "b", content: "quick" });
+  assert.deepEqual(newestMessages(call), [
+    "book a table",
+    "a b",
+    `a: ${STARTED}`,
+    "b: quick",
+    "a_result",
+    "a_result: slow one",
+  ]);
+});
