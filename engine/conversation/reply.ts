@@ -1,4 +1,4 @@
-import { useBackgroundResults } from "./background-tools.js";
+import { areResultsTold, useBackgroundResults } from "./background-tools.js";
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
 import { commitTurn, replyTimeoutAtMs, saveWords, waitedBeforeMs } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
@@ -110,7 +110,7 @@ export function requestReplyAfterTools(
 /** The caller has heard these words, and another attempt says the rest. */
 function resumedFields(turn: Turn): Partial<Turn> {
   const { fillerCount, ledger, overlapAtMs, hasWaitedForWords, wastedTokens } = turn;
-  const { waitedBeforeMs: beforeMs, endOfTurn, bargeIns } = turn;
+  const { waitedBeforeMs: beforeMs, endOfTurn, bargeIns, resultTry } = turn;
   const sentences = turn.sentences.slice(0, fillerCount);
   const counts = { sentCount: fillerCount, requestedCount: fillerCount, fillerCount };
   return {
@@ -125,6 +125,7 @@ function resumedFields(turn: Turn): Partial<Turn> {
     waitedBeforeMs: beforeMs,
     endOfTurn,
     bargeIns,
+    resultTry,
   };
 }
 
@@ -162,8 +163,13 @@ export function onBackgroundResultDeadline(
     setDeadline(state, "backgroundResult", atMs + RESULT_RECHECK_MS);
     return;
   }
+  if (areResultsTold(state)) {
+    state.background = { ...state.background, isTurnDue: false, isLastTry: false };
+    return;
+  }
+  const resultTry = state.background.isLastTry ? "last" : "first";
   const fields = { userText: "", callerEndedAtMs: atMs, decidedAtMs: atMs, attempt: 1 };
-  startReply(state, { ...fields, progressAtMs: atMs }, out);
+  startReply(state, { ...fields, resultTry, progressAtMs: atMs }, out);
 }
 
 /** How long the LLM has before the first check. */

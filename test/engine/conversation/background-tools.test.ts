@@ -73,3 +73,68 @@ test("a result that comes during the turn of its own call is read behind this ca
     "a_result: slow one",
   ]);
 });
+
+function asks(call: RecordedCall): number {
+  return call.effects.filter(({ type }) => type === "requestReply").length;
+}
+
+/** A call in which the result of a tool has started a turn, whose reply is being generated. */
+function toldCall(): RecordedCall {
+  const call = askedCall();
+  calls(call, "a slow");
+  const turnId = call.turn?.id ?? 0;
+  call.send({ type: "replyToken", turnId, text: "I am on it." });
+  call.send({ type: "replyDone", turnId, tokens: 1 });
+  speak(call);
+  call.send({ type: "toolDone", turnId, callId: "a", content: "booked" });
+  call.clock.advance(1_000);
+  assert.deepEqual([call.turn?.id, asks(call)], [2, 3]);
+  return call;
+}
+
+/** The sentence that the agent has begun is heard to its end. */
+function speak(call: RecordedCall): void {
+  const turnId = call.turn?.id ?? 0;
+  const firstByteAtMs = call.clock.monotonicMs();
+  call.send({ type: "sentenceWhole", turnId, index: 0, durationMs: 800, firstByteAtMs });
+  call.clock.advance(800);
+}
+
+test("a result whose turn was cut before it was heard is told once more, and not a third time", () => {
+  const call = toldCall();
+  call.send({ type: "controlRequested", command: { type: "mute" } });
+  call.clock.advance(2_000);
+  assert.deepEqual([call.turn, asks(call)], [undefined, 3]);
+  call.send({ type: "controlRequested", command: { type: "unmute" } });
+  call.clock.advance(1_000);
+  assert.equal(asks(call), 4);
+  assert.deepEqual(newestMessages(call).slice(-2), ["a_result", "a_result: booked"]);
+  call.send({ type: "controlRequested", command: { type: "mute" } });
+  call.send({ type: "controlRequested", command: { type: "unmute" } });
+  call.clock.advance(5_000);
+  assert.equal(asks(call), 4);
+});
+
+test("a result that the caller has heard in another reply is not told again", () => {
+  const call = toldCall();
+  call.send({ type: "written", text: "and for two" });
+  const turnId = call.turn?.id ?? 0;
+  assert.equal(asks(call), 4);
+  call.send({ type: "replyToken", turnId, text: "Your table for two is booked." });
+  call.send({ type: "replyDone", turnId, tokens: 1 });
+  speak(call);
+  call.clock.advance(5_000);
+  assert.deepEqual([call.turn, asks(call)], [undefined, 4]);
+});
+
+test("a result whose reply failed is told behind the apology", () => {
+  const call = toldCall();
+  call.send({ type: "replyFailed", turnId: 2, retryable: true });
+  call.send({ type: "replyFailed", turnId: 3, retryable: true });
+  assert.equal(call.turn?.kind, "apology");
+  assert.equal(asks(call), 4);
+  speak(call);
+  call.clock.advance(1_000);
+  assert.equal(asks(call), 5);
+  assert.deepEqual(newestMessages(call).slice(-2), ["a_result", "a_result: booked"]);
+});
