@@ -5,7 +5,7 @@ import type { CallAudioTap } from "../conversation/actor.js";
 import type { Logger } from "../log.js";
 import { RequestError } from "../request-error.js";
 import { SignedText } from "../security/signed-text.js";
-import type { TokenUseRegistry } from "../security/token-uses.js";
+import { TOO_MANY_TOKENS, type TokenUseRegistry } from "../security/token-uses.js";
 import { actorOf, auditEntry } from "../tenancy/audit-entry.js";
 import { type ActiveCredentials, whileActive } from "../tenancy/people/active-credentials.js";
 import type { Tenant } from "../tenancy/tenant.js";
@@ -200,19 +200,27 @@ export class CallListening {
     return { token, expiresAtMs };
   }
 
-  /** Resolves when the stream is over. RequestErrors `invalid_token` and `concurrency_limit_reached`. */
+  /**
+   * Resolves when the stream is over. RequestErrors `invalid_token`, also of one whose key or admin is none any more, and, where it may
+   * be tried again with the same token, `concurrency_limit_reached` and `overloaded`.
+   */
   async listen(token: string, watcher: Watcher, signal: AbortSignal): Promise<void> {
-    const { feed, tokenUses, clock } = this.#options;
+    const { feed, tokenUses, clock, standing } = this.#options;
     const read = v.safeParse(Claims, this.#signed.read(token));
     if (!read.success) throw new RequestError("invalid_token", "token: wrong");
     const { orgId, callId, userId, apiKeyId, nonce, expiresAtMs } = read.output;
     if (expiresAtMs <= clock.epochMs()) throw new RequestError("invalid_token", "token: expired");
-    const used = await tokenUses.take({ nonce, expiresAtMs }, undefined);
-    if (used !== undefined) throw new RequestError("invalid_token", "token: it was used");
+    // A token is not used up by a stream that finds no room.
     feed.requireRoom(orgId);
+    const refusal = await tokenUses.take({ nonce, expiresAtMs }, undefined);
+    if (refusal === TOO_MANY_TOKENS) throw new RequestError("overloaded", TOO_MANY_TOKENS);
+    if (refusal !== undefined) throw new RequestError("invalid_token", "token: it was used");
     const watched = { orgId, callId, isAudio: true, maxMs: LISTEN_MAX_MS };
-    await whileActive(this.#options, { orgId, userId, apiKeyId }, signal, (until) =>
+    const listener = { orgId, userId, apiKeyId, asAdmin: true };
+    await whileActive(this.#options, listener, signal, (until) =>
       feed.watch(watched, watcher, until),
     );
+    if (signal.aborted || (await standing.areActive(listener).catch(() => true))) return;
+    throw new RequestError("invalid_token", "token: its key or user may not listen any more");
   }
 }

@@ -91,7 +91,8 @@ const ToolResult = v.looseObject({
   isError: v.optional(v.boolean(), false),
 });
 const TextBlock = v.object({ type: v.literal("text"), text: v.string() });
-const OtherBlock = v.object({ type: v.string() });
+/** The LLM reads the type. */
+const OtherBlock = v.object({ type: v.pipe(v.string(), v.maxLength(40)) });
 const TokenAnswer = v.pipe(
   v.string(),
   v.parseJson(),
@@ -389,7 +390,7 @@ class Intake {
       ).then(
         () => body?.close(),
         (error: unknown) => {
-          if (refused !== undefined && (refused.status < 300 || refused.status >= 400)) {
+          if (refused !== undefined && isReadRefusal(refused.status)) {
             // The SDK reads the refusal: it says which revision a server speaks.
             body?.close();
             resolve(answerOf(refused.status, refused.headers, stream));
@@ -400,9 +401,16 @@ class Intake {
           reject(error);
           body?.error(error);
         },
-      );
+      )
+        // The SDK may have closed the stream first.
+        .catch(reject);
     });
   }
+}
+
+/** Redirects are not followed, and a `Response` has no status above 599. */
+function isReadRefusal(status: number): boolean {
+  return status < 300 || (status >= 400 && status <= 599);
 }
 
 function answerOf(status: number, headers: AnswerHeaders, body: ReadableStream): Response {

@@ -48,14 +48,18 @@ export interface McpOffer {
   readonly omitted: ReadonlyMap<McpServer, readonly McpOmission[]>;
 }
 
-/** What an agent's LLM is offered of the servers whose lists are known, in their order. `ownNames`: of the agent's other tools. */
+/**
+ * What an agent's LLM is offered of the servers whose lists are known, in their order. `ownNames`: of the agent's other tools;
+ * `offered`: tools of further servers that it is offered already, and keeps.
+ */
 export function mcpOffer(
   servers: readonly McpServer[],
   listOf: (server: McpServer) => readonly McpKnownTool[] | undefined,
   ownNames: readonly string[],
+  offered: readonly McpOfferedTool[] = [],
 ): McpOffer {
-  const tools: McpOfferedTool[] = [];
-  const taken = new Set(ownNames);
+  const tools = [...offered];
+  const taken = new Set([...ownNames, ...offered.map(({ offeredAs }) => offeredAs)]);
   const omitted = new Map<McpServer, readonly McpOmission[]>();
   for (const server of servers) {
     const list = listOf(server);
