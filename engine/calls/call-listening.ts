@@ -25,8 +25,9 @@ const LISTENING_TIMING: RecordingTiming = {
   stallHoldMs: 1_000,
   blockMaxMs: 200,
 };
-/** One event: at 16 kHz its text fits into a message between servers. */
 const PIECE_MS = 100;
+/** One event: its text fits into a message between servers, whatever the rate. */
+const PIECE_SAMPLES_MAX = 2_400;
 const CHANNELS = 2;
 
 export interface ListenedCallOptions {
@@ -102,7 +103,8 @@ export class ListenedCall implements CallAudioTap {
   #write(block: Uint8Array): boolean {
     const samples = new Int16Array(block.buffer, block.byteOffset, block.byteLength / 2);
     const encoded = encodeMulaw(samples);
-    const pieceBytes = (PIECE_MS * this.#options.format.input.sampleRateHz * CHANNELS) / 1_000;
+    const pieceSamples = Math.floor((PIECE_MS * this.#options.format.input.sampleRateHz) / 1_000);
+    const pieceBytes = CHANNELS * Math.min(pieceSamples, PIECE_SAMPLES_MAX);
     for (let at = 0; at < encoded.byteLength; at += pieceBytes) {
       this.#publish(Buffer.from(encoded.subarray(at, at + pieceBytes)).toString("base64"), false);
     }
