@@ -47,8 +47,7 @@ export class TokenUses implements TokenUseRegistry {
       return "the token was used for another call";
     }
     if (this.#uses.size >= this.#usedMax) this.#forget(nowMs);
-    if (this.#uses.size >= this.#usedMax)
-      return TOO_MANY_TOKENS;
+    if (this.#uses.size >= this.#usedMax) return TOO_MANY_TOKENS;
     this.#uses.set(nonce, { untilMs: expiresAtMs, historyKey: undefined });
     return undefined;
   }

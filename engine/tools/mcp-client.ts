@@ -387,21 +387,22 @@ class Intake {
           return false;
         },
         AbortSignal.any(signals),
-      ).then(
-        () => body?.close(),
-        (error: unknown) => {
-          if (refused !== undefined && isReadRefusal(refused.status)) {
-            // The SDK reads the refusal: it says which revision a server speaks.
-            body?.close();
-            resolve(answerOf(refused.status, refused.headers, stream));
-            return;
-          }
-          if (error instanceof VendorError && error.fault !== "aborted")
-            this.#failures.first ??= error;
-          reject(error);
-          body?.error(error);
-        },
       )
+        .then(
+          () => body?.close(),
+          (error: unknown) => {
+            if (refused !== undefined && isReadRefusal(refused.status)) {
+              // The SDK reads the refusal: it says which revision a server speaks.
+              body?.close();
+              resolve(answerOf(refused.status, refused.headers, stream));
+              return;
+            }
+            if (error instanceof VendorError && error.fault !== "aborted")
+              this.#failures.first ??= error;
+            reject(error);
+            body?.error(error);
+          },
+        )
         // The SDK may have closed the stream first.
         .catch(reject);
     });

@@ -155,7 +155,10 @@ test("a command reaches the call without control characters, and an outcome that
     code: "invalid_request",
     message: "text: expected a text in which something can be spoken",
   });
-  assert.equal(controlled.some(({ command }) => "text" in command && command.text.includes("…")), false);
+  assert.equal(
+    controlled.some(({ command }) => "text" in command && command.text.includes("…")),
+    false,
+  );
   assert.deepEqual(over.controlled, []);
 });
 
