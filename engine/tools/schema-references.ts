@@ -5,7 +5,7 @@ const LOCAL = /^#\/(\$defs|definitions)\/([^/]+)$/;
 /** Definitions that name each other can double with each level; more than this fits into no tool's schema. */
 const REFERENCES_MAX = 100;
 const DEPTH_MAX = 40;
-/** Of a schema, as it is given and with what its references name: what is left out afterwards may make it this much smaller. */
+/** A schema as it is given, and with what its references name; a smaller one is made of it by leaving out what tools need not. */
 export const UNREAD_SCHEMA_MAX_BYTES = 4 * SCHEMA_MAX_BYTES;
 
 export type FlatSchema =
