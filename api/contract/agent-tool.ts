@@ -4,7 +4,11 @@ import {
   missingDefault,
   nameWithoutDefault,
 } from "../../engine/calls/call-variables.js";
-import { withoutReferences } from "../../engine/tools/schema-references.js";
+import {
+  type FlatSchema,
+  UNREAD_SCHEMA_MAX_BYTES,
+  withoutReferences,
+} from "../../engine/tools/schema-references.js";
 import { isToolSchema, TOOL_SCHEMA_RULES } from "../../engine/tools/tool-schema.js";
 import { hasFixedOrigin } from "../../engine/tools/tool-texts.js";
 import type { JsonObject } from "../../storage/records.js";
@@ -64,6 +68,13 @@ function descriptionField(subject: string) {
   return textField(subject, DESCRIPTION_CHARACTERS_MAX);
 }
 
+/** A schema that is too large is not read at all: to follow its references would take long. */
+function flatSchema(schema: JsonObject): FlatSchema {
+  const isTooLarge = Buffer.byteLength(JSON.stringify(schema)) > UNREAD_SCHEMA_MAX_BYTES;
+  if (!isTooLarge) return withoutReferences(schema);
+  return { ok: false, error: `the schema has more than ${UNREAD_SCHEMA_MAX_BYTES} bytes` };
+}
+
 /** What every tool has that an agent's author names. */
 const httpToolFields = {
   name: worded(
@@ -79,14 +90,14 @@ const httpToolFields = {
     v.pipe(
       v.record(v.string(), v.unknown()),
       v.check<JsonObject, (issue: { readonly input: JsonObject }) => string>(
-        (schema) => withoutReferences(schema).ok,
+        (schema) => flatSchema(schema).ok,
         ({ input }) => {
-          const flat = withoutReferences(input);
+          const flat = flatSchema(input);
           return `expected no reference that cannot be replaced: ${flat.ok ? "" : flat.error}`;
         },
       ),
       v.transform((schema) => {
-        const flat = withoutReferences(schema);
+        const flat = flatSchema(schema);
         return flat.ok ? flat.schema : schema;
       }),
       v.check(isToolSchema),

@@ -21,8 +21,8 @@ const SECRET_CHARACTERS_MAX = 4_096;
 const TIMEOUT_MIN_MS = 100;
 const TIMEOUT_MAX_MS = 10_000;
 const TIMEOUT_DEFAULT_MS = 5_000;
-/** Without `_`, which stands between it and a tool's name. */
-const SERVER_NAME = /^[a-zA-Z][a-zA-Z0-9-]{0,19}$/;
+/** Without `_`, which stands between it and a tool's name; two more names are no keys of a record. */
+const SERVER_NAME = /^(?!(?:constructor|prototype)$)[a-zA-Z][a-zA-Z0-9-]{0,19}$/;
 /** What a header can hold. */
 const SECRET = /^[\x21-\x7e]+$/;
 

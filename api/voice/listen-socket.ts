@@ -4,6 +4,7 @@ import type { CallListening } from "../../engine/calls/call-listening.js";
 import type { Logger } from "../../engine/log.js";
 import { RequestError } from "../../engine/request-error.js";
 import type { Clock } from "../../engine/time/clock.js";
+import type { RequestErrorCode } from "../../storage/parley-error.js";
 import { LISTEN_PATH, type ListenFormat } from "../contract/listen-protocol.js";
 import type { BackendSocket, WebSocketRoute } from "../http/backend/http-backend.js";
 import { addressGroup } from "../http/request/client-address.js";
@@ -18,7 +19,12 @@ import {
 } from "./close-codes.js";
 
 const CLOSE_CALL_OVER = 1000;
-const CLOSE_TOO_SLOW = 1013;
+const CLOSE_TRY_AGAIN = 1013;
+const CLOSE_CODES: ReadonlyMap<RequestErrorCode, number> = new Map([
+  ["invalid_token", CLOSE_UNAUTHORIZED],
+  ["concurrency_limit_reached", CLOSE_TRY_AGAIN],
+  ["overloaded", CLOSE_TRY_AGAIN],
+]);
 /** Some eight seconds of sound that the client has not read. */
 export const LISTENER_BACKLOG_BYTES_MAX = 256 * 1024;
 /** A call whose server is gone gives no sound, and no end. */
@@ -100,8 +106,7 @@ export class ListenSocket {
       close(CLOSE_CALL_OVER, "listen again for more");
     } catch (error) {
       if (error instanceof RequestError) {
-        const isToken = error.code === "invalid_token";
-        return close(isToken ? CLOSE_UNAUTHORIZED : CLOSE_POLICY_VIOLATION, error.message);
+        return close(CLOSE_CODES.get(error.code) ?? CLOSE_POLICY_VIOLATION, error.message);
       }
       log.error({ error }, "a call could not be listened to");
       close(CLOSE_INTERNAL_ERROR, "internal error");
@@ -125,7 +130,7 @@ class ListenerSound {
     if (event.type !== "audio" || this.#socket.getUserData().left.signal.aborted) return;
     if (event.isLast) return this.#close(CLOSE_CALL_OVER, "the call has ended");
     if (this.#socket.getBufferedAmount() > LISTENER_BACKLOG_BYTES_MAX) {
-      return this.#close(CLOSE_TOO_SLOW, "the client reads too slowly");
+      return this.#close(CLOSE_TRY_AGAIN, "the client reads too slowly");
     }
     if (!this.#hasFormat) this.#sendFormat(event.sampleRateHz);
     this.#socket.send(Buffer.from(event.audio, "base64"), true);

@@ -5,7 +5,7 @@ import type { CallAudioTap } from "../conversation/actor.js";
 import type { Logger } from "../log.js";
 import { RequestError } from "../request-error.js";
 import { SignedText } from "../security/signed-text.js";
-import type { TokenUseRegistry } from "../security/token-uses.js";
+import { TOO_MANY_TOKENS, type TokenUseRegistry } from "../security/token-uses.js";
 import { actorOf, auditEntry } from "../tenancy/audit-entry.js";
 import { type ActiveCredentials, whileActive } from "../tenancy/people/active-credentials.js";
 import type { Tenant } from "../tenancy/tenant.js";
@@ -25,8 +25,9 @@ const LISTENING_TIMING: RecordingTiming = {
   stallHoldMs: 1_000,
   blockMaxMs: 200,
 };
-/** One event: at 16 kHz its text fits into a message between servers. */
 const PIECE_MS = 100;
+/** One event: its text fits into a message between servers, whatever the rate. */
+const PIECE_SAMPLES_MAX = 2_400;
 const CHANNELS = 2;
 
 export interface ListenedCallOptions {
@@ -102,7 +103,8 @@ export class ListenedCall implements CallAudioTap {
   #write(block: Uint8Array): boolean {
     const samples = new Int16Array(block.buffer, block.byteOffset, block.byteLength / 2);
     const encoded = encodeMulaw(samples);
-    const pieceBytes = (PIECE_MS * this.#options.format.input.sampleRateHz * CHANNELS) / 1_000;
+    const pieceSamples = Math.floor((PIECE_MS * this.#options.format.input.sampleRateHz) / 1_000);
+    const pieceBytes = CHANNELS * Math.min(pieceSamples, PIECE_SAMPLES_MAX);
     for (let at = 0; at < encoded.byteLength; at += pieceBytes) {
       this.#publish(Buffer.from(encoded.subarray(at, at + pieceBytes)).toString("base64"), false);
     }
@@ -200,19 +202,27 @@ export class CallListening {
     return { token, expiresAtMs };
   }
 
-  /** Resolves when the stream is over. RequestErrors `invalid_token` and `concurrency_limit_reached`. */
+  /**
+   * Resolves when the stream is over. RequestErrors `invalid_token`, also of one whose key or admin is none any more, and, where it may
+   * be tried again with the same token, `concurrency_limit_reached` and `overloaded`.
+   */
   async listen(token: string, watcher: Watcher, signal: AbortSignal): Promise<void> {
-    const { feed, tokenUses, clock } = this.#options;
+    const { feed, tokenUses, clock, standing } = this.#options;
     const read = v.safeParse(Claims, this.#signed.read(token));
     if (!read.success) throw new RequestError("invalid_token", "token: wrong");
     const { orgId, callId, userId, apiKeyId, nonce, expiresAtMs } = read.output;
     if (expiresAtMs <= clock.epochMs()) throw new RequestError("invalid_token", "token: expired");
-    const used = await tokenUses.take({ nonce, expiresAtMs }, undefined);
-    if (used !== undefined) throw new RequestError("invalid_token", "token: it was used");
+    // A token is not used up by a stream that finds no room.
     feed.requireRoom(orgId);
+    const refusal = await tokenUses.take({ nonce, expiresAtMs }, undefined);
+    if (refusal === TOO_MANY_TOKENS) throw new RequestError("overloaded", TOO_MANY_TOKENS);
+    if (refusal !== undefined) throw new RequestError("invalid_token", "token: it was used");
     const watched = { orgId, callId, isAudio: true, maxMs: LISTEN_MAX_MS };
-    await whileActive(this.#options, { orgId, userId, apiKeyId }, signal, (until) =>
+    const listener = { orgId, userId, apiKeyId, asAdmin: true };
+    await whileActive(this.#options, listener, signal, (until) =>
       feed.watch(watched, watcher, until),
     );
+    if (signal.aborted || (await standing.areActive(listener).catch(() => true))) return;
+    throw new RequestError("invalid_token", "token: its key or user may not listen any more");
   }
 }

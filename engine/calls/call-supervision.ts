@@ -11,6 +11,7 @@ import {
   type ControlOutcome,
   SAY_WAITING_MAX,
 } from "../conversation/control-command.js";
+import { speakableSentences } from "../conversation/sentences.js";
 import { RequestError } from "../request-error.js";
 import { oneLine } from "../telephony/call-values.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
@@ -102,12 +103,17 @@ export class CallSupervision {
   }
 
   /**
-   * Has the agent of the call say something, gives its LLM a note, or mutes it. RequestErrors `not_found`, `call_ended`, and
-   * `conflict` of a call that cannot take it now.
+   * Has the agent of the call say something, gives its LLM a note, or mutes it. RequestErrors `invalid_request` of a text without
+   * anything to speak, `not_found`, `call_ended`, and `conflict` of a call that cannot take it now.
    */
   async control(tenant: Tenant, id: string, command: ControlCommand): Promise<void> {
-    const { callId } = await this.findLive(tenant, id);
     const plain = "text" in command ? { ...command, text: oneLine(command.text) } : command;
+    if (plain.type === "say" && speakableSentences(plain.text).length === 0) {
+      const message = "expected a text in which something can be spoken";
+      const details = [{ path: "text", message }];
+      throw new RequestError("invalid_request", `text: ${message}`, { details });
+    }
+    const { callId } = await this.findLive(tenant, id);
     const outcome = await this.#options.controlCall({ callId, command: plain });
     if (outcome !== "done") throw controlRefused(outcome);
     this.#options.journal.annotate(callId, { controlledBy: personOf(tenant) });

@@ -189,6 +189,10 @@ const RENEW_MS = 10_000;
 const TOGETHER_MS = 100;
 /** Events that wait to be sent: if the database is slow, new ones are dropped. */
 const EVENTS_WAITING_MAX = 1_000;
+/** Pieces of sound that wait to be sent, of 100 ms at most: some 7 MB. */
+const SOUND_WAITING_MAX = 1_000;
+/** One organization's: ten seconds of one call, or one second of ten. */
+const SOUND_OF_ORGANIZATION_WAITING_MAX = 100;
 
 export interface NodeEventsOptions extends LocalEvents {
   readonly messageBus: Pick<BusMessages, "post" | "postToAll">;
@@ -204,15 +208,23 @@ export class NodeEvents {
   readonly #stopRenewing: CancelTimer;
   /** Topics that were requested from the others since the last renewal. */
   readonly #subscribed = new Set<CallTopic>();
-  #waiting = new Map<CallTopic, CallEvent[]>();
-  #waitingCount = 0;
-  #droppedCount = 0;
-  #cancelPosting: CancelTimer | undefined;
-  #isPosting = false;
-  #isClosed = false;
+  readonly #events: EventPost;
+  /** Sound is much, and the first that can be missed: it takes no room from other events, and delays none. */
+  readonly #sound: EventPost;
 
   constructor(options: NodeEventsOptions) {
     this.#options = options;
+    const nodesOf = (topic: CallTopic) => this.#leases.nodesOf(topic);
+    this.#events = new EventPost(options, nodesOf, {
+      name: "call events",
+      waitingMax: EVENTS_WAITING_MAX,
+      ofOrganizationMax: EVENTS_WAITING_MAX,
+    });
+    this.#sound = new EventPost(options, nodesOf, {
+      name: "pieces of sound",
+      waitingMax: SOUND_WAITING_MAX,
+      ofOrganizationMax: SOUND_OF_ORGANIZATION_WAITING_MAX,
+    });
     this.#stopRenewing = options.clock.every(RENEW_MS, () => this.#renew());
   }
 
@@ -225,9 +237,9 @@ export class NodeEvents {
   }
 
   close(): void {
-    this.#isClosed = true;
     this.#stopRenewing();
-    this.#cancelPosting?.();
+    this.#events.close();
+    this.#sound.close();
   }
 
   /** A worker of this server subscribes. */
@@ -240,48 +252,7 @@ export class NodeEvents {
   /** Publishes to the nodes that watch the topic, together with events that follow shortly. */
   publish({ topic, event }: PublishedEvent): void {
     if (this.#leases.nodesOf(topic).length === 0) return;
-    const waiting = this.#waiting.get(topic) ?? [];
-    if (isPartialOf(waiting.at(-1), event)) waiting.pop();
-    else if (this.#waitingCount >= EVENTS_WAITING_MAX) {
-      this.#droppedCount += 1;
-      return;
-    } else this.#waitingCount += 1;
-    waiting.push(event);
-    this.#waiting.set(topic, waiting);
-    this.#postSoon();
-  }
-
-  #postSoon(): void {
-    if (this.#isPosting || this.#isClosed) return;
-    this.#cancelPosting ??= this.#options.clock.after(TOGETHER_MS, () => {
-      this.#cancelPosting = undefined;
-      void this.#postWaiting();
-    });
-  }
-
-  /** Sends one message after the other, so that they arrive in order; later events go with the next. */
-  async #postWaiting(): Promise<void> {
-    const { log, messageBus } = this.#options;
-    const waiting = this.#waiting;
-    this.#waiting = new Map();
-    this.#waitingCount = 0;
-    this.#isPosting = true;
-    try {
-      for (const [topic, events] of waiting) {
-        const channels = this.#leases.nodesOf(topic).map(eventChannelOf);
-        if (channels.length === 0) continue;
-        for (const message of eventMessages(topic, events))
-          await messageBus.postToAll(channels, message);
-      }
-    } catch (error) {
-      log.warn({ error }, "failed to send call events to other servers");
-    }
-    this.#isPosting = false;
-    const count = this.#droppedCount;
-    this.#droppedCount = 0;
-    if (count > 0)
-      log.warn({ count }, "dropped call events for other servers: too many were waiting");
-    if (this.#waiting.size > 0) this.#postSoon();
+    (event.type === "audio" ? this.#sound : this.#events).add(topic, event);
   }
 
   #renew(): void {
@@ -327,6 +298,106 @@ export class NodeEvents {
     const bytes = text.length;
     this.#options.log.warn({ bytes }, "failed to parse a message of another server about calls");
   }
+}
+
+interface WaitingLimits {
+  /** In logs. */
+  readonly name: string;
+  readonly waitingMax: number;
+  readonly ofOrganizationMax: number;
+}
+
+/** Events that wait for their message to other nodes. */
+class EventPost {
+  readonly #options: Pick<NodeEventsOptions, "messageBus" | "clock" | "log">;
+  readonly #nodesOf: (topic: CallTopic) => readonly string[];
+  readonly #limits: WaitingLimits;
+  #waiting = new Map<CallTopic, CallEvent[]>();
+  #waitingCount = 0;
+  #countsByOrganization = new Map<string, number>();
+  #droppedCount = 0;
+  #cancelPosting: CancelTimer | undefined;
+  #isPosting = false;
+  #isClosed = false;
+
+  constructor(
+    options: Pick<NodeEventsOptions, "messageBus" | "clock" | "log">,
+    nodesOf: (topic: CallTopic) => readonly string[],
+    limits: WaitingLimits,
+  ) {
+    this.#options = options;
+    this.#nodesOf = nodesOf;
+    this.#limits = limits;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelPosting?.();
+  }
+
+  add(topic: CallTopic, event: CallEvent): void {
+    const waiting = this.#waiting.get(topic) ?? [];
+    if (isPartialOf(waiting.at(-1), event)) waiting.pop();
+    else if (!this.#takePlace(topic, event)) {
+      this.#droppedCount += 1;
+      return;
+    }
+    waiting.push(event);
+    this.#waiting.set(topic, waiting);
+    this.#postSoon();
+  }
+
+  #takePlace(topic: CallTopic, event: CallEvent): boolean {
+    const { waitingMax, ofOrganizationMax } = this.#limits;
+    const orgId = organizationOf(topic);
+    const ofOrganization = this.#countsByOrganization.get(orgId) ?? 0;
+    const hasRoom = this.#waitingCount < waitingMax && ofOrganization < ofOrganizationMax;
+    // One for each call: without it those who listen would wait for more sound.
+    const isEndOfSound = event.type === "audio" && event.isLast;
+    if (!hasRoom && !isEndOfSound) return false;
+    this.#waitingCount += 1;
+    this.#countsByOrganization.set(orgId, ofOrganization + 1);
+    return true;
+  }
+
+  #postSoon(): void {
+    if (this.#isPosting || this.#isClosed) return;
+    this.#cancelPosting ??= this.#options.clock.after(TOGETHER_MS, () => {
+      this.#cancelPosting = undefined;
+      void this.#postWaiting();
+    });
+  }
+
+  /** Sends one message after the other, so that they arrive in order; later events go with the next. */
+  async #postWaiting(): Promise<void> {
+    const { log, messageBus } = this.#options;
+    const waiting = this.#waiting;
+    this.#waiting = new Map();
+    this.#waitingCount = 0;
+    this.#countsByOrganization = new Map();
+    this.#isPosting = true;
+    try {
+      for (const [topic, events] of waiting) {
+        const channels = this.#nodesOf(topic).map(eventChannelOf);
+        if (channels.length === 0) continue;
+        for (const message of eventMessages(topic, events))
+          await messageBus.postToAll(channels, message);
+      }
+    } catch (error) {
+      log.warn({ error }, "failed to send call events to other servers");
+    }
+    this.#isPosting = false;
+    const count = this.#droppedCount;
+    this.#droppedCount = 0;
+    const { name } = this.#limits;
+    if (count > 0) log.warn({ count }, `dropped ${name} for other servers: too many were waiting`);
+    if (this.#waiting.size > 0) this.#postSoon();
+  }
+}
+
+/** A topic begins with its organization. */
+function organizationOf(topic: CallTopic): string {
+  return topic.split("/", 1)[0] ?? topic;
 }
 
 /** Whether the waiting words are an earlier state of the following ones. */

@@ -3,7 +3,7 @@
 import type { ChatMessage } from "../vendors/contracts.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ToolDoneEvent } from "./events.js";
-import type { ConversationState } from "./state.js";
+import type { ConversationState, Turn } from "./state.js";
 
 /** The LLM's answer to its call, so that it can speak on. */
 export const IN_BACKGROUND = JSON.stringify({
@@ -32,17 +32,34 @@ export function takeBackgroundResult(
     calls: calls.filter((each) => each !== done),
     results: [...results, exchange].slice(-RESULTS_MAX),
     isTurnDue: isTurnDue || done.startsTurn,
+    isLastTry: false,
   };
   if (state.background.isTurnDue) setDeadline(state, "backgroundResult", atMs);
   return true;
 }
 
-/** A reply is requested: it reads what has come. */
-export function useBackgroundResults(state: ConversationState): void {
-  const { calls, results } = state.background;
-  if (results.length === 0) return;
-  const { question = "", covered = "", messages = [], pending = [] } = state.toolsDone ?? {};
-  state.toolsDone = { question, covered, messages: [...messages, ...results.flat()], pending };
-  state.background = { calls, results: [], isTurnDue: false };
+/** A reply is requested: it reads what has come. In a turn that has called tools it stands behind their calls. */
+export function useBackgroundResults(state: ConversationState, turn: Turn): void {
+  const { calls, results, isTurnDue } = state.background;
+  if (results.length === 0 && !isTurnDue) return;
+  if (turn.toolRounds > 0) turn.toolMessages = [...turn.toolMessages, ...results.flat()];
+  else if (results.length > 0) {
+    const { question = "", covered = "", messages = [], pending = [] } = state.toolsDone ?? {};
+    state.toolsDone = { question, covered, messages: [...messages, ...results.flat()], pending };
+  }
+  state.background = { calls, results: [], isTurnDue: false, isLastTry: false };
   clearDeadline(state, "backgroundResult");
+}
+
+/** The turn that results have started is over, and nothing of it was heard: they are told once more. */
+export function retryResultTurn(state: ConversationState, turn: Turn, atMs: number): void {
+  if (turn.resultTry !== "first") return;
+  const isLastTry = state.background.results.length === 0;
+  state.background = { ...state.background, isTurnDue: true, isLastTry };
+  setDeadline(state, "backgroundResult", atMs);
+}
+
+/** Whether a turn that is due has nothing to tell any more: the caller has heard a reply that read the results. */
+export function areResultsTold({ background, toolsDone }: ConversationState): boolean {
+  return background.isLastTry && toolsDone === undefined;
 }

@@ -1,6 +1,7 @@
 /** Ends a turn: the heard part goes into the history and the record; the rest is stored separately. */
 
 import type { HistoryMessage } from "../../storage/records.js";
+import { retryResultTurn } from "./background-tools.js";
 import type { Ending, EndReason } from "./call-end.js";
 import { clearDeadlines, DEADLINE_NAMES } from "./deadlines.js";
 import { echoBehindSuspectedEcho, spokenBeforeAfter } from "./echo.js";
@@ -142,6 +143,7 @@ export function commitTurn(
   state.cut = { ...state.cut, question: carried ? turn.userText : "" };
   const isHeard = outcome === "played";
   state.toolsDone = toolsDoneAfter(state, turn, { isOpen: carried, isHeard });
+  if (answer === "") retryResultTurn(state, turn, atMs);
   state.carriedOverWait = carried ? carriedOverWaitAfter(turn, atMs) : undefined;
   if (outcome === "interrupted") state.user.bargeInVoiceAtMs = Number.NEGATIVE_INFINITY;
   state.record.history = withMessages(state.record.history, added);

@@ -41,7 +41,7 @@ import {
   onToolDone,
   onTurnStallDeadline,
 } from "./reply.js";
-import { sentencesOf, speakable } from "./sentences.js";
+import { speakableSentences } from "./sentences.js";
 import { type ConversationState, placeOf, type Turn, turnOf } from "./state.js";
 import { onTransferDeadline, onTransferRefused, onTransferStarted } from "./transfer.js";
 import { onSentenceAudio, onSentenceFailed, onUnderrunDeadline } from "./underrun.js";
@@ -267,9 +267,7 @@ function onOpened(state: ConversationState, event: OpenedEvent, out: Conversatio
   const isSilent = state.agent.state === "silent";
   const isGreeting = !event.resumed && isSilent && !state.control.isMuted;
   const greeting = isGreeting ? state.settings.greeting : "";
-  const sentences = sentencesOf(greeting)
-    .map(speakable)
-    .filter((sentence) => sentence !== "");
+  const sentences = speakableSentences(greeting);
   if (sentences.length > 0) startScripted(state, "greeting", sentences, event.atMs, out);
   else if (isSilent) watchCaller(state, event.atMs);
 }

@@ -14,7 +14,7 @@ import { watchCaller } from "./idle.js";
 import { startScripted } from "./playout.js";
 import { dropPreemptiveReply } from "./preemptive-generation.js";
 import { startTurnReply } from "./reply.js";
-import { sentencesOf, speakable } from "./sentences.js";
+import { speakableSentences } from "./sentences.js";
 import { type ConversationState, dropCutSpeech, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
@@ -28,8 +28,10 @@ export function controlOutcome(state: ConversationState, command: ControlCommand
   if (state.phase === "ended") return "ended";
   if (command.type === "addContext" || command.type === "unmute") return "done";
   if (state.phase === "transferring" || turnOf(state)?.ending !== undefined) return "ending";
-  const isFull = state.control.waiting.length >= SAY_WAITING_MAX;
-  return command.type === "say" && isFull ? "tooManyWaiting" : "done";
+  if (command.type !== "say" || state.control.waiting.length < SAY_WAITING_MAX) return "done";
+  if (!command.interrupt) return "tooManyWaiting";
+  // It takes no place among those that wait, unless there is nothing to interrupt yet.
+  return state.phase === "opening" ? "opening" : "done";
 }
 
 export function onControlRequested(
@@ -80,6 +82,8 @@ function say(
   atMs: number,
   out: ConversationEffect[],
 ): void {
+  // The agent does not stop for a text in which nothing can be spoken.
+  if (speakableSentences(text).length === 0) return;
   const { waiting } = state.control;
   if (!interrupt || state.phase === "opening") {
     state.control.waiting = [...waiting, text];
@@ -96,10 +100,7 @@ function sayNext(state: ConversationState, atMs: number, out: ConversationEffect
   state.control.waiting = waiting;
   if (waiting.length === 0) clearDeadline(state, "say");
   else setDeadline(state, "say", atMs + SAY_RECHECK_MS);
-  const sentences = sentencesOf(text)
-    .map(speakable)
-    .filter((sentence) => sentence !== "");
-  if (sentences.length > 0) startScripted(state, "announcement", sentences, atMs, out);
+  startScripted(state, "announcement", speakableSentences(text), atMs, out);
 }
 
 /** The agent is silent, and the caller does not seem to be in the middle of something. */

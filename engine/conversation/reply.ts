@@ -1,4 +1,4 @@
-import { useBackgroundResults } from "./background-tools.js";
+import { areResultsTold, useBackgroundResults } from "./background-tools.js";
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
 import { commitTurn, replyTimeoutAtMs, saveWords, waitedBeforeMs } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
@@ -110,7 +110,7 @@ export function requestReplyAfterTools(
 /** The caller has heard these words, and another attempt says the rest. */
 function resumedFields(turn: Turn): Partial<Turn> {
   const { fillerCount, ledger, overlapAtMs, hasWaitedForWords, wastedTokens } = turn;
-  const { waitedBeforeMs: beforeMs, endOfTurn, bargeIns } = turn;
+  const { waitedBeforeMs: beforeMs, endOfTurn, bargeIns, resultTry } = turn;
   const sentences = turn.sentences.slice(0, fillerCount);
   const counts = { sentCount: fillerCount, requestedCount: fillerCount, fillerCount };
   return {
@@ -125,6 +125,7 @@ function resumedFields(turn: Turn): Partial<Turn> {
     waitedBeforeMs: beforeMs,
     endOfTurn,
     bargeIns,
+    resultTry,
   };
 }
 
@@ -134,7 +135,7 @@ export function requestReply(
   turn: Turn,
   out: ConversationEffect[],
 ): void {
-  useBackgroundResults(state);
+  useBackgroundResults(state, turn);
   const { id: turnId } = turn;
   out.push({ type: "requestReply", turnId, ...conversationOf(state, turn), ...contextOf(state) });
   setDeadline(state, "turnStall", turn.progressAtMs + firstStallMs(turn));
@@ -152,15 +153,23 @@ export function onBackgroundResultDeadline(
   out: ConversationEffect[],
 ): void {
   if (!state.background.isTurnDue || isBeingTransferred(state)) return;
+  const { echo } = state;
   const { hearing, digits, unanswered } = state.user;
   const isUnderway = pendingText(hearing) !== "" || digits !== "" || unanswered !== "";
   const isSilent = state.agent.state === "silent" && state.outputPausedAtMs === undefined;
-  if (!isSilent || isUnderway || state.control.isMuted || voiceAgoMs < VOICE_RECENT_MS) {
+  // What an interruption has cut off is said again if no words follow it.
+  const isCut = state.deadlines.falseInterruption !== undefined || echo.suspected !== undefined;
+  if (!isSilent || isUnderway || isCut || state.control.isMuted || voiceAgoMs < VOICE_RECENT_MS) {
     setDeadline(state, "backgroundResult", atMs + RESULT_RECHECK_MS);
     return;
   }
+  if (areResultsTold(state)) {
+    state.background = { ...state.background, isTurnDue: false, isLastTry: false };
+    return;
+  }
+  const resultTry = state.background.isLastTry ? "last" : "first";
   const fields = { userText: "", callerEndedAtMs: atMs, decidedAtMs: atMs, attempt: 1 };
-  startReply(state, { ...fields, progressAtMs: atMs }, out);
+  startReply(state, { ...fields, resultTry, progressAtMs: atMs }, out);
 }
 
 /** How long the LLM has before the first check. */

@@ -838,6 +838,13 @@ export function speakable(text: string): string {
   return SPOKEN.test(words) ? words : "";
 }
 
+/** A whole text as sentences for TTS; none where nothing of it can be spoken. */
+export function speakableSentences(text: string): readonly string[] {
+  return sentencesOf(text)
+    .map(speakable)
+    .filter((sentence) => sentence !== "");
+}
+
 /** A text without any of these is spoken unchanged. */
 const MARKUP =
   /[\n*_#`~[\]<>|\\&•–+-]|:\/\/|www\.|\p{Extended_Pictographic}|\p{Regional_Indicator}/u;

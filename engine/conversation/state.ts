@@ -92,6 +92,8 @@ export interface Turn {
   /** Running tools, and how often the LLM has called tools. */
   toolsWaiting: readonly string[];
   toolRounds: number;
+  /** A background tool's result has started the turn: the first, or the last time that it is to be told. */
+  resultTry: "first" | "last" | undefined;
   /** The LLM is requested when the running tools of an earlier turn have returned. */
   waitsForTools: boolean;
   /** The newest DTMF tool calls, sent after all that the agent has said, and those that still wait for that. */
@@ -165,6 +167,7 @@ export function newTurn({
     toolMessages: [],
     toolsWaiting: [],
     toolRounds: 0,
+    resultTry: undefined,
     waitsForTools: false,
     dtmfCallIds: [],
     keysToPress: [],
@@ -471,9 +474,16 @@ export interface BackgroundTools {
   /** The calls with their results, which the next reply reads. */
   readonly results: readonly (readonly ChatMessage[])[];
   readonly isTurnDue: boolean;
+  /** The turn that is due is for results that were read before, in a turn of which nothing was heard. */
+  readonly isLastTry: boolean;
 }
 
-export const NO_BACKGROUND_TOOLS: BackgroundTools = { calls: [], results: [], isTurnDue: false };
+export const NO_BACKGROUND_TOOLS: BackgroundTools = {
+  calls: [],
+  results: [],
+  isTurnDue: false,
+  isLastTry: false,
+};
 
 /** The transfer request to the vendor, and what is known of its result. */
 export interface Transfer {

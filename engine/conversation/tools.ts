@@ -43,7 +43,7 @@ export function useTools(
 ): boolean {
   const toolOf = ({ name }: ToolCall) => toolNamed(state, name);
   const endingFor = (call: ToolCall) => endingOf(toolOf(call));
-  const asked = toolCalls.slice(0, TOOLS_AT_ONCE_MAX);
+  const asked = toolCalls.slice(0, TOOLS_AT_ONCE_MAX).map((call) => withOwnId(state, turn, call));
   const started = asked.filter((call) => endingFor(call) === undefined);
   const terminal = toolCalls.find((call) => endingFor(call) !== undefined);
   const ending = terminal && endingFor(terminal);
@@ -83,6 +83,12 @@ export function useTools(
     ...background.map(inBackground),
   ];
   return true;
+}
+
+/** Some LLMs number the calls of each reply alike: one that is still running in the background keeps its id for itself. */
+function withOwnId({ background }: ConversationState, turn: Turn, call: ToolCall): ToolCall {
+  const isTaken = background.calls.some((running) => running.call.id === call.id);
+  return isTaken ? { ...call, id: `${call.id}_${turn.id}_${turn.toolRounds + 1}` } : call;
 }
 
 /** DTMF is heard after what was said before it, so it is sent when all of that has been sent. */

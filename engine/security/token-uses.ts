@@ -5,6 +5,9 @@ import type { ClientToken } from "./client-token.js";
 /** Tokens that were used and are still good; some 20 MB. */
 const USED_MAX = 100_000;
 
+/** The refusal that does not last. */
+export const TOO_MANY_TOKENS = "too many tokens are in use; try again in a minute";
+
 /** What is needed of a token to know whether it was used. */
 export type UsedToken = Pick<ClientToken, "nonce" | "expiresAtMs">;
 
@@ -44,8 +47,7 @@ export class TokenUses implements TokenUseRegistry {
       return "the token was used for another call";
     }
     if (this.#uses.size >= this.#usedMax) this.#forget(nowMs);
-    if (this.#uses.size >= this.#usedMax)
-      return "too many tokens are in use; try again in a minute";
+    if (this.#uses.size >= this.#usedMax) return TOO_MANY_TOKENS;
     this.#uses.set(nonce, { untilMs: expiresAtMs, historyKey: undefined });
     return undefined;
   }

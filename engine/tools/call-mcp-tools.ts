@@ -36,7 +36,7 @@ export function ownToolNames({ tools }: Pick<AgentRecord, "tools">): readonly st
 
 /**
  * The MCP tools of one call. A server's tools stay the same for the whole call: those of its list when the call began, or when the list
- * came, if it was not known then.
+ * came, if it was not known then. Tools that come later take no place of one that the LLM was offered before.
  */
 export class CallMcpTools {
   readonly #lists: McpToolLists;
@@ -51,7 +51,7 @@ export class CallMcpTools {
     this.#servers = openMcpServers(agent, cipher);
     this.#ownNames = ownToolNames(agent);
     for (const [server, open] of this.#servers) this.#look(server, open);
-    this.#offer();
+    this.#offer([...this.#servers.keys()]);
   }
 
   get secrets(): readonly string[] {
@@ -91,15 +91,16 @@ export class CallMcpTools {
 
   #look(server: McpServer, open: OpenMcpServer): void {
     const tools = this.#lists.peek(open, () => {
+      if (this.#known.has(server)) return;
       this.#look(server, open);
-      this.#offer();
+      this.#offer([server]);
     });
     if (tools !== undefined && !this.#known.has(server)) this.#known.set(server, tools);
   }
 
-  #offer(): void {
+  #offer(servers: readonly McpServer[]): void {
     const listOf = (server: McpServer) => this.#known.get(server);
-    const { tools } = mcpOffer([...this.#servers.keys()], listOf, this.#ownNames);
+    const { tools } = mcpOffer(servers, listOf, this.#ownNames, [...this.#offered.values()]);
     this.#offered = new Map(tools.map((tool) => [tool.offeredAs, tool]));
     this.#definitions = undefined;
   }

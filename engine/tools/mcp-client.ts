@@ -91,7 +91,8 @@ const ToolResult = v.looseObject({
   isError: v.optional(v.boolean(), false),
 });
 const TextBlock = v.object({ type: v.literal("text"), text: v.string() });
-const OtherBlock = v.object({ type: v.string() });
+/** The LLM reads the type. */
+const OtherBlock = v.object({ type: v.pipe(v.string(), v.maxLength(40)) });
 const TokenAnswer = v.pipe(
   v.string(),
   v.parseJson(),
@@ -386,23 +387,31 @@ class Intake {
           return false;
         },
         AbortSignal.any(signals),
-      ).then(
-        () => body?.close(),
-        (error: unknown) => {
-          if (refused !== undefined && (refused.status < 300 || refused.status >= 400)) {
-            // The SDK reads the refusal: it says which revision a server speaks.
-            body?.close();
-            resolve(answerOf(refused.status, refused.headers, stream));
-            return;
-          }
-          if (error instanceof VendorError && error.fault !== "aborted")
-            this.#failures.first ??= error;
-          reject(error);
-          body?.error(error);
-        },
-      );
+      )
+        .then(
+          () => body?.close(),
+          (error: unknown) => {
+            if (refused !== undefined && isReadRefusal(refused.status)) {
+              // The SDK reads the refusal: it says which revision a server speaks.
+              body?.close();
+              resolve(answerOf(refused.status, refused.headers, stream));
+              return;
+            }
+            if (error instanceof VendorError && error.fault !== "aborted")
+              this.#failures.first ??= error;
+            reject(error);
+            body?.error(error);
+          },
+        )
+        // The SDK may have closed the stream first.
+        .catch(reject);
     });
   }
+}
+
+/** Redirects are not followed, and a `Response` has no status above 599. */
+function isReadRefusal(status: number): boolean {
+  return status < 300 || (status >= 400 && status <= 599);
 }
 
 function answerOf(status: number, headers: AnswerHeaders, body: ReadableStream): Response {

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from "../../storage/records.js";
 import type { McpServer } from "../../storage/tenancy/mcp-server.js";
 import type { McpListedTool } from "./mcp-client.js";
-import { withoutReferences } from "./schema-references.js";
-import { isToolSchema, SCHEMA_MAX_BYTES, TOOL_SCHEMA_KEYWORDS } from "./tool-schema.js";
+import { UNREAD_SCHEMA_MAX_BYTES, withoutReferences } from "./schema-references.js";
+import { isToolSchema, TOOL_SCHEMA_KEYWORDS } from "./tool-schema.js";
 
 /** Tools of all MCP servers of an agent together. LLMs choose worse among more, and the schemas are paid for with every question. */
 export const MCP_OFFERED_TOOLS_MAX = 48;
@@ -48,14 +48,18 @@ export interface McpOffer {
   readonly omitted: ReadonlyMap<McpServer, readonly McpOmission[]>;
 }
 
-/** What an agent's LLM is offered of the servers whose lists are known, in their order. `ownNames`: of the agent's other tools. */
+/**
+ * What an agent's LLM is offered of the servers whose lists are known, in their order. `ownNames`: of the agent's other tools;
+ * `offered`: tools of further servers that it is offered already, and keeps.
+ */
 export function mcpOffer(
   servers: readonly McpServer[],
   listOf: (server: McpServer) => readonly McpKnownTool[] | undefined,
   ownNames: readonly string[],
+  offered: readonly McpOfferedTool[] = [],
 ): McpOffer {
-  const tools: McpOfferedTool[] = [];
-  const taken = new Set(ownNames);
+  const tools = [...offered];
+  const taken = new Set([...ownNames, ...offered.map(({ offeredAs }) => offeredAs)]);
   const omitted = new Map<McpServer, readonly McpOmission[]>();
   for (const server of servers) {
     const list = listOf(server);
@@ -114,8 +118,8 @@ function offeredName({ name }: McpServer, toolName: string): string {
 export function knownMcpTool({ name, description, inputSchema }: McpListedTool): McpKnownTool {
   const told = { name, description: description.slice(0, DESCRIPTION_MAX_CHARACTERS) };
   const text = JSON.stringify(inputSchema);
-  if (Buffer.byteLength(text) > 4 * SCHEMA_MAX_BYTES) {
-    return { ...told, refusal: `its schema has more than ${4 * SCHEMA_MAX_BYTES} bytes` };
+  if (Buffer.byteLength(text) > UNREAD_SCHEMA_MAX_BYTES) {
+    return { ...told, refusal: `its schema has more than ${UNREAD_SCHEMA_MAX_BYTES} bytes` };
   }
   if (text.includes('"x-mcp-header"')) {
     return { ...told, refusal: "it wants arguments in HTTP headers (x-mcp-header)" };

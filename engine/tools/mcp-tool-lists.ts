@@ -289,8 +289,10 @@ export class McpToolLists {
       entry.list = { ...shown, tools: await knownTools(tools), atMs };
       entry.failure = undefined;
       this.#note("list", "ok", startedMs);
-      // Its size is another one now.
-      this.#entries.set(entry.open.orgId, entry.key, entry);
+      // Its size is another one now. One that was evicted meanwhile stays out: no refresh knows it.
+      if (this.#entries.get(entry.open.orgId, entry.key) === entry) {
+        this.#entries.set(entry.open.orgId, entry.key, entry);
+      }
     } catch (error) {
       const fault = faultOf(error);
       this.#note("list", fault, startedMs);

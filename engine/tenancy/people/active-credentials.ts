@@ -10,14 +10,18 @@ const KEPT_MAX = 2_000;
 const CHECK_MS = 500;
 
 /** Who started a long-running operation: an API key, or a signed-in user. */
-export type StartedBy = Pick<Tenant, "userId" | "apiKeyId"> & { readonly orgId: string };
+export type StartedBy = Pick<Tenant, "userId" | "apiKeyId"> & {
+  readonly orgId: string;
+  /** A user has to stay an admin, and not only a member. */
+  readonly asAdmin?: boolean;
+};
 
 export interface ActiveCredentialsOptions {
   readonly database: Pick<Database, "apiKeys" | "users" | "recordChanges">;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Whether a key that has begun something is still not revoked, and a user still a member of the organization. */
+/** Whether a key that has begun something is still not revoked, and a user still a member, or an admin, of the organization. */
 export class ActiveCredentials {
   readonly #database: ActiveCredentialsOptions["database"];
   readonly #standing: ReadCache<true>;
@@ -30,20 +34,21 @@ export class ActiveCredentials {
 
   /** At most a second old. Operations without a key or a user are always allowed. */
   async areActive(beginner: StartedBy): Promise<boolean> {
-    const { orgId, userId, apiKeyId } = beginner;
+    const { orgId, userId, apiKeyId, asAdmin = false } = beginner;
     if (userId === undefined && apiKeyId === undefined) return true;
-    const key = `${orgId} ${userId ?? ""} ${apiKeyId ?? ""}`;
+    const key = `${orgId} ${userId ?? ""} ${apiKeyId ?? ""} ${asAdmin}`;
     return (await this.#standing.get(key, () => this.#find(beginner))) === true;
   }
 
-  async #find({ orgId, userId, apiKeyId }: StartedBy): Promise<true | undefined> {
+  async #find({ orgId, userId, apiKeyId, asAdmin }: StartedBy): Promise<true | undefined> {
     const { apiKeys, users } = this.#database;
     if (apiKeyId !== undefined) {
       const key = await apiKeys.findById(orgId, apiKeyId);
       return key !== undefined && key.revokedAtMs === null ? true : undefined;
     }
     const user = userId === undefined ? undefined : await users.findById(userId);
-    return user?.orgId === orgId ? true : undefined;
+    if (user?.orgId !== orgId) return undefined;
+    return asAdmin !== true || user.role === "admin" ? true : undefined;
   }
 }
 

@@ -321,6 +321,7 @@ test("an agent's MCP servers are stored without their secrets, and their tools a
   assert.deepEqual(Object(patched.body).mcpServers, [changed]);
   const wrong: readonly (readonly [string, object])[] = [
     ["mcpServers.0.name", { name: "a_b" }],
+    ["mcpServers.0.name", { name: "constructor" }],
     ["mcpServers.0.url", { url: "ftp://a.example" }],
     ["mcpServers.0.auth.type", { auth: { type: "basic" } }],
     ["mcpServers.0.auth.token", { auth: { type: "bearer" } }],

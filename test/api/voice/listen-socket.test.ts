@@ -131,7 +131,11 @@ test("a refusal closes the stream with its reason, and a fault without", async (
     logged: 0,
   });
   assert.deepEqual(await refused(new RequestError("concurrency_limit_reached", "too many")), {
-    closed: [[1008, "too many"]],
+    closed: [[1013, "too many"]],
+    logged: 0,
+  });
+  assert.deepEqual(await refused(new RequestError("overloaded", "later")), {
+    closed: [[1013, "later"]],
     logged: 0,
   });
   assert.deepEqual(await refused(new Error("out of memory")), {

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { PCM_8K } from "../../../engine/audio/audio-format.js";
 import { decodeMulaw } from "../../../engine/audio/mulaw.js";
 import type { CallAudio } from "../../../engine/calls/call-events.js";
 import { ListenedCall, tapsTogether } from "../../../engine/calls/call-listening.js";
+import { eventMessages } from "../../../engine/cluster/node-events.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { FORMAT, FRAME, sound } from "./recording/listened-recording.js";
@@ -11,7 +13,7 @@ const FRAME_MS = 20;
 const LATE_MS = 500;
 
 /** A call whose sound is published only while `isWatched`. */
-function listenedCall() {
+function listenedCall(format = FORMAT) {
   const clock = new VirtualClock();
   const published: CallAudio[] = [];
   const state = { isWatched: false, looks: 0 };
@@ -19,7 +21,7 @@ function listenedCall() {
   const call = new ListenedCall({
     orgId: "org",
     callId: "call",
-    format: FORMAT,
+    format,
     feed: {
       hasWatchers: (topic) => {
         assert.equal(topic, "org/call/audio");
@@ -74,6 +76,23 @@ test("who listens hears both sides at their places within half a second, in piec
   play(1_000, 4_000);
   assert.deepEqual(published, [], "the last one has left");
   assert.equal(clock.pendingTimerCount, 0);
+});
+
+test("at a high rate pieces are shorter, so that each fits into a message between servers", () => {
+  const input = { ...PCM_8K, sampleRateHz: 48_000 };
+  const { call, clock, published, state } = listenedCall({ ...FORMAT, input, speech: input });
+  state.isWatched = true;
+  for (let ms = 0; ms < 1_000; ms += FRAME_MS) {
+    call.caller(sound(48 * FRAME_MS, 1_000));
+    clock.advance(FRAME_MS);
+  }
+  call.end();
+  const topic = `${"0".repeat(36)}/${"0".repeat(36)}/audio`;
+  const pieces = published.filter(({ isLast }) => !isLast);
+  assert.ok(pieces.length >= 20, `${pieces.length} pieces`);
+  for (const piece of pieces) {
+    assert.equal(eventMessages(topic, [{ ...piece, callId: "0".repeat(36) }]).length, 1);
+  }
 });
 
 test("what the agent has not said yet is not heard after an interruption, and the end is told", () => {

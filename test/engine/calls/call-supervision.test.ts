@@ -150,6 +150,15 @@ test("a command reaches the call without control characters, and an outcome that
   await assert.rejects(over.supervision.control(TENANT, "other", { type: "mute" }), {
     code: "not_found",
   });
+  const silent = { type: "say", text: " … ", interrupt: true } as const;
+  await assert.rejects(supervision.control(TENANT, "call", silent), {
+    code: "invalid_request",
+    message: "text: expected a text in which something can be spoken",
+  });
+  assert.equal(
+    controlled.some(({ command }) => "text" in command && command.text.includes("…")),
+    false,
+  );
   assert.deepEqual(over.controlled, []);
 });
 

@@ -205,3 +205,36 @@ test("an invalid event message is ignored", () => {
   assert.equal(has.log.ofLevel("warn").length, 2);
   assert.deepEqual([has.wanted, has.told], [[], []]);
 });
+
+function sound(callId: string, isLast = false): CallEvent {
+  return { type: "audio", callId, sampleRateHz: 8_000, audio: "AAAA", isLast };
+}
+
+test("sound that waits takes no room from other events, nor from another organization's; its end always goes", async () => {
+  const { clock, posts, database, has, watches } = newServers();
+  for (const topic of ["loud/a/audio", "quiet/b/audio", "quiet"]) await watches.watch(topic);
+  const before = posts.length;
+  let goOn = () => {};
+  database.held = new Promise((resolve) => (goOn = resolve));
+  has.events.publish({ topic: "loud/a/audio", event: sound("a") });
+  clock.advance(TOGETHER_MS);
+  for (let count = 0; count < 2_000; count += 1) {
+    has.events.publish({ topic: "loud/a/audio", event: sound("a") });
+  }
+  has.events.publish({ topic: "loud/a/audio", event: sound("a", true) });
+  has.events.publish({ topic: "quiet/b/audio", event: sound("b") });
+  has.events.publish({ topic: "quiet", event: TURN });
+  clock.advance(TOGETHER_MS);
+  assert.equal(posts.length, before + 2, "the turn does not wait for the sound");
+  goOn();
+  await settled();
+  clock.advance(TOGETHER_MS);
+  await settled();
+  const told = (topic: string) => watches.told.filter((each) => each.topic === topic);
+  assert.deepEqual(
+    ["loud/a/audio", "quiet/b/audio", "quiet"].map((topic) => told(topic).length),
+    [1 + 100 + 1, 1, 1],
+  );
+  assert.deepEqual(told("loud/a/audio").at(-1)?.event, sound("a", true));
+  assert.match(has.log.ofLevel("warn")[0]?.message ?? "", /dropped pieces of sound/);
+});

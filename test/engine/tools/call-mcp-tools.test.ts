@@ -12,6 +12,7 @@ import { agentRecord } from "../../storage/sample-records.js";
 import { never } from "../vendors/sandboxed-vendors.js";
 import { McpStand, mcpServer } from "./mcp-stand.js";
 
+const AGENT = agentRecord({ tools: [{ type: "hangup" }] });
 const cipher = new CredentialCipher("5a".repeat(32));
 const clock = new VirtualClock();
 const connections = new Connections({ clock, allowPrivateAddresses: true });
@@ -67,6 +68,28 @@ test("the tools of a call stay the same when the server's list changes", async (
   const { content } = await first.run(call, new RecordingCaller(), never());
   assert.match(content, /not found/i);
   lists.close();
+});
+
+test("tools of a list that comes later take no place of one that was offered", async (context) => {
+  const { stand, lists, changes } = await standOf(context);
+  const many = (word: string) =>
+    Array.from({ length: 30 }, (_, n) => ({ name: `${word}${n}`, run: () => ({}) }));
+  stand.tools = many("a");
+  const other = new McpStand();
+  other.tools = many("b");
+  await other.start();
+  context.after(() => other.close());
+  const late = mcpServer(stand.url);
+  const early = mcpServer(other.url, { name: "shop" });
+  await lists.read({ server: early, secrets: { headers: {} }, orgId: AGENT.orgId }, false);
+  const agent = { ...AGENT, mcpServers: [late, early] };
+  const toolbox = agentToolbox(agent, cipher, { clock, connections }, { callId: "call" }, lists);
+  const before = names(toolbox);
+  assert.deepEqual([before.length, before[1]], [31, "shop_b0"]);
+  await changes.until("the other list is there", () => names(toolbox).length > 31);
+  const after48 = names(toolbox);
+  assert.deepEqual(after48.slice(0, 31), before);
+  assert.deepEqual([after48.length, after48[31], after48.at(-1)], [49, "crm_a0", "crm_a17"]);
 });
 
 test("the same tool with the same arguments runs once at a time, with a key of its own", async (context) => {

@@ -306,6 +306,41 @@ test("a tool that wants to ask more, and one that failed, are errors for the LLM
   );
 });
 
+test("a status that is none of HTTP's is a named error", async (context) => {
+  const server = await scriptedOf(context);
+  server.answer = (response) => response.writeHead(700).end("what");
+  const { lists } = listsOf(context);
+  const { error } = await lists.read(opened(mcpServer(server.url)), false);
+  assert.match(error ?? "", /status 700/);
+});
+
+test("a list that was pushed out while it was on its way does not come back for good", async (context) => {
+  const held: (() => void)[] = [];
+  const description = "d".repeat(500_000);
+  const listed = [{ name: "find", description, inputSchema: { type: "object" } }];
+  const server = await misbehaving(context, (rpc, response) => {
+    if (rpc.method !== "tools/list") return false;
+    const result = { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: listed };
+    const answer = () => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, result }));
+    };
+    if (held.length === 0) held.push(answer);
+    else answer();
+    return true;
+  });
+  const { lists } = listsOf(context);
+  const first = opened(mcpServer(server.url));
+  const reading = lists.read(first, false);
+  await server.changes.until("the first list is requested", () => held.length === 1);
+  for (let count = 0; count < 68; count += 1) {
+    await lists.read(opened(mcpServer(`${server.url}/${count}`)), false);
+  }
+  held[0]?.();
+  assert.equal((await reading).tools?.length, 1);
+  assert.equal(lists.peek(first), undefined);
+});
+
 test("10,000 tools in one answer are a named error; in pages, the first 1,000 are read and the LLM gets 48", async (context) => {
   const some = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({

@@ -52,3 +52,16 @@ test("definitions that double with each level end at a named limit", () => {
   const flat = withoutReferences(objectOf({ a: { $ref: "#/$defs/L0" } }, defs));
   assert.match(flat.ok ? "" : flat.error, /^more than 100 references/);
 });
+
+test("what references name is followed to a size, however few references there are", () => {
+  const wide = Object.fromEntries(
+    Array.from({ length: 900 }, (_, n) => [`field${n}`, { type: "string" }]),
+  );
+  const each = { $ref: "#/$defs/Wide" };
+  const defs = { Wide: { type: "object", properties: wide } };
+  const properties = Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`p${n}`, each]));
+  assert.deepEqual(withoutReferences(objectOf(properties, defs)), {
+    ok: false,
+    error: "with what its references name it has more than 32768 bytes",
+  });
+});
