@@ -163,7 +163,7 @@ test("the reason why a call needs attention is told in a few words", () => {
   );
   assert.equal(
     attentionWords({ ...call, metadata: { endReason: "callerIdle" } }),
-    "the caller said nothing",
+    "the caller was silent",
   );
   const often = { ...metrics, interruptions: 5 };
   assert.equal(attentionWords({ ...call, metrics: often }), "interrupted 5 times");
