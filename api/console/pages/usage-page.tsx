@@ -306,6 +306,9 @@ export function UsageShares({ days }: { days: number }) {
               name: keyName(share.id, share.channel),
             }))}
           />
+          <p className="soft">
+            Tokens of summaries and analyses count for the organization, not for an agent or a key.
+          </p>
           {data.isWhole ? null : (
             <p className="soft">
               There were more calls in these days than are counted here: these are the latest{" "}
