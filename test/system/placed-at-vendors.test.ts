@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import { connect, createServer as createTcpServer, type Server as TcpServer } from "node:net";
 import { after, before, describe, test } from "node:test";
 import * as v from "valibot";
-import { Exchange } from "../../engine/sandbox/exchange.js";
 import {
   PhoneApiSimulator,
   type SimulatedCall,
@@ -15,6 +11,7 @@ import { eventually } from "./eventually.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_DOCUMENTS } from "./phone-vendor-documents.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { PublicEntrance, SimulatedVendor } from "./public-entrance.js";
 import { streamUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
@@ -51,44 +48,19 @@ const simulators = {
   asterisk: new PhoneApiSimulator("asterisk"),
 };
 
-const apis = new Map<Vendor, Server>();
-let serverPort = 0;
-/** The public address of the server, which is known before the server's port. */
-const entrance: TcpServer = createTcpServer((near) => {
-  const far = connect(serverPort, "127.0.0.1");
-  for (const [one, other] of [
-    [near, far],
-    [far, near],
-  ] as const) {
-    one.on("error", () => other.destroy());
-    one.on("close", () => other.destroy());
-    one.pipe(other);
-  }
-});
+const apis = new Map<Vendor, SimulatedVendor>();
+let entrance: PublicEntrance;
 const log = new RecordingLogger();
 let server: TestServer;
 
-async function portOf(listening: Server | TcpServer): Promise<number> {
-  listening.listen(0, "127.0.0.1");
-  await once(listening, "listening");
-  const address = listening.address();
-  assert.ok(address !== null && typeof address === "object");
-  return address.port;
-}
-
 before(async () => {
-  const urls = new Map<Vendor, string>();
   for (const vendor of VENDORS) {
-    const api = createServer((request, response) => {
-      const url = new URL(request.url ?? "/", "http://vendor");
-      void simulators[vendor].handleRequest(new Exchange(request, response, url));
-    });
-    apis.set(vendor, api);
-    urls.set(vendor, `http://127.0.0.1:${await portOf(api)}`);
+    apis.set(vendor, await SimulatedVendor.start(simulators[vendor]));
   }
-  const urlOf = (vendor: Vendor) => urls.get(vendor) ?? "";
+  const urlOf = (vendor: Vendor) => apis.get(vendor)?.url ?? "";
+  entrance = await PublicEntrance.open();
   const environment = {
-    PUBLIC_BASE_URL: `http://127.0.0.1:${await portOf(entrance)}`,
+    PUBLIC_BASE_URL: entrance.url,
     SIGNALWIRE_PROJECT_ID: "project",
     SIGNALWIRE_API_TOKEN: "token",
     SIGNALWIRE_BASE_URL: urlOf("signalwire"),
@@ -110,16 +82,13 @@ before(async () => {
     VENDOR_REQUESTS_PER_MINUTE: "10000",
   };
   server = await TestServer.start({ environment, log });
-  serverPort = server.parley.port;
+  entrance.leadTo(server.parley.port);
 });
 after(async () => {
   await server.settled();
   await server.stop();
   entrance.close();
-  for (const api of apis.values()) {
-    api.close();
-    api.closeAllConnections();
-  }
+  for (const api of apis.values()) api.close();
 });
 
 const Queued = v.object({ id: v.string(), status: v.literal("queued") });

@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import { connect, createServer as createTcpServer, type Server as TcpServer } from "node:net";
 import { after, before, describe, test } from "node:test";
 import * as v from "valibot";
-import { Exchange } from "../../engine/sandbox/exchange.js";
 import { ACCOUNT_NUMBERS } from "../../engine/sandbox/telephone/phone-account-apis.js";
 import { PhoneApiSimulator } from "../../engine/sandbox/telephone/phone-api-simulator.js";
 import { signatureHeader } from "../../engine/sandbox/telephone/phone-webhook.js";
@@ -17,6 +13,7 @@ import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
 import { VendorCall } from "./phone-vendor-call.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { PublicEntrance, SimulatedVendor } from "./public-entrance.js";
 import { streamUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
@@ -51,43 +48,19 @@ const VENDORS: readonly Vendor[] = [
 ];
 const IMPORTING = VENDORS.filter((vendor) => vendor !== "jambonz" && vendor !== "asterisk");
 
-const apis = new Map<Vendor, Server>();
-const urls = new Map<Vendor, string>();
-let serverPort = 0;
-/** The public address of the server, which is known before the server's port. */
-const entrance: TcpServer = createTcpServer((near) => {
-  const far = connect(serverPort, "127.0.0.1");
-  for (const [one, other] of [
-    [near, far],
-    [far, near],
-  ] as const) {
-    one.on("error", () => other.destroy());
-    one.on("close", () => other.destroy());
-    one.pipe(other);
-  }
-});
+const apis = new Map<Vendor, SimulatedVendor>();
+const urlOf = (vendor: Vendor) => apis.get(vendor)?.url ?? "";
+let entrance: PublicEntrance;
 const log = new RecordingLogger();
 let server: TestServer;
 let publicUrl = "";
 
-async function portOf(listening: Server | TcpServer): Promise<number> {
-  listening.listen(0, "127.0.0.1");
-  await once(listening, "listening");
-  const address = listening.address();
-  assert.ok(address !== null && typeof address === "object");
-  return address.port;
-}
-
 before(async () => {
   for (const vendor of VENDORS) {
-    const api = createServer((request, response) => {
-      const url = new URL(request.url ?? "/", "http://vendor");
-      void simulators[vendor].handleRequest(new Exchange(request, response, url));
-    });
-    apis.set(vendor, api);
-    urls.set(vendor, `http://127.0.0.1:${await portOf(api)}`);
+    apis.set(vendor, await SimulatedVendor.start(simulators[vendor]));
   }
-  publicUrl = `http://127.0.0.1:${await portOf(entrance)}`;
+  entrance = await PublicEntrance.open();
+  publicUrl = entrance.url;
   const environment = {
     PUBLIC_BASE_URL: publicUrl,
     JWT_SECRET,
@@ -95,29 +68,26 @@ before(async () => {
     // Neither account is the organization's.
     TWILIO_ACCOUNT_SID: `AC${"9e".repeat(16)}`,
     TWILIO_AUTH_TOKEN: "the-installations-token",
-    TWILIO_BASE_URL: urls.get("twilio") ?? "",
-    SIGNALWIRE_BASE_URL: urls.get("signalwire") ?? "",
-    TELNYX_BASE_URL: urls.get("telnyx") ?? "",
-    PLIVO_BASE_URL: urls.get("plivo") ?? "",
-    VONAGE_BASE_URL: urls.get("vonage") ?? "",
+    TWILIO_BASE_URL: urlOf("twilio"),
+    SIGNALWIRE_BASE_URL: urlOf("signalwire"),
+    TELNYX_BASE_URL: urlOf("telnyx"),
+    PLIVO_BASE_URL: urlOf("plivo"),
+    VONAGE_BASE_URL: urlOf("vonage"),
     VENDOR_REQUESTS_PER_MINUTE: "10000",
   };
   server = await TestServer.start({ environment, log });
-  serverPort = server.parley.port;
+  entrance.leadTo(server.parley.port);
 });
 after(async () => {
   await server.settled();
   await server.stop();
   entrance.close();
-  for (const api of apis.values()) {
-    api.close();
-    api.closeAllConnections();
-  }
+  for (const api of apis.values()) api.close();
 });
 
 /** What a user would enter; `secret` begins those that the vendor checks. */
 function accountAt(vendor: Vendor, secret = "key") {
-  const baseUrl = urls.get(vendor) ?? "";
+  const baseUrl = urlOf(vendor);
   const accounts: Readonly<Record<Vendor, object>> = {
     twilio: { settings: { accountSid: ACCOUNT_SID }, credentials: { authToken: AUTH_TOKEN } },
     signalwire: {

@@ -1,50 +1,45 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
-import { Exchange } from "../../engine/sandbox/exchange.js";
-import { noFaults } from "../../engine/sandbox/faults.js";
+import { noFaults, type SandboxFaults } from "../../engine/sandbox/faults.js";
 import {
   type TwilioCall,
   TwilioSimulator,
 } from "../../engine/sandbox/telephone/twilio-simulator.js";
 import { eventually } from "./eventually.js";
+import { PublicEntrance, SimulatedVendor } from "./public-entrance.js";
 
 export const ACCOUNT_SID = `AC${"1".repeat(32)}`;
 export const AUTH_TOKEN = "the-vendors-auth-token";
 
 /** The telephony vendor on a socket, and a public address of the server that is known before the server's port. */
 export class TwilioStand {
-  readonly faults = noFaults();
-  readonly simulator = new TwilioSimulator({ faults: this.faults });
-  readonly #api = createServer((request, response) => {
-    const url = new URL(request.url ?? "/", "http://twilio");
-    void this.simulator.handleRequest(new Exchange(request, response, url));
-  });
-  readonly #sockets = new Set<Socket>();
-  #serverPort = 0;
-  readonly #public: Server = createTcpServer((near) => {
-    const far = connect(this.#serverPort, "127.0.0.1");
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.#sockets.add(one);
-      one.on("error", () => other.destroy());
-      one.on("close", () => other.destroy());
-      one.pipe(other);
-    }
-  });
+  readonly faults: SandboxFaults;
+  readonly simulator: TwilioSimulator;
+  readonly #api: SimulatedVendor;
+  readonly #entrance: PublicEntrance;
 
   static async start(): Promise<TwilioStand> {
-    const stand = new TwilioStand();
-    stand.#api.listen(0, "127.0.0.1");
-    stand.#public.listen(0, "127.0.0.1");
-    await Promise.all([once(stand.#api, "listening"), once(stand.#public, "listening")]);
-    return stand;
+    const faults = noFaults();
+    const simulator = new TwilioSimulator({ faults });
+    const [api, entrance] = await Promise.all([
+      SimulatedVendor.start(simulator),
+      PublicEntrance.open(),
+    ]);
+    return new TwilioStand(faults, simulator, api, entrance);
+  }
+
+  private constructor(
+    faults: SandboxFaults,
+    simulator: TwilioSimulator,
+    api: SimulatedVendor,
+    entrance: PublicEntrance,
+  ) {
+    this.faults = faults;
+    this.simulator = simulator;
+    this.#api = api;
+    this.#entrance = entrance;
   }
 
   get baseUrl(): string {
-    return `http://127.0.0.1:${portOf(this.#api)}`;
+    return this.#api.url;
   }
 
   get environment(): Record<string, string> {
@@ -52,13 +47,13 @@ export class TwilioStand {
       TWILIO_ACCOUNT_SID: ACCOUNT_SID,
       TWILIO_AUTH_TOKEN: AUTH_TOKEN,
       TWILIO_BASE_URL: this.baseUrl,
-      PUBLIC_BASE_URL: `http://127.0.0.1:${portOf(this.#public)}`,
+      PUBLIC_BASE_URL: this.#entrance.url,
       VENDOR_REQUESTS_PER_MINUTE: "10000",
     };
   }
 
   leadTo(serverPort: number): void {
-    this.#serverPort = serverPort;
+    this.#entrance.leadTo(serverPort);
   }
 
   /** The call to that number, once `has` gives something of it. */
@@ -72,14 +67,6 @@ export class TwilioStand {
   close(): void {
     this.simulator.close();
     this.#api.close();
-    this.#api.closeAllConnections();
-    this.#public.close();
-    for (const socket of this.#sockets) socket.destroy();
+    this.#entrance.close();
   }
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("not listening");
-  return address.port;
 }
