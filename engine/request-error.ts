@@ -32,3 +32,13 @@ export class RequestError extends ParleyError {
     this.retryAfterSec = options.retryAfterSec;
   }
 }
+
+/** The error for fields of a request that are not as expected: its message names each field, as its details do. */
+export function invalidFields(
+  details: readonly FieldFault[],
+  code: RequestErrorCode = "invalid_request",
+  { cause }: ErrorOptions = {},
+): RequestError {
+  const message = details.map(({ path, message: words }) => `${path}: ${words}`).join("; ");
+  return new RequestError(code, message, { details, cause });
+}

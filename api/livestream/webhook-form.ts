@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { type FieldFault, RequestError } from "../../engine/request-error.js";
+import { type FieldFault, invalidFields } from "../../engine/request-error.js";
 import { HttpError } from "../http/answer/http-error.js";
 import { withoutPort } from "../http/request/client-address.js";
 import { LADDER_STATES, type LadderStatus } from "./encoder-status.js";
@@ -114,9 +114,7 @@ class WebhookForm {
   }
 
   requireFaultless(): void {
-    if (this.#faults.length === 0) return;
-    const message = this.#faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
-    throw new RequestError("invalid_request", message, { details: this.#faults });
+    if (this.#faults.length > 0) throw invalidFields(this.#faults);
   }
 
   streamKey(): string {

@@ -12,7 +12,7 @@ import {
   SAY_WAITING_MAX,
 } from "../conversation/control-command.js";
 import { speakableSentences } from "../conversation/sentences.js";
-import { RequestError } from "../request-error.js";
+import { invalidFields, RequestError } from "../request-error.js";
 import { oneLine } from "../telephony/call-values.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
@@ -110,8 +110,7 @@ export class CallSupervision {
     const plain = "text" in command ? { ...command, text: oneLine(command.text) } : command;
     if (plain.type === "say" && speakableSentences(plain.text).length === 0) {
       const message = "expected a text in which something can be spoken";
-      const details = [{ path: "text", message }];
-      throw new RequestError("invalid_request", `text: ${message}`, { details });
+      throw invalidFields([{ path: "text", message }]);
     }
     const { callId } = await this.findLive(tenant, id);
     const outcome = await this.#options.controlCall({ callId, command: plain });

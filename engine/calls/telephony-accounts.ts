@@ -7,7 +7,7 @@ import type {
 import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
 import type { AuditRecord } from "../../storage/tenancy/audit-record.js";
 import type { Logger } from "../log.js";
-import { type FieldFault, RequestError } from "../request-error.js";
+import { type FieldFault, invalidFields, RequestError } from "../request-error.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { AccountField, AccountForm, AccountValues } from "../telephony/account-form.js";
 import type { AccountNumber, AccountNumbersApi } from "../telephony/account-numbers.js";
@@ -182,10 +182,9 @@ export class TelephonyAccounts implements CallControlApis {
   async test(tenant: Tenant, id: string): Promise<AccountTest> {
     const { clock } = this.#options;
     const account = await this.get(tenant, id);
-    if (this.#openedValuesOf(account) === undefined) {
-      return { ok: false, latencyMs: 0, error: UNREADABLE_CREDENTIALS };
-    }
-    const api = this.#apiOf(account);
+    const values = this.#openedValuesOf(account);
+    if (values === undefined) return { ok: false, latencyMs: 0, error: UNREADABLE_CREDENTIALS };
+    const api = this.#apiOf(account, values);
     const startedMs = clock.monotonicMs();
     const latencyMs = () => Math.round(clock.monotonicMs() - startedMs);
     if (api === undefined) return { ok: false, latencyMs: 0, error: "the account is not complete" };
@@ -205,7 +204,9 @@ export class TelephonyAccounts implements CallControlApis {
       this.#atVendor(account, () => this.#numbersApi(account).list()),
       this.#options.database.phoneNumbers.listOf(account.orgId),
     ]);
-    const imported = new Set(known.filter((each) => each.accountId === id).map(numberOf));
+    const imported = new Set(
+      known.filter((each) => each.accountId === id).map((each) => each.number),
+    );
     return listed.map((each) => ({ ...each, isImported: imported.has(each.number) }));
   }
 
@@ -247,7 +248,7 @@ export class TelephonyAccounts implements CallControlApis {
     change: AccountChange,
   ): Promise<TelephonyAccountRecord | undefined> {
     const form = formOf(known.vendor);
-    const before = this.#openedValuesOf(known) ?? settingsOf(known);
+    const before = this.#openedValuesOf(known) ?? textsOf(known.settings);
     const values = merged(merged(before, change.settings), change.credentials);
     this.#requireValues(form, values, change);
     requireKeptTogether(form, before, values, change);
@@ -295,9 +296,7 @@ export class TelephonyAccounts implements CallControlApis {
         faults.push(...this.#addressFaults(form, value));
       }
     }
-    if (faults.length === 0) return;
-    const message = faults.map(({ path, message: words }) => `${path}: ${words}`).join("; ");
-    throw new RequestError("invalid_request", message, { details: faults });
+    if (faults.length > 0) throw invalidFields(faults);
   }
 
   #addressFaults(form: AccountForm, address: string): readonly FieldFault[] {
@@ -349,23 +348,29 @@ export class TelephonyAccounts implements CallControlApis {
     }
   }
 
-  #apiOf(account: TelephonyAccountRecord): CallControlApi | undefined {
+  #apiOf(
+    account: TelephonyAccountRecord,
+    values: AccountValues = this.#valuesOf(account),
+  ): CallControlApi | undefined {
     const { settings: installation, context } = this.#options;
     const vendor = phoneVendor(account.vendor);
     const form = vendor?.account;
     if (form === undefined) return undefined;
-    const settings = { ...installation, ...form.settings(this.#valuesOf(account), installation) };
+    const settings = { ...installation, ...form.settings(values, installation) };
     const own = form.namesAddress ? { ...context, orgId: account.orgId } : context;
     return vendor?.callControl?.(settings, own);
   }
 
   #numbersApi(account: TelephonyAccountRecord): AccountNumbersApi {
-    if (this.#openedValuesOf(account) === undefined) {
+    const values = this.#openedValuesOf(account);
+    if (values === undefined) {
       throw new RequestError("invalid_request", `credentials: ${UNREADABLE_CREDENTIALS}`);
     }
-    const api = formOf(account.vendor).provesNumbers ? this.#apiOf(account)?.numbers : undefined;
+    const { provesNumbers, numbersNeed } = formOf(account.vendor);
+    const api = provesNumbers ? this.#apiOf(account, values)?.numbers : undefined;
     if (api !== undefined) return api;
-    throw new RequestError("invalid_request", numbersRefusal(account.vendor));
+    const refusal = `numbers of ${account.vendor} cannot be imported: the platform's operator assigns them`;
+    throw new RequestError("invalid_request", numbersNeed ?? refusal);
   }
 
   /** The vendor's failure, as the organization whose account it is may read it. */
@@ -411,10 +416,6 @@ function textsOf(values: JsonObject): AccountValues {
   return Object.fromEntries(texts);
 }
 
-function settingsOf({ settings }: TelephonyAccountRecord): AccountValues {
-  return textsOf(settings);
-}
-
 /** Without its key no webhook of the account is accepted, and one that worked before would be lost. */
 function requireWebhookKey(form: AccountForm, values: AccountValues): void {
   const isKey = (of: AccountValues) =>
@@ -423,21 +424,14 @@ function requireWebhookKey(form: AccountForm, values: AccountValues): void {
   if (field === undefined || isKey(values)) return;
   const path = `${partOf(field)}.${field.name}`;
   const message = "expected it before the vendor's webhook is set, since it checks the webhooks";
-  throw new RequestError("invalid_request", `${path}: ${message}`, {
-    details: [{ path, message }],
-  });
-}
-
-function numberOf({ number }: PhoneNumberRecord): string {
-  return number;
+  throw invalidFields([{ path, message }]);
 }
 
 function formOf(vendor: string): AccountForm {
   const form = phoneVendor(vendor)?.account;
   if (form !== undefined) return form;
   const message = `expected one of ${ACCOUNT_VENDORS.join(", ")}`;
-  const details = [{ path: "vendor", message }];
-  throw new RequestError("invalid_request", `vendor: ${message}`, { details });
+  throw invalidFields([{ path: "vendor", message }]);
 }
 
 function merged(values: AccountValues, change: TextValues | undefined): AccountValues {
@@ -457,21 +451,9 @@ function requireKeptTogether(
     ({ name, isSecret }) =>
       isSecret && before[name] !== undefined && credentials?.[name] === undefined,
   );
-  if (missing.length === 0) return;
-  const details = missing.map(({ name }) => ({
-    path: `credentials.${name}`,
-    message: "expected it again, since the address leads to another server",
-  }));
-  const message = details.map(({ path, message: words }) => `${path}: ${words}`).join("; ");
-  throw new RequestError("invalid_request", message, { details });
-}
-
-function numbersRefusal(vendor: string): string {
-  return vendor === "telnyx"
-    ? "settings.texmlAppId: expected the TeXML application that the numbers are to have"
-    : vendor === "vonage"
-      ? "settings.apiKey: expected the API key, with credentials.apiSecret, to import numbers"
-      : `numbers of ${vendor} cannot be imported: the platform's operator assigns them`;
+  const message = "expected it again, since the address leads to another server";
+  const faults = missing.map(({ name }) => ({ path: `credentials.${name}`, message }));
+  if (faults.length > 0) throw invalidFields(faults);
 }
 
 function noSuchAccount(): RequestError {

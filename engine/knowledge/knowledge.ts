@@ -6,7 +6,7 @@ import type {
   FoundPassage,
 } from "../../storage/knowledge/knowledge-store.js";
 import type { AuditActor } from "../../storage/tenancy/audit-record.js";
-import { RequestError } from "../request-error.js";
+import { invalidFields, RequestError } from "../request-error.js";
 import { requireDocuments } from "../tenancy/agents/agent-documents.js";
 import { auditEntry } from "../tenancy/audit-entry.js";
 import type { Clock } from "../time/clock.js";
@@ -103,9 +103,7 @@ export class Knowledge {
     const format = formatOf(name);
     if (format === undefined) {
       const message = "expected a name that ends in .md, .txt, .html or .pdf";
-      throw new RequestError("invalid_request", `name: ${message}`, {
-        details: [{ path: "name", message }],
-      });
+      throw invalidFields([{ path: "name", message }]);
     }
     const document = this.#newDocument(orgId, { name, source: "upload", sizeBytes: bytes.length });
     await this.#insert(document, actor);
@@ -135,9 +133,7 @@ export class Knowledge {
     const { url, name = url, refreshHours = 0 } = input;
     if (!this.#options.allowPrivateAddresses && namesPrivateHost(new URL(url))) {
       const message = PUBLIC_ADDRESS_EXPECTED;
-      throw new RequestError("invalid_request", `url: ${message}`, {
-        details: [{ path: "url", message }],
-      });
+      throw invalidFields([{ path: "url", message }]);
     }
     const document = this.#newDocument(orgId, { name, source: "url", url, refreshHours });
     await this.#insert(document, actor);

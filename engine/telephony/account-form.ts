@@ -34,6 +34,8 @@ export interface AccountForm {
    * organization runs could list anybody's.
    */
   readonly provesNumbers: boolean;
+  /** The fields without which numbers cannot be imported, where the account is complete without them; for an error. */
+  readonly numbersNeed?: string;
 }
 
 const ID = /^[\w.-]{1,64}$/;

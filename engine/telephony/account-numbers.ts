@@ -31,12 +31,15 @@ export function accountNumber(written: string): string | undefined {
   return E164.test(number) ? number : undefined;
 }
 
+/** One page of the vendor's list. */
+export interface AccountNumbersPage {
+  readonly numbers: readonly AccountNumber[];
+  readonly isLast: boolean;
+}
+
 /** Reads the pages of a list until there is none left or ACCOUNT_NUMBERS_MAX are read. */
 export async function readPages(
-  page: (index: number) => Promise<{
-    readonly numbers: readonly AccountNumber[];
-    readonly isLast: boolean;
-  }>,
+  page: (index: number) => Promise<AccountNumbersPage>,
 ): Promise<readonly AccountNumber[]> {
   const all: AccountNumber[] = [];
   for (let index = 0; all.length < ACCOUNT_NUMBERS_MAX; index += 1) {

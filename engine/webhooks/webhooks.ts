@@ -7,7 +7,7 @@ import type {
   WebhookEndpointRecord,
 } from "../../storage/webhooks/webhook-store.js";
 import type { Logger } from "../log.js";
-import { RequestError } from "../request-error.js";
+import { invalidFields, RequestError } from "../request-error.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import { auditEntry, changedFields } from "../tenancy/audit-entry.js";
 import type { CancelTimer, Clock } from "../time/clock.js";
@@ -258,9 +258,7 @@ export class Webhooks {
   #requirePublic(url: string): void {
     if (this.#options.allowPrivateAddresses || !namesPrivateHost(new URL(url))) return;
     const message = PUBLIC_ADDRESS_EXPECTED;
-    throw new RequestError("invalid_request", `url: ${message}`, {
-      details: [{ path: "url", message }],
-    });
+    throw invalidFields([{ path: "url", message }]);
   }
 
   #entry(

@@ -1,4 +1,4 @@
-import { RequestError } from "../../../engine/request-error.js";
+import { invalidFields, type RequestError } from "../../../engine/request-error.js";
 import { HttpError } from "../answer/http-error.js";
 
 /** No record of the contract is nested deeper than 4; credentials and settings of providers get some room. */
@@ -98,6 +98,5 @@ function isEscaped(bytes: Uint8Array, quote: number): boolean {
 }
 
 function invalidBody(message: string, cause?: unknown): RequestError {
-  const details = [{ path: "body", message }];
-  return new RequestError("invalid_request", `body: ${message}`, { details, cause });
+  return invalidFields([{ path: "body", message }], "invalid_request", { cause });
 }

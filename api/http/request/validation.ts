@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type FieldFault, RequestError } from "../../../engine/request-error.js";
+import { type FieldFault, invalidFields } from "../../../engine/request-error.js";
 import { expectation } from "../../contract/fields.js";
 
 /** Maximum number of reported faults: readers stop after a handful, and a hostile body could have thousands. */
@@ -21,19 +21,14 @@ export function validated<Schema extends v.GenericSchema>(
   whole: string,
 ): v.InferOutput<Schema> {
   const unfit = unfitList(schema, value, []);
-  if (unfit !== undefined) throw invalid([{ ...unfit, path: unfit.path || whole }]);
+  if (unfit !== undefined) throw invalidFields([{ ...unfit, path: unfit.path || whole }]);
   const result = v.safeParse(schema, value, { abortPipeEarly: true, message: OTHER_WORDS });
   if (result.success) return result.output;
-  throw invalid(
+  throw invalidFields(
     result.issues
       .slice(0, FAULTS_MAX)
       .map((issue) => ({ path: v.getDotPath(issue) ?? whole, message: issue.message })),
   );
-}
-
-function invalid(details: readonly FieldFault[]): RequestError {
-  const message = details.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
-  return new RequestError("invalid_request", message, { details });
 }
 
 /**

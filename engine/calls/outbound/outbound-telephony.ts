@@ -1,4 +1,4 @@
-import { RequestError } from "../../request-error.js";
+import { invalidFields, type RequestError } from "../../request-error.js";
 import type {
   CallAccount,
   CallControlApi,
@@ -73,8 +73,7 @@ export class OutboundTelephony {
     const own = await ownVendorOf(orgId, from);
     if (own !== undefined && wanted !== undefined && own !== wanted) {
       const message = `expected ${own}, where \`from\` is a number of the organization's account`;
-      const details = [{ path: "vendor", message }];
-      throw new RequestError("invalid_request", `vendor: ${message}`, { details });
+      throw invalidFields([{ path: "vendor", message }]);
     }
     const chosen = own ?? wanted;
     const names = PHONE_VENDOR_NAMES.filter((name) => chosen === undefined || name === chosen);
@@ -124,8 +123,7 @@ function incompleteAccount(vendor: string): RequestError {
   const fields = phoneVendor(vendor)?.account?.placesWith ?? [];
   const before = fields.length === 0 ? "" : ` before it has ${fields.join(", ")}`;
   const message = `the organization's account at ${vendor} places no calls${before}`;
-  const details = [{ path: "from", message }];
-  return new RequestError("invalid_request", `from: ${message}`, { details });
+  return invalidFields([{ path: "from", message }]);
 }
 
 function canPlace(api: CallControlApi): api is PlacingApi {

@@ -10,8 +10,8 @@ import { parseAnswer } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
 import { idField, keyField } from "../account-form.js";
 import {
-  type AccountNumber,
   type AccountNumbersApi,
+  type AccountNumbersPage,
   accountNumber,
   NUMBERS_PAGE_MAX_BYTES,
   readPages,
@@ -245,9 +245,7 @@ export class PlivoCalls implements CallControlApi {
     };
   }
 
-  async #numbersPage(
-    index: number,
-  ): Promise<{ readonly numbers: readonly AccountNumber[]; readonly isLast: boolean }> {
+  async #numbersPage(index: number): Promise<AccountNumbersPage> {
     const answer = await this.#request("GET", `Number/?${pageQuery(index)}`);
     const { objects, meta } = parseAnswer(VENDOR, NumbersPage, answer);
     const numbers = objects.flatMap(({ number: written, alias }) => {

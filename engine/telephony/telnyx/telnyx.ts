@@ -5,8 +5,8 @@ import { parseAnswer, tryParse } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
 import { idField, keyField } from "../account-form.js";
 import {
-  type AccountNumber,
   type AccountNumbersApi,
+  type AccountNumbersPage,
   accountNumber,
   NUMBERS_PAGE_MAX_BYTES,
   readPages,
@@ -172,9 +172,7 @@ export class TelnyxCalls {
     };
   }
 
-  async #numbersPage(
-    index: number,
-  ): Promise<{ readonly numbers: readonly AccountNumber[]; readonly isLast: boolean }> {
+  async #numbersPage(index: number): Promise<AccountNumbersPage> {
     const path = `/v2/phone_numbers?page[size]=${PAGE_SIZE}&page[number]=${index + 1}`;
     const { data, meta } = parseAnswer(VENDOR, NumbersPage, await this.#request("GET", path));
     const numbers = data.flatMap(({ id, phone_number, connection_name }) => {
@@ -353,6 +351,7 @@ export const TELNYX: PhoneVendor = {
     placesWith: ["texmlAppId"],
     namesAddress: false,
     provesNumbers: true,
+    numbersNeed: "settings.texmlAppId: expected the TeXML application that the numbers are to have",
   },
   accountVariables: ["TELNYX_API_KEY", "TELNYX_TEXML_APP_ID"],
   capabilities: {

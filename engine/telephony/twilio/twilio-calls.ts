@@ -4,6 +4,7 @@ import type { VendorContext } from "../../vendors/vendor-settings.js";
 import {
   type AccountNumber,
   type AccountNumbersApi,
+  type AccountNumbersPage,
   accountNumber,
   NUMBERS_PAGE_MAX_BYTES,
   readPages,
@@ -105,9 +106,7 @@ export class TwilioCalls implements CallControlApi {
     };
   }
 
-  async #numbersPage(
-    index: number,
-  ): Promise<{ readonly numbers: readonly AccountNumber[]; readonly isLast: boolean }> {
+  async #numbersPage(index: number): Promise<AccountNumbersPage> {
     const query = new URLSearchParams({ PageSize: String(PAGE_SIZE), Page: String(index) });
     const answer = await this.#request("GET", `/IncomingPhoneNumbers.json?${query.toString()}`);
     const page = parseAnswer(this.#account.vendor, NumbersPage, answer);

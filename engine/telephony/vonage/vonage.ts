@@ -9,6 +9,7 @@ import { idField, keyField, pemField } from "../account-form.js";
 import {
   type AccountNumber,
   type AccountNumbersApi,
+  type AccountNumbersPage,
   accountNumber,
   NUMBERS_PAGE_MAX_BYTES,
   readPages,
@@ -255,10 +256,7 @@ export class VonageCalls implements CallControlApi {
   }
 
   /** A number is named by its country beside itself. */
-  async #numbersPage(
-    authorization: string,
-    index: number,
-  ): Promise<{ readonly numbers: readonly AccountNumber[]; readonly isLast: boolean }> {
+  async #numbersPage(authorization: string, index: number): Promise<AccountNumbersPage> {
     const path = `/account/numbers?size=${PAGE_SIZE}&index=${index + 1}`;
     const baseUrl = this.#numbersUrl;
     const answer = await this.#ask(authorization, { baseUrl, method: "GET", path });
@@ -449,6 +447,8 @@ export const VONAGE: PhoneVendor = {
     webhookKeys: ({ signatureSecret }) => ({ vonage: signatureSecret }),
     namesAddress: false,
     provesNumbers: true,
+    numbersNeed:
+      "settings.apiKey: expected the API key, with credentials.apiSecret, to import numbers",
   },
   accountVariables: ["VONAGE_APPLICATION_ID", "VONAGE_PRIVATE_KEY"],
   capabilities: {

@@ -1,4 +1,4 @@
-import { RequestError } from "../../request-error.js";
+import { invalidFields } from "../../request-error.js";
 
 /** RequestError `invalid_request` that names the first id which is no document of the organization. */
 export function requireDocuments(
@@ -10,7 +10,5 @@ export function requireDocuments(
   if (at === -1) return;
   const field = `${path}.${at}`;
   const message = "expected the id of a document of the organization";
-  throw new RequestError("invalid_request", `${field}: ${message}`, {
-    details: [{ path: field, message }],
-  });
+  throw invalidFields([{ path: field, message }]);
 }

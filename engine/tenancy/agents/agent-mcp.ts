@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { AgentRecord } from "../../../storage/records.js";
 import type { McpAuth, McpServer } from "../../../storage/tenancy/mcp-server.js";
-import { RequestError } from "../../request-error.js";
+import { invalidFields } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import {
   namesPrivateHost,
@@ -108,7 +108,9 @@ function secretOf(
     auth.type === "bearer" ? ["token", auth.token] : ["clientSecret", auth.clientSecret];
   const secret = given ?? kept().secret;
   if (secret === undefined) {
-    throw fieldError(`mcpServers.${index}.auth.${field}`, "expected a secret text");
+    throw invalidFields([
+      { path: `mcpServers.${index}.auth.${field}`, message: "expected a secret text" },
+    ]);
   }
   return secret;
 }
@@ -125,16 +127,20 @@ function keptSecrets(
   if (earlier.headerNames.length === 0 && earlier.auth.type === "none") return NO_SECRETS;
   const path = `mcpServers.${index}.headers`;
   if (opened === undefined) {
-    throw fieldError(
-      path,
-      "expected headers and secrets again, since the stored ones cannot be opened",
-    );
+    throw invalidFields([
+      {
+        path,
+        message: "expected headers and secrets again, since the stored ones cannot be opened",
+      },
+    ]);
   }
   if (placesOf(earlier) !== placesOf(input)) {
-    throw fieldError(
-      path,
-      "expected headers and secrets again, since they would go to another server",
-    );
+    throw invalidFields([
+      {
+        path,
+        message: "expected headers and secrets again, since they would go to another server",
+      },
+    ]);
   }
   const { headers, secret } = opened.get(input.name) ?? NO_SECRETS;
   const isSameAuth = earlier.auth.type === input.auth.type;
@@ -155,14 +161,7 @@ export function requirePublicMcpServers(inputs: readonly McpServerInput[]): void
     }
     for (const [path, address] of places) {
       if (!namesPrivateHost(new URL(address))) continue;
-      const message = PUBLIC_ADDRESS_EXPECTED;
-      throw fieldError(path, message);
+      throw invalidFields([{ path, message: PUBLIC_ADDRESS_EXPECTED }]);
     }
   }
-}
-
-function fieldError(path: string, message: string): RequestError {
-  return new RequestError("invalid_request", `${path}: ${message}`, {
-    details: [{ path, message }],
-  });
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import type { AgentPreCall, AgentRecord } from "../../../storage/records.js";
-import { RequestError } from "../../request-error.js";
+import { invalidFields, type RequestError } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import {
   namesPrivateHost,
@@ -75,9 +75,7 @@ function keptSecrets(url: string, before: PreCall, cipher: CredentialCipher): Pr
 function unmasked(why: string): RequestError {
   const path = "preCall.headers";
   const message = `expected headers and secret again, ${why}`;
-  return new RequestError("invalid_request", `${path}: ${message}`, {
-    details: [{ path, message }],
-  });
+  return invalidFields([{ path, message }]);
 }
 
 /** RequestError `invalid_request` for a request that leads to a private address: it would always fail. */
@@ -85,7 +83,5 @@ export function requirePublicPreCall(input: PreCallInput | null | undefined): vo
   if (!input || !namesPrivateHost(new URL(input.url))) return;
   const path = "preCall.url";
   const message = PUBLIC_ADDRESS_EXPECTED;
-  throw new RequestError("invalid_request", `${path}: ${message}`, {
-    details: [{ path, message }],
-  });
+  throw invalidFields([{ path, message }]);
 }

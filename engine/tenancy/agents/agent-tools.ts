@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { AgentRecord } from "../../../storage/records.js";
 import type { AgentTool, HttpTool } from "../../../storage/tenancy/agent-tool.js";
-import { RequestError } from "../../request-error.js";
+import { invalidFields } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import {
   namesPrivateHost,
@@ -74,9 +74,7 @@ export function requirePublicTools(tools: readonly AgentToolInput[]): void {
     const message = PUBLIC_ADDRESS_EXPECTED;
     return [{ path: `tools.${index}.url`, message }];
   });
-  if (details.length === 0) return;
-  const words = details.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new RequestError("invalid_request", words, { details });
+  if (details.length > 0) throw invalidFields(details);
 }
 
 /** RequestError `invalid_request` for an agent that is to hand calls on and has no tool that says where to. */
@@ -88,9 +86,7 @@ export function requireTransferTarget({
     return;
   const path = "thresholds.onProviderFailure";
   const message = "expected a tool of type transfer, which says where to";
-  throw new RequestError("invalid_request", `${path}: ${message}`, {
-    details: [{ path, message }],
-  });
+  throw invalidFields([{ path, message }]);
 }
 
 /** The headers of the HTTP tools by their names. Throws when none of the keys opens them. */
@@ -151,9 +147,7 @@ class KeptHeaders {
       headers === undefined
         ? "expected them again, since the stored ones cannot be opened"
         : "expected them again, since the address leads to another server";
-    throw new RequestError("invalid_request", `${path}: ${message}`, {
-      details: [{ path, message }],
-    });
+    throw invalidFields([{ path, message }]);
   }
 
   /** The sealed text of before where nothing has changed: sealing again would look like a change. */

@@ -4,7 +4,7 @@ import type { AgentRecord, PlanRecord } from "../../../storage/records.js";
 import { ForeignKeyViolationError } from "../../../storage/statements/foreign-key-violation.js";
 import type { AgentReplacement } from "../../../storage/tenancy/agent-store.js";
 import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";
-import { type FieldFault, RequestError } from "../../request-error.js";
+import { invalidFields, RequestError } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";
 import { actorOf, auditEntry } from "../audit-entry.js";
@@ -277,10 +277,8 @@ export class Agents {
     const providersById = await this.#providersOf([choice]);
     const { organization, plan } = tenant;
     const { refused, gated } = accessFaults(organization.id, plan, choice, providersById);
-    if (refused.length > 0)
-      throw new RequestError("invalid_request", sentenceOf(refused), { details: refused });
-    if (gated.length > 0)
-      throw new RequestError("model_not_allowed", sentenceOf(gated), { details: gated });
+    if (refused.length > 0) throw invalidFields(refused);
+    if (gated.length > 0) throw invalidFields(gated, "model_not_allowed");
   }
 }
 
@@ -307,10 +305,6 @@ function sameVendors(a: AgentVendorChoice, b: AgentVendorChoice): boolean {
     a.analysis?.llmProviderId === b.analysis?.llmProviderId &&
     a.analysis?.llmModelId === b.analysis?.llmModelId
   );
-}
-
-function sentenceOf(faults: readonly FieldFault[]): string {
-  return faults.map(({ path, message }) => `${path}: ${message}`).join("; ");
 }
 
 function noSuchAgent(): RequestError {

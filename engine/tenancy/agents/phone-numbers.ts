@@ -6,7 +6,7 @@ import type {
 } from "../../../storage/records.js";
 import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
-import { RequestError } from "../../request-error.js";
+import { invalidFields, RequestError } from "../../request-error.js";
 import type { Clock } from "../../time/clock.js";
 import { actorOf, auditEntry, SERVER_ACTOR } from "../audit-entry.js";
 import { canonicalEmail } from "../people/email-address.js";
@@ -86,8 +86,7 @@ export class PhoneNumbers {
     const vendor = await this.#database.phoneNumbers.ownVendorOf(orgId, number);
     if (vendor !== null) return vendor;
     const message = "expected a number whose telephony account is not deleted";
-    const details = [{ path: "from", message }];
-    throw new RequestError("invalid_request", `from: ${message}`, { details });
+    throw invalidFields([{ path: "from", message }]);
   }
 
   /**
@@ -302,8 +301,7 @@ function noSuchNumber(): RequestError {
 }
 
 function wrongAccount(message: string): RequestError {
-  const details = [{ path: "accountId", message }];
-  return new RequestError("invalid_request", `accountId: ${message}`, { details });
+  return invalidFields([{ path: "accountId", message }]);
 }
 
 function takenNumber(cause: unknown): RequestError {

@@ -2,7 +2,7 @@ import type { Database } from "../../../storage/database.js";
 import type { OrganizationRecord, UserRecord } from "../../../storage/records.js";
 import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { AuditActor } from "../../../storage/tenancy/audit-record.js";
-import { RequestError } from "../../request-error.js";
+import { invalidFields, RequestError } from "../../request-error.js";
 import type { AccessTokens } from "../../security/access-token.js";
 import {
   hashPassword,
@@ -219,13 +219,15 @@ export class Accounts {
 }
 
 export function emailTaken(): RequestError {
-  return new RequestError("email_taken", "email: an account with this e-mail already exists", {
-    details: [{ path: "email", message: "an account with this e-mail already exists" }],
-  });
+  return invalidFields(
+    [{ path: "email", message: "an account with this e-mail already exists" }],
+    "email_taken",
+  );
 }
 
 function wrongPassword(): RequestError {
-  return new RequestError("wrong_password", "password: this is not the current password", {
-    details: [{ path: "password", message: "this is not the current password" }],
-  });
+  return invalidFields(
+    [{ path: "password", message: "this is not the current password" }],
+    "wrong_password",
+  );
 }

@@ -1,7 +1,7 @@
 import type { Database } from "../../../storage/database.js";
 import type { ApiKeyRecord, ApiKeyScope } from "../../../storage/records.js";
 import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
-import { RequestError } from "../../request-error.js";
+import { invalidFields, RequestError } from "../../request-error.js";
 import { hashApiKey, isApiKey, newApiKey } from "../../security/api-key.js";
 import { sparseCache } from "../../sparse-cache.js";
 import type { Clock } from "../../time/clock.js";
@@ -149,7 +149,5 @@ export class ApiKeys {
 
 function beyondOwnScopes(scope: ApiKeyScope): RequestError {
   const message = `expected no "${scope}", which the API key of this request lacks`;
-  return new RequestError("scope_missing", `scopes: ${message}`, {
-    details: [{ path: "scopes", message }],
-  });
+  return invalidFields([{ path: "scopes", message }], "scope_missing");
 }

@@ -1,6 +1,6 @@
 import type { Database } from "../../../storage/database.js";
 import type { AgentRecord } from "../../../storage/records.js";
-import { RequestError } from "../../request-error.js";
+import { invalidFields, RequestError } from "../../request-error.js";
 import {
   CLIENT_TOKEN_CHARACTERS_MAX,
   type ClientToken,
@@ -75,8 +75,7 @@ export class ClientAccess {
     const issued = this.#tokens.issue(claims, ttlSec);
     if (issued !== undefined) return issued;
     const message = `expected less: a token has at most ${CLIENT_TOKEN_CHARACTERS_MAX} characters`;
-    const details = [{ path: "variables", message }];
-    throw new RequestError("invalid_request", `variables: ${message}`, { details });
+    throw invalidFields([{ path: "variables", message }]);
   }
 
   /** `origin`: of the page that shows the token, empty where it is none. Otherwise the refusal, in words for the page. */

@@ -7,7 +7,7 @@ import type {
 } from "../../../storage/records.js";
 import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import type { AuditActor, AuditRecord } from "../../../storage/tenancy/audit-record.js";
-import { type FieldFault, RequestError } from "../../request-error.js";
+import { type FieldFault, invalidFields, RequestError } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import type { Clock } from "../../time/clock.js";
 import { actorOf, auditEntry } from "../audit-entry.js";
@@ -291,7 +291,7 @@ export class Providers {
     const entry = inCategory.find((each) => each.providerKey === wanted.providerKey);
     if (entry === undefined) {
       const known = inCategory.map((each) => each.providerKey).join(", ");
-      throw invalid([
+      throw invalidFields([
         {
           path: "providerKey",
           message: `expected one of the ${wanted.category} vendors in the registry: ${known}`,
@@ -307,9 +307,7 @@ export class Providers {
     } catch (error) {
       if (!(error instanceof UniqueViolationError)) throw error;
       const message = "another provider of this vendor and category has this name already";
-      throw new RequestError("name_taken", `name: ${message}`, {
-        details: [{ path: "name", message }],
-      });
+      throw invalidFields([{ path: "name", message }], "name_taken");
     }
   }
 
@@ -320,12 +318,7 @@ export class Providers {
 }
 
 function refuse(faults: readonly FieldFault[]): void {
-  if (faults.length > 0) throw invalid(faults);
-}
-
-function invalid(faults: readonly FieldFault[]): RequestError {
-  const message = faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ");
-  return new RequestError("invalid_request", message, { details: faults });
+  if (faults.length > 0) throw invalidFields(faults);
 }
 
 function noSuchProvider(): RequestError {
