@@ -224,7 +224,6 @@ async function install(
     authorities: [config.vendorCa, sandbox?.caCertificate].filter((pem) => pem !== undefined),
     platformUrls: { ...(sandbox?.urls ?? vendorUrls) },
     isSandboxed: usesSandbox,
-    isTwilioSimulated: usesSandbox && !hasTwilioAccount(config),
     sandboxControlUrl: hasTwilioAccount(config) ? undefined : sandbox?.urls.desk,
   };
 

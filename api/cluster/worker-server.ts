@@ -82,9 +82,7 @@ export interface WorkerSettings
   /** PEM certificates of authorities that are trusted in addition to the public ones. */
   readonly authorities: readonly string[];
   readonly isSandboxed: boolean;
-  /** The simulated vendor calls this machine back. */
-  readonly isTwilioSimulated: boolean;
-  /** Where the sandbox's settings are, if it answers the telephone. */
+  /** Where the sandbox's settings are, if it answers the telephone: it then calls this machine back. */
   readonly sandboxControlUrl: string | undefined;
 }
 
@@ -151,7 +149,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
   const breakerExchange = cluster.shared?.breakers;
   const access = vendorAccess({ settings, connections, cipher, breakerExchange, clock, log });
   const { learned, context, clients, chains } = access;
-  const hasLocalVendor = settings.isTwilioSimulated;
+  const hasLocalVendor = settings.sandboxControlUrl !== undefined;
   const reachable = { ...settings, localBaseUrl: hasLocalVendor ? localBaseUrl : undefined };
   const mcpLists = new McpToolLists({
     context,
