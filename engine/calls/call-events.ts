@@ -9,7 +9,7 @@ export interface TranscriptWords {
   readonly isFinal: boolean;
 }
 
-/** What a watcher who joins a call is told of it. */
+/** The state of a call that a new watcher receives first. */
 export interface PresentCall {
   /** What was said and is in no stored turn yet, in place of all words that were sent before. */
   readonly words: readonly TranscriptWords[];

@@ -79,7 +79,7 @@ export class CallFeed {
     this.#calls.set(callTopic(orgId, callId), present);
   }
 
-  /** Whether somebody here or elsewhere watches the topic. */
+  /** Whether this process or another one has a watcher of the topic. */
   hasWatchers(topic: CallTopic): boolean {
     return this.#watched.has(topic) || this.#eventBus?.hasSubscribers(topic) === true;
   }

@@ -39,7 +39,7 @@ export interface ListenedCallOptions {
   readonly log: Pick<Logger, "warn">;
 }
 
-/** The sound of a call for those who listen in, the caller left, the agent right. While nobody does, it looks for that and no more. */
+/** Publishes the audio of a call to listeners, the caller left, the agent right. Without listeners, a frame costs one check. */
 export class ListenedCall implements CallAudioTap {
   readonly #options: ListenedCallOptions;
   readonly #topic: string;

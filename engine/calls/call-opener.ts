@@ -399,8 +399,8 @@ export class CallOpener {
 
   /**
    * A call is refused for good, without a record: the organization's endpoints are notified. Resolves when the
-   * event is stored, before the caller is told: otherwise, if the process died in between, the refusal would never
-   * be reported. False: it is not stored in time, and the caller must not be promised an event.
+   * event is stored, so that a process that dies after it has answered the caller loses no event. False: the event is
+   * not stored in time, and the answer must not promise it.
    */
   async noteRefusal(
     { tenant, agentId, channel, callInfo, callId = this.#deps.newId() }: RefusedCall,

@@ -36,7 +36,7 @@ const OWN_ACCOUNT = "own";
 const PLACED = "placed:";
 const UNSUPPORTED_AUDIO: EndReason = "unsupportedAudio";
 const TRANSFERRED: EndReason = "transferred";
-/** A metadata field of a call whose transfer reached nobody, instead of `transferred`. */
+/** A metadata field of a call whose transfer failed, instead of `transferred`. */
 export const TRANSFER_FAILED = "transferFailed";
 
 /** The key of a call that this server placed; its first session has the call's id. */

@@ -51,7 +51,7 @@ export function useBackgroundResults(state: ConversationState, turn: Turn): void
   clearDeadline(state, "backgroundResult");
 }
 
-/** The turn that results have started is over, and nothing of it was heard: they are told once more. */
+/** Repeats results whose turn ended before the caller heard anything of it. */
 export function retryResultTurn(state: ConversationState, turn: Turn, atMs: number): void {
   if (turn.resultTry !== "first") return;
   const isLastTry = state.background.results.length === 0;

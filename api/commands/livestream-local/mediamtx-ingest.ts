@@ -17,7 +17,7 @@ export interface MediaMtxIngestOptions {
   readonly publicHost: string | undefined;
   readonly stateApiPort: number;
   readonly arePublishKeysChecked: boolean;
-  /** Where the transcoder is told of changes. */
+  /** The transcoder receives notifications of changes at this port of loopback. */
   readonly transcoderPort: number;
   readonly tempFolder: string;
 }

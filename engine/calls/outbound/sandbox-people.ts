@@ -11,7 +11,7 @@ export interface SandboxPeopleOptions {
   readonly calls: Pick<CallStore, "findById">;
 }
 
-/** The simulated people who answer placed calls, as somebody plays them by typing. */
+/** The simulated people who answer placed calls, and whose words can be typed. */
 export class SandboxPeople {
   readonly #options: SandboxPeopleOptions;
 
@@ -25,7 +25,7 @@ export class SandboxPeople {
     await order(controlUrl, { number });
   }
 
-  /** RequestErrors `not_found`, `conflict` where nobody plays the person of that call, `call_ended`. */
+  /** RequestErrors `not_found`, `conflict` of a call that was not placed with `person: typed`, `call_ended`. */
   async say(tenant: Tenant, id: string, text: string): Promise<void> {
     const controlUrl = this.#requireSandbox("only people of the sandbox say what is typed");
     const call = await this.#options.calls.findById(tenant.organization.id, id);
@@ -33,7 +33,7 @@ export class SandboxPeople {
     if (call.status !== "active") throw new RequestError("call_ended", "the call has ended");
     const callSid = call.metadata["phoneCallId"];
     if (await order(controlUrl, { callSid, text })) return;
-    throw new RequestError("conflict", "nobody plays the person in this call by typing");
+    throw new RequestError("conflict", "the call was not placed with person: typed");
   }
 
   #requireSandbox(message: string): string {

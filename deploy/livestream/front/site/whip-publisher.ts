@@ -164,7 +164,7 @@ export class WhipPublisher {
   }
 }
 
-/** HLS carries H.264: other pictures have to be encoded once more. */
+/** HLS carries H.264: the ingest has to re-encode other codecs. */
 function preferH264(transceiver: RTCRtpTransceiver): void {
   const codecs = RTCRtpSender.getCapabilities("video")?.codecs ?? [];
   const isH264 = ({ mimeType }: { readonly mimeType: string }) => mimeType === "video/H264";
