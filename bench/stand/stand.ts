@@ -103,6 +103,7 @@ export function serverEnvironment(
 export const SERVER_FLAGS = [
   "--v8-pool-size=1",
   "--max-semi-space-size=8",
+  "--heap-growing-percent=50",
   "--max-inlined-bytecode-size-cumulative=300",
 ];
 

@@ -37,11 +37,16 @@ export class AudioRing {
 
   /** Keeps the newest buffered bytes that fit. */
   resize(capacityBytes: number): void {
-    const kept = this.read(this.#endByte - capacityBytes, this.#endByte);
+    const bytes = this.#bytes;
+    const fromByte = Math.max(this.startByte, this.#endByte - capacityBytes);
+    const length = this.#endByte - fromByte;
+    const at = fromByte % bytes.length;
+    const untilEnd = Math.min(length, bytes.length - at);
     this.#bytes = new Uint8Array(capacityBytes);
-    this.#endByte -= kept.length;
-    this.#oldestByte = this.#endByte;
-    this.write(kept);
+    this.#oldestByte = fromByte;
+    this.#endByte = fromByte;
+    this.write(bytes.subarray(at, at + untilEnd));
+    this.write(bytes.subarray(0, length - untilEnd));
   }
 
   write(audio: Uint8Array): void {
