@@ -32,6 +32,7 @@ import { AgentStore } from "./tenancy/agent-store.js";
 import { ApiKeyStore } from "./tenancy/api-key-store.js";
 import { AuditStore } from "./tenancy/audit-store.js";
 import { DialTargetStore } from "./tenancy/dial-target-store.js";
+import { DoNotCallStore } from "./tenancy/do-not-call-store.js";
 import { OrganizationOverviewStore } from "./tenancy/organization-overview-store.js";
 import { OrganizationStore } from "./tenancy/organization-store.js";
 import { PhoneNumberStore } from "./tenancy/phone-number-store.js";
@@ -121,6 +122,7 @@ export class Database {
   readonly phoneNumbers: PhoneNumberStore;
   readonly telephonyAccounts: TelephonyAccountStore;
   readonly dialTargets: DialTargetStore;
+  readonly doNotCallNumbers: DoNotCallStore;
   readonly usage: UsageStore;
   readonly history: HistoryStore;
   readonly audit: AuditStore;
@@ -157,6 +159,7 @@ export class Database {
     this.phoneNumbers = new PhoneNumberStore(db, atomic);
     this.telephonyAccounts = new TelephonyAccountStore(db, atomic);
     this.dialTargets = new DialTargetStore(db, atomic);
+    this.doNotCallNumbers = new DoNotCallStore(db, atomic);
     this.usage = new UsageStore(db);
     this.history = new HistoryStore(db, atomic);
     this.audit = new AuditStore(db, atomic);

@@ -337,6 +337,18 @@ export const tables = {
     primaryKey: ["orgId", "target"],
     withoutRowid: true,
   },
+  /** The numbers that an organization's agents must not call, whatever else allows it. */
+  doNotCallNumbers: {
+    columns: {
+      orgId: text().deletedWith("organizations.id"),
+      /** E.164. */
+      number: text(),
+      note: text().nullable(),
+      createdAtMs: number(),
+    },
+    primaryKey: ["orgId", "number"],
+    withoutRowid: true,
+  },
   /** Entries are added, and removed when they are old: a trigger refuses to change one. */
   auditEntries: {
     columns: {

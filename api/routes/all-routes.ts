@@ -11,6 +11,7 @@ import type { ToolTests } from "../../engine/calls/tool-tests.js";
 import type { NodeList } from "../../engine/cluster/node-registry.js";
 import type { Knowledge } from "../../engine/knowledge/knowledge.js";
 import type { Agents } from "../../engine/tenancy/agents/agents.js";
+import type { DoNotCall } from "../../engine/tenancy/agents/do-not-call.js";
 import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
 import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
 import type { OrganizationOverviews } from "../../engine/tenancy/organization-overviews.js";
@@ -63,6 +64,7 @@ export interface ApiServices {
   readonly callSupervision: CallSupervision;
   readonly callListening: CallListening;
   readonly clientAccess: ClientAccess;
+  readonly doNotCall: DoNotCall;
   readonly recordings: Recordings;
   readonly outboundCalls: Pick<OutboundCalls, "place" | "numbers">;
   readonly knowledge: Knowledge;
@@ -101,6 +103,7 @@ export function allRoutes(
       services.callReports,
       services.outboundCalls,
       services.phoneNumbers,
+      services.doNotCall,
       services.sandboxPeople,
     ),
     ...supervisionRoutes(services.callSupervision, services.callListening),

@@ -8,6 +8,7 @@ import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { UsageShare } from "../../engine/calls/usage-shares.js";
 import type { VendorFaults } from "../../engine/calls/vendor-shares.js";
 import type { ControlCommand } from "../../engine/conversation/control-command.js";
+import type { DoNotCall } from "../../engine/tenancy/agents/do-not-call.js";
 import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { CallAnalysis, CallRecord, PhoneNumberRecord } from "../../storage/records.js";
@@ -146,11 +147,15 @@ export function callRoutes(
   reports: CallReports,
   outboundCalls: Pick<OutboundCalls, "place" | "numbers">,
   phoneNumbers: Pick<PhoneNumbers, "recordsOf" | "assign" | "release">,
+  doNotCall: DoNotCall,
   sandboxPeople: SandboxPeople,
 ): Handlers<
   | "getOutboundNumbers"
   | "updatePhoneNumber"
   | "releasePhoneNumber"
+  | "listDoNotCall"
+  | "addDoNotCall"
+  | "removeDoNotCall"
   | "listCalls"
   | "placeCall"
   | "sayAsPerson"
@@ -181,6 +186,24 @@ export function callRoutes(
     },
     releasePhoneNumber: async ({ tenant, id }) => {
       await phoneNumbers.release(tenant, id);
+      return { success: true };
+    },
+    listDoNotCall: async ({ tenant, query }) => {
+      const { numbers, next } = await doNotCall.list(tenant, query.after, query.limit);
+      return {
+        numbers: numbers.map(({ number, note, createdAtMs }) => ({
+          number,
+          note,
+          createdAt: timestamp(createdAtMs),
+        })),
+        next: next ?? null,
+      };
+    },
+    addDoNotCall: async ({ tenant, body }) => ({
+      total: await doNotCall.add(tenant, body.numbers, body.note),
+    }),
+    removeDoNotCall: async ({ tenant, id }) => {
+      await doNotCall.remove(tenant, id);
       return { success: true };
     },
     placeCall: async ({ tenant, body: { person, ...order } }) => {

@@ -66,6 +66,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "025-knowledge": (schema) => schema.align(),
   "027-mcp-servers": (schema) => schema.align(),
   "028-audit-of-calls": (schema) => schema.align(),
+  "034-do-not-call-numbers": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [

@@ -28,6 +28,8 @@ export type AuditAction =
   | "organization.assignNumber"
   | "organization.importNumber"
   | "organization.releaseNumber"
+  | "organization.addDoNotCall"
+  | "organization.removeDoNotCall"
   | "organization.grantOperator"
   | "organization.revokeOperator"
   | "member.create"

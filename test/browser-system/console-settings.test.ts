@@ -174,6 +174,27 @@ test("a call is placed where it may be, and stands under Calls with what became 
   assert.deepEqual(faults, []);
 });
 
+test("numbers are put on the do-not-call list, where a call to them is refused, and taken off it", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const viewer = await visit("/numbers", customer);
+  const { page, faults } = viewer;
+  await page.getByText("No number is on the list.").waitFor();
+  await page
+    .getByLabel("Numbers that are not to be called")
+    .fill("+1 (555) 010-1000\n+15550101001,");
+  await page.getByLabel("Note (optional)").fill("asked on a call");
+  await page.getByRole("button", { name: "Add to the list" }).click();
+  await page.getByText("2 on the list now.").waitFor();
+  await page.getByText("+15550101000", { exact: true }).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("button", { name: "Remove +15550101000" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("+15550101000", { exact: true }).waitFor({ state: "detached" });
+  await page.getByText("+15550101001", { exact: true }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
 test("an account at a vendor is added and tried, and its number imported, answered and released", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, { name: NAME });

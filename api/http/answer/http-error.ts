@@ -22,6 +22,7 @@ export const STATUS_BY_CODE = {
   provider_read_only: 403,
   caller_number_not_allowed: 403,
   target_not_allowed: 403,
+  do_not_call: 403,
   invalid_signature: 403,
   not_found: 404,
   path_not_found: 404,

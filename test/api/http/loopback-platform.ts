@@ -33,6 +33,7 @@ import { passwordMark } from "../../../engine/security/password.js";
 import { TokenUses } from "../../../engine/security/token-uses.js";
 import { telephonySettings } from "../../../engine/telephony/telephony-settings.js";
 import { Agents } from "../../../engine/tenancy/agents/agents.js";
+import { DoNotCall } from "../../../engine/tenancy/agents/do-not-call.js";
 import { PhoneNumbers } from "../../../engine/tenancy/agents/phone-numbers.js";
 import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
 import { OrganizationOverviews } from "../../../engine/tenancy/organization-overviews.js";
@@ -353,6 +354,7 @@ async function buildServices({
     members: new Members(parts),
     modelSearch: new ModelSearch(parts),
     organizations,
+    doNotCall: new DoNotCall(parts),
     phoneNumbers: new PhoneNumbers(parts),
     plans: new Plans(parts),
     providerChecks: new ProviderChecks({ providers, clients, clock }),

@@ -25,6 +25,7 @@ const ownedPaths = [
   "phone-numbers",
   "documents",
   "telephony-accounts",
+  "do-not-call",
 ] as const;
 type Owned = (typeof ownedPaths)[number];
 
@@ -82,6 +83,7 @@ before(async () => {
     ["createApiKey", { name: "Mine" }],
     ["createClientToken", { agentId: victimIds.agents, ttlSec: 60 }],
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
+    ["addDoNotCall", { numbers: ["+15550100888"] }],
     ["updatePhoneNumber", { agentId: null, accountId: victimIds["telephony-accounts"] }],
     ["createTelephonyAccount", { ...TELEPHONY_ACCOUNT, name: "Mine" }],
     ["updateTelephonyAccount", { name: "Mine now" }],
@@ -145,6 +147,13 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
     ...IN_NO_ACCOUNT,
   };
   await database.phoneNumbers.insert(owned);
+  const unwanted = "+15550100778";
+  const doNotCall = await client.post(
+    "/api/dashboard/do-not-call",
+    { numbers: [unwanted], note: "Victim's" },
+    tenancy.byKey,
+  );
+  assert.equal(doNotCall.status, 200, doNotCall.text);
   const event: NewEvent = {
     id: randomUUID(),
     orgId,
@@ -181,6 +190,7 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
     "webhook-deliveries": delivery.id,
     jobs: Object(jobs.body)[0].id,
     "phone-numbers": number,
+    "do-not-call": unwanted,
     documents: Object(document.body).id,
     "telephony-accounts": Object(account.body).id,
     ttsProvider: idIn(tts.body),
