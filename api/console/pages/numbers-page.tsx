@@ -59,10 +59,6 @@ export function NumbersPage() {
               <AllowedNumbers allowed={numbers} />
             </section>
             <section className="card stack">
-              <h2>Do not call</h2>
-              <DoNotCall />
-            </section>
-            <section className="card stack">
               <h2>Outbound call</h2>
               {all.length === 0 ? (
                 <p className="soft">
@@ -71,6 +67,10 @@ export function NumbersPage() {
               ) : (
                 <PlaceCall agents={all} allowed={numbers} />
               )}
+            </section>
+            <section className="card stack">
+              <h2>Do not call</h2>
+              <DoNotCall />
             </section>
           </>
         )}
