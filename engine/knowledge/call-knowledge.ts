@@ -33,7 +33,7 @@ export interface TurnKnowledge {
   readonly passages?: readonly FoundPassage[];
   /** How long the turn waited for the search, to a tenth of a millisecond. */
   readonly searchWaitMs?: number;
-  /** The search was not done in time, and left out. */
+  /** The search was not done in time, or the database had no room for it: it was left out. */
   readonly searchWasLate?: true;
 }
 
@@ -46,8 +46,8 @@ export interface CallKnowledgeDeps {
 interface Search {
   readonly question: string;
   readonly words: ReadonlySet<string>;
-  /** Undefined when it failed. */
-  readonly done: Promise<readonly FoundPassage[] | undefined>;
+  /** Undefined when it failed; late when the database had no room for it. */
+  readonly done: Promise<readonly FoundPassage[] | "late" | undefined>;
   found: readonly FoundPassage[] | undefined;
 }
 
@@ -132,6 +132,10 @@ export class CallKnowledge {
     const query = { documentIds: this.#searchedIds, terms, limit: PASSAGES_MAX };
     const done = store.search(this.#orgId, query).then(
       (found) => {
+        if (found === undefined) {
+          if (this.#running === search) this.#running = undefined;
+          return "late";
+        }
         search.found = found;
         this.#latest = search;
         if (this.#running === search) this.#running = undefined;

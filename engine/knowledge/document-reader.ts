@@ -16,6 +16,8 @@ const GROWTH_MAX_BYTES = 768 * 1024 * 1024;
 const GROWTH_CHECK_MS = 50;
 /** Documents that wait while one is read; the next one is refused. */
 export const READINGS_WAITING_MAX = 8;
+/** Of these, documents of one organization: the others can still have theirs read. */
+export const READINGS_WAITING_PER_ORGANIZATION_MAX = 3;
 const RETRY_AFTER_SEC = 5;
 
 export interface DocumentToRead {
@@ -45,7 +47,7 @@ export interface DocumentReaderOptions {
 export class DocumentReader {
   readonly #clock: Clock;
   readonly #thread: URL;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: { readonly orgId: string; readonly begin: () => void }[] = [];
   #isReading = false;
 
   constructor({ clock, thread = THREAD }: DocumentReaderOptions) {
@@ -53,31 +55,39 @@ export class DocumentReader {
     this.#thread = thread;
   }
 
-  /** RequestError `overloaded`: too many documents wait. */
+  /** RequestError `overloaded`: too many documents wait, of all organizations or of this one. */
   async read(document: DocumentToRead): Promise<DocumentContent | ReadingFault> {
-    const { name, bytes } = document;
+    const { orgId, name, bytes } = document;
     if (bytes.length > DOCUMENT_BYTES_MAX) {
       return faultOf(name, `has more than ${DOCUMENT_BYTES_MAX / 1024 / 1024} MB`);
     }
-    await this.#takeTurn();
+    await this.#takeTurn(orgId);
     try {
       return await this.#read(document);
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#isReading = false;
-      else next();
+      this.#passTurn(orgId);
     }
   }
 
-  async #takeTurn(): Promise<void> {
+  /** To the document that waits longest, of another organization where one waits. */
+  #passTurn(orgId: string): void {
+    const ofOther = this.#waiting.findIndex((each) => each.orgId !== orgId);
+    const [next] = this.#waiting.splice(Math.max(0, ofOther), 1);
+    if (next === undefined) this.#isReading = false;
+    else next.begin();
+  }
+
+  async #takeTurn(orgId: string): Promise<void> {
     if (this.#isReading) {
-      if (this.#waiting.length >= READINGS_WAITING_MAX) {
+      const own = this.#waiting.filter((each) => each.orgId === orgId).length;
+      const isFull = this.#waiting.length >= READINGS_WAITING_MAX;
+      if (isFull || own >= READINGS_WAITING_PER_ORGANIZATION_MAX) {
         throw new RequestError("overloaded", "too many documents are being read", {
           retryAfterSec: RETRY_AFTER_SEC,
         });
       }
       await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
+        this.#waiting.push({ orgId, begin: resolve });
       });
       return;
     }

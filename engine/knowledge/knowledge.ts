@@ -22,6 +22,8 @@ export const DOCUMENTS_MAX = 100;
 /** Limits all documents of an organization together. */
 export const ORGANIZATION_CHARACTERS_MAX = 10_000_000;
 const ORGANIZATION_FULL = `the documents of an organization can have ${ORGANIZATION_CHARACTERS_MAX.toLocaleString("en-US")} characters together`;
+/** A search takes milliseconds. */
+const RETRY_AFTER_SEC = 1;
 /** An upload that is older was lost with the process that read it. */
 const ABANDONED_AFTER_MS = 5 * 60 * 1_000;
 /** All tries of a fetch are over by then; a page that is still not read was given up. */
@@ -165,7 +167,7 @@ export class Knowledge {
     await this.#options.database.knowledge.remove(orgId, id, entry);
   }
 
-  /** What an agent with these documents would be given for a question. RequestError `invalid_request`: no such document. */
+  /** What an agent with these documents would be given for a question. RequestErrors `invalid_request`: no such document; `overloaded`. */
   async search(
     orgId: string,
     { question, documentIds }: { question: string; documentIds?: readonly string[] | undefined },
@@ -175,7 +177,11 @@ export class Knowledge {
     const wanted = documentIds ?? [...known];
     requireDocuments(wanted, known, "documentIds");
     const terms = questionTerms(orgId, question);
-    return knowledge.search(orgId, { documentIds: wanted, terms, limit: FOUND_MAX });
+    const found = await knowledge.search(orgId, { documentIds: wanted, terms, limit: FOUND_MAX });
+    if (found !== undefined) return found;
+    throw new RequestError("overloaded", "too many searches are running", {
+      retryAfterSec: RETRY_AFTER_SEC,
+    });
   }
 
   /** Marks uploads that an earlier run of a server has left unread. */

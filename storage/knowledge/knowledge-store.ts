@@ -83,12 +83,16 @@ const COLUMNS = [
   "updatedAtMs",
 ] as const;
 
+/** Searches that may run at the same time: each occupies the database, and calls in progress write to it. */
+export const SEARCHES_AT_ONCE_MAX = 4;
+
 /** Documents of organizations and their passages; both databases search them by the same terms. */
 export class KnowledgeStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
   readonly #added: JobsAdded;
   readonly #writers: StatementPort["writers"];
+  #searchCount = 0;
 
   constructor(
     db: Kysely<Tables>,
@@ -244,9 +248,22 @@ export class KnowledgeStore {
     return changes > 0;
   }
 
-  /** The passages of the organization's documents that share most with the terms, best first. */
-  async search(orgId: string, query: PassageQuery): Promise<FoundPassage[]> {
+  /**
+   * The passages of the organization's documents that share most with the terms, best first. Undefined, without a
+   * search, if `SEARCHES_AT_ONCE_MAX` searches are running.
+   */
+  async search(orgId: string, query: PassageQuery): Promise<FoundPassage[] | undefined> {
     if (query.terms.length === 0 || query.documentIds.length === 0) return [];
+    if (this.#searchCount >= SEARCHES_AT_ONCE_MAX) return undefined;
+    this.#searchCount += 1;
+    try {
+      return await this.#search(orgId, query);
+    } finally {
+      this.#searchCount -= 1;
+    }
+  }
+
+  async #search(orgId: string, query: PassageQuery): Promise<FoundPassage[]> {
     if (this.#writers === "one") {
       const { rows } = await searchSqlite(orgId, query).execute(this.#db);
       return [...rows];

@@ -13,7 +13,7 @@ const FOUND: FoundPassage = {
 };
 
 interface Pending {
-  readonly resolve: (found: FoundPassage[]) => void;
+  readonly resolve: (found: FoundPassage[] | undefined) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -24,7 +24,7 @@ async function opened(documents: readonly DocumentForCall[] = [LARGE]) {
   const store = {
     forCall: async () => [...documents],
     search: () =>
-      new Promise<FoundPassage[]>((resolve, reject) => {
+      new Promise<FoundPassage[] | undefined>((resolve, reject) => {
         searches.push({ resolve, reject });
       }),
   };
@@ -65,6 +65,21 @@ test("a late search is left out, and the turn's record says so", async () => {
   clock.advance(SEARCH_WAIT_MAX_MS);
   assert.equal(await note, "");
   assert.deepEqual(knowledge.take(1), { searchWaitMs: 30, searchWasLate: true });
+});
+
+test("a search that the database has no room for is left out as a late one, and the next words are searched", async () => {
+  const { knowledge, searches, errors } = await opened();
+  knowledge.hear("what does a haircut cost");
+  searches[0]?.resolve(undefined);
+  await Promise.resolve();
+  const note = knowledge.noteFor(1, "what does a haircut cost today");
+  searches[1]?.resolve(undefined);
+  assert.equal(await note, "");
+  assert.deepEqual(knowledge.take(1), { searchWaitMs: 0, searchWasLate: true });
+  const next = knowledge.noteFor(2, "what does a haircut cost tomorrow");
+  searches[2]?.resolve([FOUND]);
+  assert.match(await next, /forty-two/);
+  assert.deepEqual(errors, []);
 });
 
 test("a search that fails leaves the turn without passages", async () => {

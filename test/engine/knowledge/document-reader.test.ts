@@ -5,6 +5,7 @@ import {
   DocumentReader,
   READING_MAX_MS,
   READINGS_WAITING_MAX,
+  READINGS_WAITING_PER_ORGANIZATION_MAX,
 } from "../../../engine/knowledge/document-reader.js";
 import type { DocumentFormat } from "../../../engine/knowledge/document-text.js";
 import { RequestError } from "../../../engine/request-error.js";
@@ -96,18 +97,43 @@ test("a document that blocks its thread is given up", async () => {
   assert.deepEqual(await reading, { error: '"loop.pdf" takes longer than 15 s to read' });
 });
 
+/** So many organizations that none of them has more documents waiting than it may. */
+const ORGANIZATIONS = Math.ceil(READINGS_WAITING_MAX / READINGS_WAITING_PER_ORGANIZATION_MAX);
+
+function endless(orgId: string) {
+  return { orgId, name: "loop.pdf", format: "pdf", bytes: Buffer.of(1) } as const;
+}
+
+const isRefused = (error: unknown) => error instanceof RequestError && error.code === "overloaded";
+
 test("one document more than may wait is refused", async () => {
   const clock = new VirtualClock();
   const reader = new DocumentReader({ clock, thread: ENDLESS });
-  const document = { orgId: "org", name: "loop.pdf", format: "pdf", bytes: Buffer.of(1) } as const;
-  const readings = Array.from({ length: READINGS_WAITING_MAX + 1 }, () => reader.read(document));
-  await assert.rejects(
-    reader.read(document),
-    (error) => error instanceof RequestError && error.code === "overloaded",
+  const readings = Array.from({ length: READINGS_WAITING_MAX + 1 }, (_, index) =>
+    reader.read(endless(`org-${index % ORGANIZATIONS}`)),
   );
-  for (const reading of readings) {
+  await assert.rejects(reader.read(endless("another")), isRefused);
+  for (let left = readings.length; left > 0; left -= 1) {
     await begun();
     clock.advance(READING_MAX_MS);
-    assert.ok("error" in (await reading));
   }
+  for (const reading of await Promise.all(readings)) assert.ok("error" in reading);
+});
+
+test("an organization with many documents leaves room for others, and they take turns", async () => {
+  const clock = new VirtualClock();
+  const reader = new DocumentReader({ clock, thread: ENDLESS });
+  const ended: string[] = [];
+  const read = (orgId: string) => reader.read(endless(orgId)).then(() => ended.push(orgId));
+  const ofMany = Array.from({ length: 1 + READINGS_WAITING_PER_ORGANIZATION_MAX }, () =>
+    read("many"),
+  );
+  await assert.rejects(reader.read(endless("many")), isRefused);
+  const all = [...ofMany, read("other")];
+  for (let left = all.length; left > 0; left -= 1) {
+    await begun();
+    clock.advance(READING_MAX_MS);
+  }
+  await Promise.all(all);
+  assert.deepEqual(ended, ["many", "other", "many", "many", "many"]);
 });
