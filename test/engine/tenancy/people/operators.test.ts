@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Operators } from "../../../../engine/tenancy/people/operators.js";
 import { openPlatform, refusal } from "../seeded-platform.js";
 
-test("any user can be made an operator, once, and the organization's trail records it", async (t) => {
+test("any user can become an operator, once, and the organization's audit trail records it", async (t) => {
   const platform = await openPlatform(t);
   const { database, clock, newId } = platform;
   const { organization, userId } = await platform.tenantOn("free");

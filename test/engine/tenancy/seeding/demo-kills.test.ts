@@ -8,10 +8,10 @@ import { killAtEachStep } from "../../../storage/sqlite/rigs/killed-process.js";
 import { startOn } from "./demo-start.js";
 
 const START = import.meta.resolve("./demo-start.js");
-/** Between every two writes, to the file as to the database. */
+/** The calls at which the process is killed: before each write to the file or the database. */
 const STEPS = ["open", "rename", "postMessage"];
 
-test("a first start that is killed at any step leaves no organization with lost keys", async (t) => {
+test("a crash at any step of the first start leaves no organization whose keys are lost", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-demo-kills-"));
   t.after(() => rm(folder, { recursive: true }));
   const template = join(folder, "template");
