@@ -20,7 +20,7 @@ test("a placed call's token identifies its call, until it expires", () => {
   assert.equal(tokens.verify(token), undefined);
 });
 
-test("a token that is forged, cut or of another server is good for nothing", () => {
+test("a token that is forged, truncated or of another server is refused", () => {
   const clock = new VirtualClock();
   const tokens = new OutboundTokens({ secret: SECRET, clock });
   const token = tokens.mint(CLAIMS);

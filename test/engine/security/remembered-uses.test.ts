@@ -11,7 +11,7 @@ const nonces = new UsedNonces({ clock, keptMs: 60_000 });
 const tokens = new TokenUses(clock);
 const webhooks = new AnsweredWebhooks(clock);
 
-/** Each with how many it remembers, and whether it takes one more. */
+/** Each record of uses: its limit, and a function that returns whether it accepts one more. */
 const REMEMBERED: Readonly<Record<string, readonly [max: number, take: (id: string) => boolean]>> =
   {
     "streams' tokens": [100_000, (id) => nonces.use(id) === undefined],
