@@ -146,7 +146,7 @@ export class ProviderVoices {
   async #speechProvider(tenant: Tenant, id: string): Promise<ProviderRecord> {
     const provider = await this.#providers.get(tenant, id);
     if (provider.category !== "tts") {
-      throw new RequestError("invalid_request", "the provider is no tts provider");
+      throw new RequestError("invalid_request", "the provider is not a TTS provider");
     }
     if (provider.orgId === null && !provider.active) {
       throw new RequestError("provider_disabled", "the platform has switched this provider off");
