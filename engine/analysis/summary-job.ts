@@ -9,7 +9,7 @@ import type { AgentLlms } from "./agent-llms.js";
 import { completeForJob } from "./job-completion.js";
 import { jsonObjectsOf, TRANSCRIPT_IS_DATA, transcriptRequest } from "./transcript-request.js";
 
-/** Of a longer call only the end is summarized: it contains the outcome and fits the smallest model's context. */
+/** Only the end of a longer call is summarized: it contains the outcome and fits the smallest model's context. */
 const SUMMARY_INPUT_CHARACTERS_MAX = 12_000;
 /** Maximum length of a stored summary; a longer text is cut, since it is not a summary. */
 const SUMMARY_CHARACTERS_MAX = 2_000;
