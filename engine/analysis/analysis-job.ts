@@ -262,7 +262,7 @@ function correction(fault: string): ChatMessage {
   return { role: "user", content };
 }
 
-/** The event's id is the same for repeated results; a failed analysis that succeeds in a retry has a second event. */
+/** Each analysis of a call has one event; a failed one that succeeds in a retry has a second event. */
 function analyzedEvent(
   call: CallRecord,
   analysis: CallAnalysis,

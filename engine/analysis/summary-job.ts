@@ -92,7 +92,7 @@ export class SummaryJob extends FixedLimitsJob {
       return { kind: "done" };
     }
     const llm = (await llms.of(orgId, call.agentId, "summary"))?.llm;
-    if (llm === undefined) return { kind: "failed", error: "the agent has no LLM any more" };
+    if (llm === undefined) return { kind: "failed", error: "the agent no longer has an LLM" };
     const messages = summaryMessages(call.transcript);
     const request = { messages, maxTokens: TOKENS_MAX, charsMax: CHARS_MAX };
     try {

@@ -178,7 +178,7 @@ export class Knowledge {
     return knowledge.search(orgId, { documentIds: wanted, terms, limit: FOUND_MAX });
   }
 
-  /** Marks uploads as failed whose reading a stopped server did not finish. */
+  /** Marks uploads as failed if the server stopped while it read them. */
   failAbandoned(): Promise<number> {
     const { database, clock } = this.#options;
     return database.knowledge.failAbandoned(clock.epochMs() - ABANDONED_AFTER_MS, ABANDONED);

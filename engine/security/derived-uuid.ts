@@ -1,4 +1,4 @@
-/** Makes a UUID of the first 16 bytes, of version 8 (RFC 9562), which leaves the other bits to the application. */
+/** Makes a version 8 UUID (RFC 9562) from the first 16 bytes; that version leaves its bits to the application. */
 export function derivedUuid(bytes: Buffer): string {
   const hex = bytes.toString("hex");
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) % 4) + 8).toString(16);

@@ -3,7 +3,7 @@ import type { Clock } from "../time/clock.js";
 import { derivedUuid } from "./derived-uuid.js";
 import { SignedText } from "./signed-text.js";
 
-/** A token of some ids and a time has fewer than 400 characters; longer texts than this are refused. */
+/** A token of some ids and a time has fewer than 400 characters; a text above this limit is refused. */
 const TOKEN_CHARACTERS_MAX = 1_024;
 
 const Content = v.strictTuple([v.array(v.string()), v.number()]);

@@ -13,7 +13,7 @@ import { auditEntry } from "./audit-entry.js";
 const PAGE_SIZE = 100;
 /** Credential holders named in one log line; `credentials audit` lists all of them. */
 export const HOLDERS_NAMED_MAX = 20;
-/** Credentials that change this often while they are resealed are being written by a loop. */
+/** Credentials that change this often during a reseal are being written in a loop. */
 const RESEAL_ATTEMPTS_MAX = 5;
 
 /** A provider, or an agent with secrets, such as the headers of its tools. */

@@ -45,7 +45,7 @@ export class AgentUnavailableError extends ParleyError {
   }
 }
 
-/** The requested agents as they are stored, without regard to the plan, which may change while they stay the same. */
+/** The requested agents as stored. The plan is applied later, since it may change while the agents stay the same. */
 export interface StoredAgents {
   readonly agents: readonly {
     readonly agent: AgentRecord;

@@ -86,7 +86,7 @@ export function requireTransferTarget({
   if (thresholds.onProviderFailure === "end" || tools.some(({ type }) => type === "transfer"))
     return;
   const path = "thresholds.onProviderFailure";
-  const message = "expected a tool of type transfer, which says where to";
+  const message = "expected a tool of type transfer, which names the target";
   throw invalidFields([{ path, message }]);
 }
 

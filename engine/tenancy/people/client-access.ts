@@ -88,7 +88,7 @@ export class ClientAccess {
     }
     const { orgId, apiKeyId, userId } = token;
     if (!(await this.#standing.areActive({ orgId, apiKeyId, userId }))) {
-      return "the token has ended with the API key or the user that made it";
+      return "the API key or the user that created the token is no longer active";
     }
     const tenant = await this.#tenant(orgId);
     return tenant === undefined ? "the token is wrong" : { tenant, agentId: token.agentId, token };

@@ -197,7 +197,7 @@ test("without a JSON answer, the record, an event and a failed job name the erro
     });
     assert.equal(job.lastError, "the LLM's answer is invalid: it holds no JSON object");
     assert.equal(job.runAfterMs, clock.epochMs() + delayMs);
-    assert.equal(await analysisOf(database), undefined, "nothing is decided yet");
+    assert.equal(await analysisOf(database), undefined, "no result is stored yet");
     clock.advance(delayMs);
   }
   const failed = await until(async () => (await inState(database, "failed"))[0]);

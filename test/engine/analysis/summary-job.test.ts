@@ -195,7 +195,7 @@ test("the job of an agent without an LLM fails", async (context) => {
   start("me");
   await until(async () => (await inState(database, "failed")).length === 1);
   const [job] = await inState(database, "failed");
-  assert.equal(job?.lastError, "the agent has no LLM any more");
+  assert.equal(job?.lastError, "the agent no longer has an LLM");
 });
 
 test("only a few calls of an organization are summarized at once, and the next starts when one is done", async (context) => {

@@ -192,7 +192,7 @@ test("each part of a download counts as progress", async (t) => {
   const touches = t.mock.method(StallWatch.prototype, "touch");
   const { bucket } = await answering(t, (response) => void response.end("12345"));
   await bucket.read("call.wav", 0, 5);
-  assert.ok(touches.mock.callCount() > 1, "the first is the request's own");
+  assert.ok(touches.mock.callCount() > 1, "the first call belongs to the request itself");
 });
 
 test("closing the bucket aborts requests in progress", async (t) => {

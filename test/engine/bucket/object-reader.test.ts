@@ -32,7 +32,7 @@ test("an object is fetched in pieces of 256 KiB, up to its end", async () => {
     [0, PIECE_BYTES],
     [PIECE_BYTES, 10],
   ]);
-  assert.equal(await reader.read(buffer, 3), 8, "what stands before the piece");
+  assert.equal(await reader.read(buffer, 3), 8, "bytes before the current piece");
   assert.equal(buffer[0], 3);
 });
 

@@ -58,7 +58,7 @@ test("the monitor is reset when it is enabled or read, and disabled when nothing
   let busyShare = 0.25;
   const { delay, said, takenAsks } = monitored(t, () => busyShare);
   said.p99 = 500;
-  assert.equal(delay.take(false), 0, "nobody watched");
+  assert.equal(delay.take(false), 0, "nothing was monitored");
   assert.deepEqual(takenAsks(), ["reset", "disable"]);
   busyShare = 0.26;
   delay.take(false);

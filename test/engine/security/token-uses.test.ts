@@ -20,7 +20,7 @@ test("a token opens one conversation and continues only that one", () => {
   assert.match(uses.take(mine, "key-2") ?? "", /used/);
   assert.equal(uses.take(mine, "key-1"), undefined);
   uses.release(mine);
-  assert.match(uses.take(mine, undefined) ?? "", /used/, "what it has opened stays");
+  assert.match(uses.take(mine, undefined) ?? "", /used/, "its conversation stays open");
 });
 
 test("a token stays unused if its call could not be opened", () => {

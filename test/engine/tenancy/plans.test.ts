@@ -101,7 +101,7 @@ test("a model that is new in a release is added only to the standard plans that 
   assert.deepEqual(await database.plans.findBySlug("own"), own);
   assert.deepEqual(await database.plans.findBySlug("made"), made);
   await plans.seed();
-  assert.deepEqual(await database.plans.findBySlug("starter"), seeded, "nothing is new any more");
+  assert.deepEqual(await database.plans.findBySlug("starter"), seeded, "nothing new is left");
 });
 
 test("a plan that was added later is sorted into the public list by its price", async (t) => {

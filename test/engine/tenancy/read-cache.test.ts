@@ -72,7 +72,7 @@ test("after a change every record is read again", async () => {
   assert.equal(await read("a"), "2");
   stored.set("a", "3");
   changes.invalidate();
-  assert.equal(await read("a"), "3", "of another process");
+  assert.equal(await read("a"), "3", "after a change by another process");
 });
 
 test("a read that started before a change is neither cached nor shared after it", async () => {

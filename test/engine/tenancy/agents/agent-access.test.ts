@@ -225,7 +225,7 @@ test("a provider without the required feature is no fallback", () => {
   };
   assert.deepEqual([chosen("own"), chosen("llm")], ["own", "llm"]);
   assert.equal(chosen("own", "removed-model"), undefined);
-  assert.equal(chosen("tts", "tts-model"), undefined, "of another category");
+  assert.equal(chosen("tts", "tts-model"), undefined, "the provider has another category");
   assert.equal(chosen("strangers"), undefined);
   assert.equal(chosen("unknown"), undefined);
 });

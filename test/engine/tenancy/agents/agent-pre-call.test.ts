@@ -24,7 +24,7 @@ test("headers and secret are sealed, and stay while the address leads to the sam
     secret: SECRET,
   });
   const same = sealedPreCall({ url: `${URL_BEFORE}?a=1`, timeoutMs: 300 }, cipher, first);
-  assert.equal(same.sealedPreCall, first.sealedPreCall, "the same is not sealed again");
+  assert.equal(same.sealedPreCall, first.sealedPreCall, "unchanged secrets are not sealed again");
   assert.equal(same.preCall?.timeoutMs, 300);
   const unsigned = sealedPreCall({ ...GIVEN, secret: null }, cipher, first);
   assert.deepEqual(openPreCallSecrets(unsigned, cipher), { headers: { "x-key": "k" } });

@@ -119,7 +119,7 @@ test("the agents of an organization with many of them are not cached", async (co
   assert.deepEqual([await readsOf(), await readsOf()], [2, 0]);
   const before = readCount();
   assert.equal((await platform.agents.list(tenant)).length, AGENTS_KEPT_TOGETHER_MAX);
-  assert.equal(readCount(), before, "a list is what a call without an agent asks for");
+  assert.equal(readCount(), before, "the list is cached by the call that names no agent");
   await platform.agents.create(tenant, input);
   assert.equal((await platform.agents.list(tenant)).length, AGENTS_KEPT_TOGETHER_MAX + 1);
   assert.deepEqual([await readsOf(), await readsOf()], [2, 2]);

@@ -30,8 +30,8 @@ test("a number belongs to one organization until it is revoked", async () => {
   assert.equal((await numbers.allow(email, number)).isNew, true);
   assert.equal((await numbers.allow(email, number)).isNew, false);
   assert.equal(await numbers.isAllowed(orgId, number), true);
-  assert.equal(await numbers.isAllowed(otherId, number), false, "not another organization's");
-  assert.equal(await numbers.isAllowed(orgId, newNumber()), false, "not another number");
+  assert.equal(await numbers.isAllowed(otherId, number), false, "another organization's number");
+  assert.equal(await numbers.isAllowed(orgId, newNumber()), false, "an unknown number");
 
   const theirs = other.organization.ownerEmail;
   await assert.rejects(numbers.allow(theirs, number), refusal("number_taken"));

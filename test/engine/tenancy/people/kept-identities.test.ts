@@ -126,7 +126,7 @@ test("the use of a key does not cause other keys to be read again", async (conte
   const before = readCount();
   await platform.apiKeys.authenticate(rawKey);
   assert.ok((await byKey()) && (await byToken()));
-  assert.equal(readCount(), before + 1, "that of the key itself");
+  assert.equal(readCount(), before + 1, "only the key that was used is read");
 });
 
 test("an organization that is called without a key is read once, and again when it changes", async (context) => {
@@ -151,7 +151,7 @@ test("pages cannot reach an agent as soon as it is no longer public", async (con
   const reads = context.mock.method(database.agents, "findPublic");
   assert.equal((await access.byOrigin(id, origin))?.agentId, id);
   assert.equal((await access.byOrigin(id, origin))?.agentId, id);
-  assert.equal(await access.byOrigin(id, ""), undefined, "what is no page has no origin");
+  assert.equal(await access.byOrigin(id, ""), undefined, "a program has no origin");
   assert.equal(reads.mock.callCount(), 1);
   await platform.agents.update(tenant, id, { allowedOrigins: [] });
   assert.equal(await access.byOrigin(id, origin), undefined);

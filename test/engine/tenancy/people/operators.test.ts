@@ -13,7 +13,7 @@ test("any user can become an operator, once, and the organization's audit trail 
   const listed = async () => (await operators.list()).map(({ id }) => id);
   assert.deepEqual([await operators.revoke(email), await listed()], [false, []]);
   assert.deepEqual([await operators.grant(email), await listed()], [true, [userId]]);
-  assert.equal(await operators.grant(email), false, "one already");
+  assert.equal(await operators.grant(email), false, "the user is an operator already");
   clock.advance(1_000);
   assert.deepEqual([await operators.revoke(email), await listed()], [true, []]);
   await assert.rejects(operators.grant("nobody@example.com"), refusal("not_found"));

@@ -170,7 +170,7 @@ test("an aborted check is cancelled", async () => {
   leaving.abort();
   const found = await result;
   assert.equal(found.ok ? undefined : found.fault, "aborted");
-  assert.deepEqual(tests, [], "what nobody waited for is not kept");
+  assert.deepEqual(tests, [], "an aborted check is not stored");
 });
 
 test("a provider of the platform is tested with a model of the plan, while it is switched on", async () => {

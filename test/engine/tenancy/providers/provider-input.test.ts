@@ -31,7 +31,7 @@ test("settings and credentials have at most 65,536 characters of JSON each", () 
   assert.deepEqual(credentialFaults(ENTRY, ofLength(65_536, key)), []);
   const tooLong = [{ path: "credentials", message }];
   assert.deepEqual(credentialFaults(ENTRY, ofLength(65_537, key)), tooLong);
-  assert.deepEqual(credentialFaults(ENTRY, ofLength(65_537, {})), tooLong, "it is told alone");
+  assert.deepEqual(credentialFaults(ENTRY, ofLength(65_537, {})), tooLong, "the only fault");
 });
 
 test("the error names a required setting and an API key that are missing", () => {

@@ -29,9 +29,9 @@ test("a crash at any step of the first start leaves no organization whose keys a
       assert.ok(organizations.length === 0 || atDeath !== undefined, `step ${step}`);
       const made = await demo();
       assert.ok(made);
-      if (atDeath !== undefined) assert.equal(made.apiKey, atDeath.apiKey, "it is never lost");
+      if (atDeath !== undefined) assert.equal(made.apiKey, atDeath.apiKey, "the key is never lost");
       const tenant = await tenancy.apiKeys.authenticate(made.apiKey);
-      assert.ok(tenant, `the key opens nothing after step ${step}`);
+      assert.ok(tenant, `the key is refused after step ${step}`);
       const { email, password } = made;
       assert.ok(await tenancy.accounts.signIn({ email, password }));
       const agents = await tenancy.agents.list(tenant);

@@ -147,7 +147,7 @@ test("a start that crashed before it recorded the key or the agent is resumed", 
   const { rawKey: apiKey } = newApiKey();
   const written = { email: "demo@localhost", password: "as written", apiKey };
   await writeDemo(dataDir, written);
-  assert.deepEqual(await demoOn(platform, dataDir), written, "its organization is not there");
+  assert.deepEqual(await demoOn(platform, dataDir), written, "the organization does not exist yet");
   await platform.database.organizations.insertWithOwner(
     { ...organization, id: "demo", ownerEmail: "demo@localhost" },
     userRecord({ id: "demo user", orgId: "demo", email: "demo@localhost" }),
@@ -168,7 +168,7 @@ test("a start that crashed before it recorded the key or the agent is resumed", 
   assert.equal((await platform.agents.list(tenant)).length, 1);
   await platform.agents.update(tenant, agentId ?? "", { name: "Mine" });
   await writeDemo(dataDir, owner);
-  assert.deepEqual(await demoOn(platform, dataDir), owner, "somebody else's is not taken for it");
+  assert.deepEqual(await demoOn(platform, dataDir), owner, "a renamed agent is not adopted");
 });
 
 test("a demo organization whose key was revoked gets no new key", async (t) => {
