@@ -36,7 +36,7 @@ test("the newest words of a long call are kept, within the limit", () => {
   assert.doesNotMatch(content, /utterance 1 /);
 });
 
-test("of one utterance longer than the limit the end is kept", () => {
+test("only the end of an utterance longer than the limit is kept", () => {
   const text = `${"a".repeat(50_000)} goodbye`;
   const [, data] = summaryMessages([{ role: "user", text, timestamp: 1 }]);
   const content = data?.content ?? "";

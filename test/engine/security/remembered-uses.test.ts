@@ -26,7 +26,7 @@ const REMEMBERED: Readonly<Record<string, readonly [max: number, take: (id: stri
   };
 
 for (const [name, [max, take]] of Object.entries(REMEMBERED)) {
-  test(`a limited number of used ${name} is remembered, and then no more are accepted`, () => {
+  test(`a limited number of used ${name} is remembered, and further ones are refused`, () => {
     let taken = 0;
     while (taken <= max && take(`${taken}`)) taken += 1;
     assert.equal(taken, max);

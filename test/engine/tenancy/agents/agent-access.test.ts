@@ -215,7 +215,7 @@ test("an unusable fallback is skipped in a call, and each voice keeps its own sp
   );
 });
 
-test("a provider without the required feature is no fallback", () => {
+test("a provider without the required feature is not used as a fallback", () => {
   const chosen = (providerId: string, modelId = "llm-model") => {
     const llm = [{ providerId, modelId }];
     const agent = { ...AGENT, fallbacks: { ...AGENT.fallbacks, llm } };
