@@ -28,7 +28,7 @@ export interface TenancyOptions {
   readonly log: Logger;
 }
 
-/** The services about who may do what: organizations and all that belongs to them. */
+/** The services for organizations and all that belongs to them. */
 export interface Tenancy {
   readonly accounts: Accounts;
   readonly agents: Agents;

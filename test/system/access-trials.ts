@@ -194,6 +194,6 @@ export async function watchesThatEnd(stand: AccessStand): Promise<void> {
   const refusals = await Promise.all(dialled.map(({ outcome }) => outcome));
   assert.deepEqual(
     [...new Set(refusals)],
-    ["4001 token: the token has ended with the API key or the user that made it"],
+    ["4001 token: the API key or the user that created the token is no longer active"],
   );
 }

@@ -149,9 +149,9 @@ test("a page that cannot be used says why", async (context) => {
   context.after(site.close);
   const customer = await server.customer();
   const huge = await read(customer, await addPage(customer, `${site.url}/huge`));
-  assert.match(huge.error ?? "", /\/huge" is too large, or no HTTP: the limit is 10 MB/);
+  assert.match(huge.error ?? "", /\/huge" is too large or not valid HTTP: the limit is 10 MB/);
   const missing = await read(customer, await addPage(customer, `${site.url}/nothing`));
-  assert.match(missing.error ?? "", /\/nothing" is answered with status 404/);
+  assert.match(missing.error ?? "", /\/nothing" was answered with status 404/);
 });
 
 test("a document that an agent uses is not deleted; one of no format, and one too large, are not taken", async () => {

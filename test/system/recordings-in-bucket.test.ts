@@ -103,7 +103,10 @@ test("a wrong bucket is reported at the start and by admin check, in words", asy
     "check",
   );
   assert.equal(bad.exitCode, 1);
-  assert.match(bad.errors, /s3:\/\/letters\/ at .*: there is no such bucket: make it, or correct/);
+  assert.match(
+    bad.errors,
+    /s3:\/\/letters\/ at .*: there is no such bucket: create it, or correct/,
+  );
   const { sandbox } = server;
   const dataDir = dirname(temporaryFile());
   const start = TestServer.start({ environment: wrong, sandbox, dataDir });
