@@ -1,4 +1,4 @@
-/** The server's text frames in stream mode; docs/reference/protocol.md. */
+/** The server's text frames in stream mode; see docs/reference/protocol.md. */
 export type ServerMessage =
   | {
       readonly type: "connected";

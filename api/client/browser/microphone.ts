@@ -31,7 +31,7 @@ export class Microphone {
   #isMuted = false;
   #isClosed = false;
 
-  /** Its audio goes to `target`. */
+  /** The microphone's audio goes to `target`. */
   constructor(target: AudioNode, onChange: (change: MicrophoneChange) => void) {
     this.#target = target;
     this.#onChange = onChange;

@@ -87,7 +87,7 @@ describe("without a service", { concurrency: true }, () => {
     const { errors } = await call("--url", url, "--key", "vk_x", "--text", "Hi.");
     stranger.closeAllConnections();
     stranger.close();
-    assert.match(errors, /^what answers at .* is not a Parley server, .*\(status 404\)\n$/);
+    assert.match(errors, /^the program that answers at .* is not a Parley server, .*\(status 404\)\n$/);
   });
 });
 
