@@ -7,7 +7,7 @@ export type HeaderLine = readonly [name: string, value: string];
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
-  /** Bytes can be shared by many responses: nothing is copied for a slow client. */
+  /** A body of bytes can be shared by many responses: nothing is copied for a slow client. */
   readonly body: string | Uint8Array;
   readonly headers?: readonly HeaderLine[];
   /** A content security policy that replaces the default, which forbids everything; only pages need it. */
