@@ -28,7 +28,7 @@ export interface ToolCall {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Undefined for unknown messages: a newer server may send more. */
+/** Returns undefined for unknown messages: a newer server may send more. */
 export function serverMessage(text: string): ServerMessage | undefined {
   const fields = parsed(text);
   const payload = fieldsOf(fields["payload"]);

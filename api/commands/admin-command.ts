@@ -68,7 +68,7 @@ export function readAuditRequest(args: readonly string[]): AuditRequest {
   throw new UsageError(`--limit: expected a whole number from 1 to ${ENTRIES_MAX}`);
 }
 
-/** Newest first. */
+/** Prints the newest entries first. */
 export async function showAudit(
   { auditTrail }: AdminServices,
   terminal: Terminal,

@@ -97,7 +97,7 @@ function coreTimes(): { busyMs: number; idleMs: number } {
   return { busyMs, idleMs };
 }
 
-/** Undefined if nothing is recorded. */
+/** Returns undefined if nothing is recorded. */
 function recordingShelf(
   config: TranscoderConfig,
   path: string,

@@ -129,7 +129,7 @@ interface FeaturePolicy {
   allowsFeature(name: string): boolean;
 }
 
-/** Undefined if the browser does not report the permissions policy. */
+/** Returns undefined if the browser does not report the permissions policy. */
 function isMicrophonePermitted(): boolean | undefined {
   const policies: object = document;
   const policy = ["permissionsPolicy", "featurePolicy"]
