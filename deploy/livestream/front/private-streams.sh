@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lets the image not start where streams that the state API calls private would be given to everybody: it is this proxy, and the
-# ingest, that keep viewers out.
+# Keeps the image from starting if anyone could watch streams that the state API calls private: only this proxy and the
+# ingest keep viewers out.
 set -eu
 : "${PRIVATE_STREAMS:=}" "${FRONT_VIEW_AUTH:=off}" "${INGEST_AUTHMETHOD:=http}"
 [ -n "$PRIVATE_STREAMS" ] || exit 0
