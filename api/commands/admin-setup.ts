@@ -20,9 +20,9 @@ const PLAN_CHARACTERS_MAX = 100;
 const AGENT_NAME = "First agent";
 
 const NEEDED: Readonly<Record<Category, { readonly what: string; readonly settings: string }>> = {
-  llm: { what: "a language model", settings: "OPENAI_API_KEY or GROQ_API_KEY" },
-  tts: { what: "a voice", settings: "OPENAI_API_KEY or ELEVENLABS_API_KEY" },
-  stt: { what: "a speech recognizer", settings: "DEEPGRAM_API_KEY" },
+  llm: { what: "an LLM", settings: "OPENAI_API_KEY or GROQ_API_KEY" },
+  tts: { what: "a TTS vendor", settings: "OPENAI_API_KEY or ELEVENLABS_API_KEY" },
+  stt: { what: "an STT vendor", settings: "DEEPGRAM_API_KEY" },
 };
 
 /** Warnings about vendors that are available without any configuration. */

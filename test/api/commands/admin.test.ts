@@ -235,7 +235,7 @@ describe("on an empty data folder", () => {
     assert.equal(made.exitCode, 0);
     assert.match(
       made.output,
-      /^ {2}agent {5}none: a language model and a voice and a speech recognizer is missing, or not in this plan\. Start the server with OPENAI_API_KEY or .*DEEPGRAM_API_KEY;$/m,
+      /^ {2}agent {5}none: an LLM and a TTS vendor and an STT vendor is missing, or not in this plan\. Start the server with OPENAI_API_KEY or .*DEEPGRAM_API_KEY;$/m,
     );
     const { output } = await ran(command, "org", "list");
     assert.match(output, /^active +enterprise +first@example\.com +First /m);
