@@ -25,7 +25,7 @@ export class CallSlotStore {
 
   /**
    * Returns false if the organization has `callsMax` calls: requests of one organization are served one after the
-   * other. Throws `ForeignKeyViolationError` if the node is gone.
+   * other. Throws `ForeignKeyViolationError` if the node no longer exists.
    */
   async take({ orgId, callId, callsMax, startId, replaces }: SlotRequest): Promise<boolean> {
     const turn = this.#db

@@ -97,8 +97,8 @@ export class NodeStore {
   }
 
   /**
-   * Assigns calls that are opened under this run to the node. Throws `ForeignKeyViolationError` if the node is
-   * gone.
+   * Assigns calls that are opened under this run to the node. Throws `ForeignKeyViolationError` if the node no longer
+   * exists.
    */
   async addRun(startId: string, runId: string): Promise<void> {
     await this.#db.insertInto("nodeRuns").values({ runId, startId }).execute();

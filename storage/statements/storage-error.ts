@@ -6,7 +6,10 @@ import { ParleyError } from "../parley-error.js";
 export class StorageError extends ParleyError {
   override readonly name: string = "StorageError";
   readonly code: "storage_failed" | "database_unavailable" = "storage_failed";
-  /** SQLite's extended result code, for example `SQLITE_FULL`, PostgreSQL's (`PG_53100`), or that of the operating system, or `ERROR`. */
+  /**
+   * SQLite's extended result code, for example `SQLITE_FULL`, PostgreSQL's (`PG_53100`), or the operating system's;
+   * otherwise `ERROR`.
+   */
   readonly databaseCode: string;
 
   constructor(databaseCode: string, message: string) {

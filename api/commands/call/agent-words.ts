@@ -20,7 +20,7 @@ const LOOK_UP_GAP_MS = 200;
 const STREAMS_MAX = 120;
 
 export interface FollowedCall {
-  /** The server's URL, with its sub-path where it has one. */
+  /** The server's URL, with its sub-path if it has one. */
   readonly url: string;
   readonly apiKey: string;
   /** Phone numbers that identify the call: no other active call has them. */

@@ -64,7 +64,7 @@ const Agents = v.array(v.object({ _id: v.string(), status: v.optional(v.string()
 const Refusal = v.object({ error: v.string() });
 
 export interface CallOrder {
-  /** The server's URL, with its sub-path where it has one. */
+  /** The server's URL, with its sub-path if it has one. */
   readonly url: string;
   readonly apiKey: string;
   /** If undefined, the organization's first active agent. */
@@ -117,7 +117,7 @@ const AFTER_CALL_MAX_MS = 30_000;
 const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
 
 export interface PhoneDialOptions {
-  /** The server's URL, with its sub-path where it has one. */
+  /** The server's URL, with its sub-path if it has one. */
   readonly url: string;
   readonly apiKey: string;
   readonly agentId: string | undefined;

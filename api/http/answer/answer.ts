@@ -29,8 +29,8 @@ export interface StreamedAnswer {
    */
   readonly pace?: Pace;
   /**
-   * Called once; the response ends when it resolves, and is aborted when it rejects. `write` sends text; unread
-   * text is bounded, and beyond the limit the client counts as gone. `signal` aborts when the client has gone.
+   * Called once; the response ends when it resolves, and is aborted when it rejects. `write` sends text; unread text is
+   * bounded, and beyond the limit the client counts as disconnected. `signal` aborts when the client disconnects.
    */
   readonly produce: (write: (text: string) => void, signal: AbortSignal) => Promise<void>;
 }

@@ -132,7 +132,7 @@ async function heldBy(filePath: string, statements: string): Promise<void> {
     const held = new Sqlite(${JSON.stringify(filePath)});
     ${statements}
     say("held");
-    // What nobody refers to is collected as garbage, and lets go of the file.
+    // Without a reference it would be garbage-collected, which closes the file.
     setInterval(() => held.open, 1000);`;
   const other = otherProcess(filePath, program);
   runningProcesses.push(other);

@@ -12,10 +12,7 @@ test("a read from before a change is out of date for good, whichever process mad
   note();
   changes.invalidate();
   note();
-  await assert.rejects(
-    changes.after(Promise.reject(new Error("no way back"))),
-    /no way back/,
-  );
+  await assert.rejects(changes.after(Promise.reject(new Error("no way back"))), /no way back/);
   note();
   assert.equal(new Set(seen).size, 5, String(seen));
 });
