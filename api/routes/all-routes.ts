@@ -48,7 +48,7 @@ import { type ServiceParts, serviceRoutes } from "./service-routes.js";
 import { telephonyAccountRoutes } from "./telephony-account-routes.js";
 import { webhookRoutes } from "./webhook-routes.js";
 
-/** The services that the REST API is a face of. */
+/** The services that the REST API exposes. */
 export interface ApiServices {
   readonly accounts: Accounts;
   readonly agentChats: AgentChats;
@@ -83,7 +83,7 @@ export interface ApiServices {
   readonly webhooks: Webhooks;
 }
 
-/** A handler for every row of the route table; a row without one does not compile. */
+/** One handler for every row of the route table: code without one does not compile. */
 export function allRoutes(
   services: ApiServices,
   state: Pick<

@@ -46,7 +46,7 @@ export class CallEventStreams {
   }
 }
 
-/** Sound goes to those who listen in, by WebSocket. */
+/** Sends audio to listeners by WebSocket. */
 function isShown(news: CallEvent): news is Exclude<CallEvent, CallAudio> {
   return news.type !== "audio";
 }
@@ -87,7 +87,7 @@ function eventOf(news: Exclude<CallEvent, CallAudio>): NamedEvent<CallEvents> {
   }
 }
 
-/** What people see of calls in progress, and how they end them. */
+/** Lets users watch calls in progress, and end them. */
 export function supervisionRoutes(
   supervision: Pick<CallSupervision, "watchAll" | "watchOne" | "end" | "transfer" | "control">,
   listening: Pick<CallListening, "admit">,
@@ -258,7 +258,7 @@ interface CallQueryTimes {
   readonly analysisField?: string | undefined;
 }
 
-/** The query of a list or of its count, as the reports take it. */
+/** The query of a list of calls or of its count, in the form that the reports use. */
 function callFilterOf<Query extends CallQueryTimes>({
   startedAfter,
   startedBefore,
@@ -275,7 +275,7 @@ function callFilterOf<Query extends CallQueryTimes>({
   };
 }
 
-/** Such as `topic:refund`. */
+/** For example `topic:refund`. */
 function fieldOf(text: string): { readonly name: string; readonly value: string } {
   const colon = text.indexOf(":");
   return { name: text.slice(0, colon), value: text.slice(colon + 1) };
@@ -293,7 +293,7 @@ function vendorFaults({ lastCallAtMs, ...faults }: VendorFaults) {
   return { ...faults, lastCallAt: timestamp(lastCallAtMs) };
 }
 
-/** Fields that are not known yet, such as the end of a call in progress, are left out. */
+/** Fields that are not known yet, such as the end of a call in progress, are omitted. */
 function callSummary(call: CallRecord) {
   return {
     _id: call.id,

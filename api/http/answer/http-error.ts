@@ -55,7 +55,10 @@ export const STATUS_BY_CODE = {
   not_configured: 503,
 } as const satisfies Readonly<Record<RequestErrorCode, number>>;
 
-/** A refusal that only HTTP has (a body too large, a method not allowed); the engine's refusals are `RequestError`s. */
+/**
+ * A refusal that only occurs in HTTP (a body too large, a method not allowed); the engine's refusals are
+ * `RequestError`s.
+ */
 export class HttpError extends ParleyError {
   override readonly name = "HttpError";
   readonly code: RequestErrorCode;

@@ -12,7 +12,7 @@ import { recordCall } from "../routes/recorded-call.js";
 import type { Received } from "./loopback-client.js";
 import { LoopbackPlatform, type Tenancy } from "./loopback-platform.js";
 
-/** Routes with an id, by the part of the path that says of what. */
+/** The kinds of objects in routes with an id, by the path's segment. */
 const ownedPaths = [
   "agents",
   "providers",
@@ -29,7 +29,7 @@ const ownedPaths = [
 ] as const;
 type Owned = (typeof ownedPaths)[number];
 
-/** Operators' routes are refused to all of them: see operator-routes.test.ts. */
+/** Operators' routes refuse both organizations: see operator-routes.test.ts. */
 const rows = Object.entries<Route>(ROUTES).filter(([, { auth }]) => auth !== "operator");
 const withId = rows.filter(([, { path }]) => path.includes(":id"));
 const withoutId = rows.filter(([, { path }]) => !path.includes(":id"));
@@ -64,7 +64,7 @@ let platform: LoopbackPlatform;
 let victim: Tenancy;
 let stranger: Tenancy;
 let victimIds: Readonly<Record<Owned | "ttsProvider", string>>;
-/** What a stranger sends to each route, with ids of the victim wherever a body contains one. */
+/** The bodies that a stranger sends to each route, with ids of the victim wherever a body contains one. */
 let bodies: ReadonlyMap<string, unknown>;
 
 before(async () => {
@@ -224,7 +224,7 @@ function ask(
   return platform.client.send(method.toUpperCase(), fullPath, { headers, body: sent });
 }
 
-/** Everything that an organization can read, by every row of the table that reads. */
+/** Returns everything that an organization can read, from every row of the table that reads. */
 async function everythingOf({ byToken }: Tenancy): Promise<ReadonlyMap<string, string>> {
   const seen = new Map<string, string>();
   for (const [id, route] of rows) {
@@ -243,7 +243,7 @@ function requireNothingOf({ orgId, email }: Tenancy, { text }: Received, what: s
   }
 }
 
-test("with another organization's ids a stranger finds nothing, and changes nothing", async () => {
+test("with another organization's ids, a stranger finds nothing and changes nothing", async () => {
   const untouched = await everythingOf(victim);
   assert.ok(withId.length > 0);
   for (const row of withId) {
@@ -260,7 +260,7 @@ test("with another organization's ids a stranger finds nothing, and changes noth
   assert.deepEqual(await everythingOf(victim), untouched);
 });
 
-test("whatever a stranger asks, nothing of another organization shows or changes", async () => {
+test("whatever a stranger requests, no data of another organization is shown or changed", async () => {
   const untouched = await everythingOf(victim);
   const statuses = new Map<string, number>();
   for (const row of withoutId) {
@@ -288,7 +288,7 @@ test("whatever a stranger asks, nothing of another organization shows or changes
   assert.deepEqual(await everythingOf(victim), untouched);
 });
 
-test("an agent cannot be made of another organization's provider, or changed to it", async () => {
+test("an agent cannot be created with another organization's provider, or changed to it", async () => {
   const { client } = platform;
   const { byKey } = stranger;
   const draft = await agentDraft(platform, stranger);
@@ -309,7 +309,7 @@ test("an agent cannot be made of another organization's provider, or changed to 
   }
 });
 
-test("an agent cannot be given another organization's document, and no search finds it", async () => {
+test("an agent cannot use another organization's document, and no search finds it", async () => {
   const { client } = platform;
   const { byKey } = stranger;
   const knowledge = { documentIds: [victimIds.documents] };

@@ -78,7 +78,7 @@ test("passages that share more and rarer terms come first", async (context) => {
   assert.equal(best.length, 2);
 });
 
-test("no search reaches documents of another organization, or documents that it does not name", async (context) => {
+test("a search finds only passages of the named documents of its organization", async (context) => {
   const { knowledge } = await opened(
     context,
     {},
@@ -105,7 +105,7 @@ test("no search reaches documents of another organization, or documents that it 
   assert.equal(await knowledge.fail({ orgId: "org", id: "foreign" }, "x", NOON_MS), false);
 });
 
-test("no more searches run at the same time than may, and the next one begins when one has ended", async (context) => {
+test("only a limited number of searches run at the same time, and another can begin when one has ended", async (context) => {
   const { knowledge } = await opened(context, {});
   await knowledge.finish(documentRecord(), content(passage("hours")), NOON_MS);
   const query = { documentIds: ["document"], terms: ["hours"], limit: 5 };
@@ -117,7 +117,7 @@ test("no more searches run at the same time than may, and the next one begins wh
   assert.equal((await found(knowledge, "org", query)).length, 1);
 });
 
-test("what is read again replaces what was read before", async (context) => {
+test("newly read content replaces the earlier content", async (context) => {
   const { knowledge } = await opened(context, {});
   const many = Array.from({ length: 50 }, (_each, index) => passage("old", `n${index}`));
   await knowledge.finish(documentRecord(), content(...many), NOON_MS);
@@ -133,7 +133,7 @@ test("what is read again replaces what was read before", async (context) => {
   assert.equal((await knowledge.find("org", "document"))?.error, "the page is gone");
 });
 
-test("a removed document leaves nothing to be found", async (context) => {
+test("nothing of a removed document can be found", async (context) => {
   const database = await opened(context, {});
   const { knowledge } = database;
   await knowledge.finish(documentRecord(), content(passage("word"), passage("word")), NOON_MS);
@@ -155,7 +155,7 @@ test("a removed document leaves nothing to be found", async (context) => {
   assert.deepEqual(await found(knowledge, "org", query), []);
 });
 
-test("an organization has no more documents than it may", async (context) => {
+test("an organization's documents are limited", async (context) => {
   const { knowledge } = await opened(context, {});
   const job = knowledgeJob("org", "second", NOON_MS, "first");
   assert.equal(
@@ -178,7 +178,7 @@ test("the job that fetches a page is stored with the document, and only then", a
   assert.equal((await database.jobs.list("org", queued)).length, 1);
 });
 
-test("a page that is fetched again has one queued job at most", async (context) => {
+test("a page that is fetched again has at most one queued job", async (context) => {
   const database = await opened(context);
   const { knowledge, jobs } = database;
   await knowledge.insertWithin(
@@ -211,7 +211,7 @@ test("uploads that were lost with their process are marked as failed", async (co
   assert.equal((await knowledge.find("org", "document"))?.status, "failed");
 });
 
-test("half of the questions find their passage among the first five, in either language", async (context) => {
+test("half of the questions find their passage among the first five, in both languages", async (context) => {
   const database = await opened(context);
   const results = await recallTrial(database, "org", NOON_MS);
   assert.equal(
