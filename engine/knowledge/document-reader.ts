@@ -16,7 +16,7 @@ const GROWTH_MAX_BYTES = 768 * 1024 * 1024;
 const GROWTH_CHECK_MS = 50;
 /** Documents that may wait while one is read; further ones are refused. */
 export const READINGS_WAITING_MAX = 8;
-/** Of these, documents of one organization: the others can still have theirs read. */
+/** One organization may have this many documents waiting, so others can still have theirs read. */
 export const READINGS_WAITING_PER_ORGANIZATION_MAX = 3;
 const RETRY_AFTER_SEC = 5;
 
