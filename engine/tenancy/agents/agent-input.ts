@@ -62,7 +62,7 @@ export type AgentReferences = Pick<
 
 /** All that decides whether an agent may use its vendors. */
 export type AgentVendorChoice = AgentReferences &
-  Pick<AgentRecord, "sttModelId" | "fallbacks" | "analysis">;
+  Pick<AgentRecord, "sttModelId" | "fallbacks" | "analysis" | "persona" | "ttsConfig">;
 
 /** A new agent as its author gives it; what is left out gets the contract's default. */
 export interface AgentInput
@@ -89,9 +89,10 @@ const DEFAULT_PERSONA: Persona = {
   stockPhrases: {},
   keyterms: [],
   pronunciations: [],
+  languages: [],
 };
 const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
-const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1, voice: null };
+const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1, voice: null, languageVoices: [] };
 const DEFAULT_THRESHOLDS: AgentThresholds = {
   silenceTimeoutMs: 700,
   maxCallDurationSec: 1_800,

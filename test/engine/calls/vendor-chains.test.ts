@@ -52,6 +52,7 @@ function chained(hedging = false, unusable: readonly string[] = []) {
     stt: provider("first", "stt"),
     sttModelId: "ears",
     fallbacks: { llm: [pair("llm")], tts: [{ ...pair("tts"), speed: 1.2 }], stt: [pair("stt")] },
+    languageVoices: [],
   };
   return { clock, deps, chains, told, models, voices, ears, forCall };
 }

@@ -119,7 +119,7 @@ test("an update replaces everything but id, organization and time of creation", 
     orgId: "other",
     name: "Night desk",
     active: false,
-    ttsConfig: { speed: 2, voice: "v1" },
+    ttsConfig: { speed: 2, voice: "v1", languageVoices: [] },
     createdAtMs: 0,
     updatedAtMs: NOON_MS + 5,
   });
