@@ -313,7 +313,11 @@ export function replyTo(messages: readonly ChatMessage[]): string {
       last,
       system.map(({ content }) => content),
     ) ??
-    quote(last, said.length)
+    quote(
+      last,
+      said.length,
+      system.map(({ content }) => content),
+    )
   );
 }
 
@@ -412,7 +416,23 @@ function aboutEarlier(text: string, said: readonly string[]): string | undefined
   return `Before this you said: ${quoted(before)}. That is what the sandbox remembers.`;
 }
 
-function quote(text: string, turn: number): string {
+function quote(text: string, turn: number, prompts: readonly string[]): string {
+  const language = prompts
+    .map((prompt) => /^The caller speaks .*: answer in (\w+)/m.exec(prompt)?.[1])
+    .findLast((named) => named !== undefined);
+  switch (language) {
+    case "German":
+      return `Sie sagten: ${quoted(text)}. Das war Nachricht ${turn}.`;
+    case "Spanish":
+      return `Dijo usted: ${quoted(text)}. Era el mensaje ${turn}.`;
+    case "French":
+      return `Vous avez dit : ${quoted(text)}. C'était le message ${turn}.`;
+    default:
+      return quoteInEnglish(text, turn);
+  }
+}
+
+function quoteInEnglish(text: string, turn: number): string {
   return `You said: ${quoted(text)}. This is the sandbox, and it was message number ${turn}. What else would you like to try?`;
 }
 

@@ -32,7 +32,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
     _id: idIn(created.body),
     orgId: tenancy.orgId,
     llmConfig: { temperature: 0.4, maxTokens: 200 },
-    ttsConfig: { speed: 1, voice: null },
+    ttsConfig: { speed: 1, voice: null, languageVoices: [] },
     sttModelId: null,
     fallbacks: { llm: [], tts: [], stt: [], hedging: false },
     thresholds: {
