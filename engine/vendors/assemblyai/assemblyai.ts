@@ -17,7 +17,7 @@ const turnSchema = v.object({
   turn_order: v.number(),
   end_of_turn: v.boolean(),
   transcript: v.string(),
-  // Of the turn so far, where language detection was asked for.
+  // A session with language detection has both, about the turn so far.
   language_code: v.fallback(v.nullish(v.string()), undefined),
   language_confidence: v.fallback(v.nullish(v.number()), undefined),
   words: v.optional(

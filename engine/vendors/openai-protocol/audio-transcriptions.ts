@@ -384,7 +384,7 @@ export const TRANSCRIPTION_FIELDS = {
 
 const answerSchema = v.object({
   text: v.string(),
-  /** Of a verbose answer: a code, or the English name as OpenAI has it. */
+  /** A verbose answer has it: as a code, or by its English name, as OpenAI does. */
   language: v.fallback(v.nullish(v.string()), undefined),
 });
 
