@@ -83,7 +83,7 @@ function endOf(endOfTurn: unknown): readonly string[] {
 
 function languageWords(language: string, before: string): readonly string[] {
   if (language === "") return [];
-  if (before === "") return [`Spoken: ${languageName(language)}`];
+  if (before === "") return [`Caller spoke ${languageName(language)}`];
   return [`Language changed from ${languageName(before)} to ${languageName(language)}`];
 }
 

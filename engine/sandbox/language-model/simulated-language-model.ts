@@ -420,20 +420,11 @@ function quote(text: string, turn: number, prompts: readonly string[]): string {
   const language = prompts
     .map((prompt) => /^The caller speaks .*: answer in (\w+)/m.exec(prompt)?.[1])
     .findLast((named) => named !== undefined);
-  switch (language) {
-    case "German":
-      return `Sie sagten: ${quoted(text)}. Das war Nachricht ${turn}.`;
-    case "Spanish":
-      return `Dijo usted: ${quoted(text)}. Era el mensaje ${turn}.`;
-    case "French":
-      return `Vous avez dit : ${quoted(text)}. C'était le message ${turn}.`;
-    default:
-      return quoteInEnglish(text, turn);
-  }
-}
-
-function quoteInEnglish(text: string, turn: number): string {
-  return `You said: ${quoted(text)}. This is the sandbox, and it was message number ${turn}. What else would you like to try?`;
+  const said = quoted(text);
+  if (language === "German") return `Sie sagten: ${said}. Das war Nachricht ${turn}.`;
+  if (language === "Spanish") return `Dijo usted: ${said}. Era el mensaje ${turn}.`;
+  if (language === "French") return `Vous avez dit : ${said}. C'était le message ${turn}.`;
+  return `You said: ${said}. This is the sandbox, and it was message number ${turn}. What else would you like to try?`;
 }
 
 /** The part of a system message about what the other messages no longer contain. */

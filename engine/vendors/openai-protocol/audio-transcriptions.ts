@@ -388,18 +388,18 @@ const answerSchema = v.object({
   language: v.fallback(v.nullish(v.string()), undefined),
 });
 
+const LANGUAGE_CODE_CHARS_MAX = 3;
 const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
 
-/** The one of these languages that the vendor names; its own text where it names another. */
+/** Named by its code, or by its English name where it is one of these; undefined for another name. */
 function namedLanguage(
   name: string | null | undefined,
   tags: readonly string[],
 ): SpokenLanguage | undefined {
-  const wanted = name?.trim().toLowerCase();
+  const wanted = name?.trim().toLowerCase() ?? "";
+  if (wanted.length <= LANGUAGE_CODE_CHARS_MAX) return spokenLanguage(wanted);
   const codes = tags.map(primaryLanguage).filter((code) => /^[a-z]{2,8}$/.test(code));
-  return spokenLanguage(
-    codes.find((code) => languageNames.of(code)?.toLowerCase() === wanted) ?? wanted,
-  );
+  return spokenLanguage(codes.find((code) => languageNames.of(code)?.toLowerCase() === wanted));
 }
 
 export interface TranscriptionDialect {

@@ -266,7 +266,7 @@ function valueOf(name: string, value: string): unknown {
   return /^(?:[\d[{]|true$|false$)/.test(value) ? JSON.parse(value) : value;
 }
 
-function languageSettings(languageTag: string): LanguageSettings {
+export function languageSettings(languageTag: string): LanguageSettings {
   const phrases = stockPhrases(languageTag);
   const { apology, transferring, cannotTransfer, suspended, callEndedByOrganization } = phrases;
   const said = { apology, transferring, cannotTransfer, suspended, callEndedByOrganization };
