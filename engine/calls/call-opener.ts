@@ -94,16 +94,24 @@ export interface CallCircumstances {
   readonly wasBroken: boolean;
   /** The transfer of the caller failed, and the caller is back with the agent. */
   readonly failedTransfer?: TransferResult | undefined;
+  /** What the conversation has come to in an earlier call; one that the agent does not have is ignored. */
+  readonly language?: string | undefined;
 }
 
 /** The behaviour of one call, from the agent's settings and its plan. */
 export function sessionSettings(
   agent: AgentRecord,
   plan: PlanRecord,
-  { promptChars, isPaced, isStreamed, wasBroken, failedTransfer }: CallCircumstances,
+  { promptChars, isPaced, isStreamed, wasBroken, failedTransfer, language }: CallCircumstances,
 ): ConversationSettings {
   const { thresholds, persona } = agent;
-  const stock = { ...stockPhrases(persona.language), ...persona.stockPhrases };
+  const tags = [persona.language, ...otherLanguages(persona)];
+  const first = tags.find((tag) => tag === language) ?? persona.language;
+  const phrasesIn = (tag: string): StockPhrases => ({
+    ...stockPhrases(tag),
+    ...(tag === persona.language && persona.stockPhrases),
+  });
+  const stock = phrasesIn(first);
   const { fillerAfterMs } = thresholds;
   const idleTimeoutMs = thresholds.idleTimeoutMs ?? (isPaced ? IDLE_TIMEOUT_ON_TELEPHONE_MS : 0);
   const saysOwnWords = fillerAfterMs > 0 || idleTimeoutMs > 0;
@@ -122,11 +130,10 @@ export function sessionSettings(
     phrases: saysOwnWords ? words : undefined,
     repeatRequest: onUnrecognizedSpeech === "ask" ? words.notRecognized : "",
   });
-  const own = speaking(persona.language, stock);
-  const others = otherLanguages(persona).map((tag) => speaking(tag, stockPhrases(tag)));
+  const languages = tags.map((tag) => speaking(tag, phrasesIn(tag)));
   return {
-    ...own,
-    languages: others.length === 0 ? [] : [own, ...others],
+    ...speaking(first, stock),
+    languages: languages.length === 1 ? [] : languages,
     greeting: backAgain ?? (wasBroken ? stock.interrupted : persona.greeting),
     fillerAfterMs,
     idleTimeoutMs,
@@ -199,7 +206,8 @@ export function assembleConversation(
   deps: AssemblyDeps,
 ): LiveConversation {
   const { callId, settings, history, caller, entry, knowledge } = parts;
-  const { llm, tts, ttsIn, answers } = parts.vendors;
+  const { llm, ttsIn, answers } = parts.vendors;
+  const tts = ttsIn(settings.languageTag);
   const { cache, playoutDelays, voicePaces, phrases, clock, liveCalls, slots, log } = deps;
   const tools = new ToolLog(clock);
   const toolbox = tools.watch(parts.vendors.toolbox);
@@ -344,7 +352,10 @@ export interface OpenerDeps extends AssemblyDeps {
     MinutesStores & { readonly knowledge: CallKnowledgeDeps["store"] };
   readonly agents: Pick<Agents, "forCall">;
   readonly vendors: AgentVendorsOptions;
-  readonly journal: Pick<CallJournal, "start" | "link" | "stored" | "recordFailed" | "refused">;
+  readonly journal: Pick<
+    CallJournal,
+    "start" | "link" | "annotate" | "stored" | "recordFailed" | "refused"
+  >;
   readonly recordings: Pick<Recordings, "startRecording" | "converters">;
   readonly feed: Pick<CallFeed, "hasWatchers" | "publishAudio">;
   readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
@@ -611,7 +622,10 @@ export class CallOpener {
       isStreamed,
       wasBroken,
       failedTransfer,
+      language: conversation.language,
     });
+    const { languageTag: language } = settings;
+    if (language !== agent.persona.language) this.#deps.journal.annotate(callId, { language });
     const tap = this.#tapOf({ callId, orgId }, agent, audio);
     const parts = {
       callId,

@@ -656,6 +656,7 @@ export interface ConversationState {
   /** `transferring`: the vendor's answer to a transfer request is pending. */
   phase: "opening" | "live" | "transferring" | "ended";
   settings: ConversationSettings;
+  /** The call is in another language than the agent's first. */
   hasSwitchedLanguage: boolean;
   /** An ended call has none. */
   readonly deadlines: Deadlines;
@@ -692,10 +693,12 @@ export function newConversation(
   history: readonly HistoryMessage[],
   voiceMsPerChar = VOICE_MS_PER_CHAR,
 ): ConversationState {
+  const [firstLanguage] = settings.languages;
   return {
     phase: "opening",
     settings,
-    hasSwitchedLanguage: false,
+    hasSwitchedLanguage:
+      settings.languageTag !== (firstLanguage?.languageTag ?? settings.languageTag),
     deadlines: noDeadlines(),
     user: {
       hearing: EMPTY_TRANSCRIPT_BUFFER,

@@ -42,6 +42,7 @@ for (const sttModelId of ["nova-3", "flux-general-multi"]) {
     }
     await caller.hangUp();
     const call = await server.endedCall(customer);
+    assert.equal(call.metadata["language"], "en-US");
     assert.deepEqual(repliesOf(caller), [
       "hello.",
       "Sie sagten: Guten Morgen, wie geht es Ihnen. Das war Nachricht 2.",
@@ -54,3 +55,29 @@ for (const sttModelId of ["nova-3", "flux-general-multi"]) {
     ]);
   });
 }
+
+test("a caller who returns is still answered in the language that the conversation had come to", async () => {
+  const customer = await server.customer();
+  const edge = await server.providerId("tts", "edge");
+  const german = { language: "de-DE", providerId: edge, modelId: GERMAN_VOICE, voice: null };
+  const persona = { languages: ["de-DE"] };
+  const ttsConfig = { languageVoices: [german] };
+  await server.agent(customer, { sttModelId: "nova-3", persona, ttsConfig }, { tts: "edge" });
+  const caller = await server.call(customer);
+  await caller.say("Guten Morgen, wie geht es Ihnen?");
+  await caller.until(ended);
+  await caller.hangUp();
+  await server.endedCall(customer);
+  const { historyKey: sessionId = "" } = caller;
+  const again = await server.call(customer, { sessionId });
+  await again.say("Danke.");
+  await again.until(ended);
+  await again.hangUp();
+  const [, second] = await server.endedCalls(customer, 2);
+  assert.ok(second);
+  assert.deepEqual(spokenTurns(second), [
+    { language: "de-DE", switchedFrom: undefined, voice: GERMAN_VOICE },
+  ]);
+  assert.match(repliesOf(again).join(), /^Sie sagten: Danke/);
+  assert.equal(second.metadata["language"], "de-DE");
+});
