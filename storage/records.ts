@@ -162,6 +162,17 @@ export interface Persona {
   /** Names and terms that callers say, for an STT that takes them. */
   readonly keyterms: readonly string[];
   readonly pronunciations: readonly Pronunciation[];
+  /** Tags of the other languages that the agent speaks when the caller does. */
+  readonly languages: readonly string[];
+}
+
+/** The voice of an agent in another of its languages. */
+export interface LanguageVoice {
+  readonly language: string;
+  readonly providerId: string;
+  readonly modelId: string;
+  /** null: the provider's own. */
+  readonly voice: string | null;
 }
 
 /** How the voice says a word or phrase; the transcript keeps the written form. */
@@ -287,6 +298,7 @@ export interface AgentRecord {
   readonly ttsProviderId: string;
   readonly ttsModelId: string;
   readonly ttsConfig: {
+    readonly languageVoices: readonly LanguageVoice[];
     readonly speed: number;
     /** The vendor's id of a voice; null: the provider's own. */
     readonly voice: string | null;

@@ -114,7 +114,40 @@ const pronunciationsField = worded(
   ),
 );
 
+const LANGUAGES_MAX = 10;
+
+const languageTag = (subject: string) =>
+  worded(
+    v.pipe(
+      v.string(),
+      v.maxLength(LANGUAGE_CHARACTERS_MAX),
+      v.check(isLanguageTag),
+      v.examples(["de-DE"]),
+      v.description(`${subject}, a language tag such as de-DE`),
+    ),
+  );
+
+const languagesField = worded(
+  v.pipe(
+    v.array(languageTag("another language of the agent")),
+    v.maxLength(LANGUAGES_MAX),
+    v.examples([["de-DE", "es-ES"]]),
+    v.description(
+      `languages that the agent changes to when the caller speaks them, besides language, for an STT model that tells them apart, a list of at most ${LANGUAGES_MAX} tags such as de-DE`,
+    ),
+  ),
+);
+
+function isLanguageTag(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}
+
 const personaFields = {
+  languages: v.optional(languagesField),
   keyterms: v.optional(keytermsField),
   pronunciations: v.optional(pronunciationsField),
   systemPrompt: v.optional(templateField("the instructions", PROMPT_CHARACTERS_MAX)),
@@ -171,22 +204,42 @@ const VOICE_ID = /^[\x20-\x7e]{1,200}$/;
 
 /** A vendor's voice; null for the one in the provider's settings. */
 export function voiceField(subject: string) {
-  return v.optional(
-    worded(
-      v.pipe(
-        v.union([
-          v.null(),
-          v.pipe(v.string(), v.regex(VOICE_ID), v.examples(["21m00Tcm4TlvDq8ikWAM"])),
-        ]),
-        v.description(
-          `${subject}, 1 to 200 printable ASCII characters, or null for the provider's own`,
-        ),
+  return v.optional(voiceChoice(subject));
+}
+
+function voiceChoice(subject: string) {
+  return worded(
+    v.pipe(
+      v.union([
+        v.null(),
+        v.pipe(v.string(), v.regex(VOICE_ID), v.examples(["21m00Tcm4TlvDq8ikWAM"])),
+      ]),
+      v.description(
+        `${subject}, 1 to 200 printable ASCII characters, or null for the provider's own`,
       ),
     ),
   );
 }
 
+const languageVoicesField = worded(
+  v.pipe(
+    v.array(
+      requestObject({
+        language: languageTag("one of persona.languages"),
+        providerId: idField("the id of a tts provider"),
+        modelId: idField("a model of that tts provider"),
+        voice: v.optional(voiceChoice("the vendor's id of a voice"), null),
+      }),
+    ),
+    v.maxLength(LANGUAGES_MAX),
+    v.description(
+      `the voices for persona.languages, in place of the agent's own, a list of at most ${LANGUAGES_MAX} objects with language, providerId, modelId and voice`,
+    ),
+  ),
+);
+
 const ttsConfigFields = {
+  languageVoices: v.optional(languageVoicesField),
   speed: v.optional(numberField("the rate of speech", 0.25, 4)),
   voice: voiceField("the vendor's id of a voice, which another provider sets to null"),
 };
@@ -524,6 +577,7 @@ export const Agent = v.object({
     }),
     keyterms: v.array(v.string()),
     pronunciations: v.array(v.object({ word: v.string(), say: v.string() })),
+    languages: v.array(v.string()),
   }),
   llmProviderId: Id,
   llmModelId: v.string(),
@@ -533,6 +587,14 @@ export const Agent = v.object({
   ttsConfig: v.object({
     speed: v.number(),
     voice: v.pipe(v.nullable(v.string()), v.description("null: the provider's own")),
+    languageVoices: v.array(
+      v.object({
+        language: v.string(),
+        providerId: Id,
+        modelId: v.string(),
+        voice: v.pipe(v.nullable(v.string()), v.description("null: the provider's own")),
+      }),
+    ),
   }),
   sttProviderId: Id,
   sttModelId: v.pipe(

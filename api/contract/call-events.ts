@@ -42,6 +42,14 @@ const EndOfTurn = v.pipe(
       v.optional(v.picklist(CONTINUATIONS)),
       v.description("of `maxEndpointingDelay`: why more words were expected"),
     ),
+    language: v.pipe(
+      v.exactOptional(v.string()),
+      v.description("what the caller spoke, for an agent with several languages"),
+    ),
+    switchedFrom: v.pipe(
+      v.exactOptional(v.string()),
+      v.description("the call's language before this turn, which has changed it"),
+    ),
   }),
   v.description("why the caller's turn ended that this agent turn answers"),
 );

@@ -62,6 +62,12 @@ export const FoundModel = v.object({
     v.nullable(v.boolean()),
     v.description("whether an STT model takes `persona.keyterms`; null where that is not known"),
   ),
+  detectsLanguages: v.pipe(
+    v.nullable(v.union([v.literal("any"), v.array(v.string())])),
+    v.description(
+      "the languages that an STT model tells apart within a call, for `persona.languages`: the first parts of their tags, or `any`; null where it tells none",
+    ),
+  ),
 });
 
 export const FoundModels = v.object({

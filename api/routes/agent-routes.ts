@@ -156,7 +156,8 @@ function agentJson(view: AgentView) {
     sealedMcpSecrets: _mcp,
     ...shown
   } = all;
-  const { tools, preCall, fallbacks, modelNotices, persona, thresholds, ...agent } = shown;
+  const { tools, preCall, fallbacks, modelNotices, persona, ttsConfig, thresholds, ...agent } =
+    shown;
   const { waiting, ...stockPhrases } = persona.stockPhrases;
   return {
     _id: id,
@@ -166,6 +167,11 @@ function agentJson(view: AgentView) {
       stockPhrases: { ...stockPhrases, ...(waiting && { waiting: [...waiting] }) },
       keyterms: [...persona.keyterms],
       pronunciations: persona.pronunciations.map((entry) => ({ ...entry })),
+      languages: [...persona.languages],
+    },
+    ttsConfig: {
+      ...ttsConfig,
+      languageVoices: ttsConfig.languageVoices.map((voice) => ({ ...voice })),
     },
     thresholds: {
       ...thresholds,

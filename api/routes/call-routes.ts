@@ -74,9 +74,8 @@ function eventOf(news: Exclude<CallEvent, CallAudio>): NamedEvent<CallEvents> {
       return { name: "bargeIn", data: { callId, turn, action, reason, atMs } };
     }
     case "endOfTurn": {
-      const { callId, turn, reason, waitedMs, waitedFor } = news;
-      const data = { callId, turn, reason, waitedMs };
-      return { name: "endOfTurn", data: waitedFor === undefined ? data : { ...data, waitedFor } };
+      const { type: name, callId, turn, reason, waitedMs, ...more } = news;
+      return { name, data: { callId, turn, reason, waitedMs, ...more } };
     }
     case "turn":
       return { name: "turn", data: { callId: news.callId, metrics: news.metrics } };

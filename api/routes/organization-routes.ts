@@ -169,7 +169,11 @@ export function organizationRoutes({
     }),
     searchModels: async ({ tenant, query }) => {
       const page = await modelSearch.search(tenant, query);
-      return { ...page, items: [...page.items] };
+      const items = page.items.map(({ detectsLanguages: languages, ...model }) => ({
+        ...model,
+        detectsLanguages: languages === "any" || languages === null ? languages : [...languages],
+      }));
+      return { ...page, items };
     },
   };
 }

@@ -16,6 +16,8 @@ const SETTINGS: ConversationSettings = {
   apology: "I am sorry, I could not answer that just now.",
   sensitivity: "medium",
   language: "en",
+  languageTag: "en-US",
+  languages: [],
   backchannels: "ignore",
   backchannelPhrases: [],
   interruptionPhrases: [],

@@ -10,7 +10,7 @@ import type { AgentTts } from "../conversation/synthesis.js";
 import type { Toolbox } from "../conversation/toolbox.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import { type CallInfo, callInfoHeaders, callInfoNote } from "../telephony/call-info.js";
-import type { AgentForCall } from "../tenancy/agents/agent-for-call.js";
+import type { AgentForCall, LanguageVoiceForCall } from "../tenancy/agents/agent-for-call.js";
 import type { VendorClients } from "../tenancy/providers/vendor-clients.js";
 import type { Clock } from "../time/clock.js";
 import { agentToolbox, type ToolsCall } from "../tools/agent-toolbox.js";
@@ -32,6 +32,7 @@ import {
   type TextToSpeech,
   VendorError,
 } from "../vendors/contracts.js";
+import { primaryLanguage } from "../vendors/spoken-language.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 import { CheckedVoice } from "./checked-voice.js";
 import { type PromptNotes, systemMessage } from "./prompt.js";
@@ -143,12 +144,30 @@ export class VendorChains {
     return new ChainedRecognizer(chain, timeouts.connectMs);
   }
 
-  /** The first one decides the format of the caller's line; throws as `llm` does. */
-  tts({ agent, tts, fallbacks }: AgentForCall, audio: LegAudio): ChainOfVoices {
+  /**
+   * The first one decides the format of the caller's line; throws as `llm` does. A voice for the language comes
+   * first, and the agent's own behind it.
+   */
+  tts(
+    forCall: AgentForCall,
+    audio: LegAudio,
+    language: string = forCall.agent.persona.language,
+  ): ChainOfVoices {
     const { clients, clock, timeouts, times } = this.#deps;
+    const { agent, tts, fallbacks } = forCall;
     const { orgId } = agent;
-    const own = { provider: tts, modelId: agent.ttsModelId, ...agent.ttsConfig };
-    const standIns = fallbacks.tts.map((each) => ({ ...each, voice: null }));
+    const { speed: agentSpeed, voice: agentVoice } = agent.ttsConfig;
+    const agents = {
+      provider: tts,
+      modelId: agent.ttsModelId,
+      speed: agentSpeed,
+      voice: agentVoice,
+    };
+    const ofLanguage = languageVoice(forCall, language);
+    const isOther = ofLanguage !== undefined && ofLanguage.provider.id !== tts.id;
+    const own = ofLanguage === undefined ? agents : { ...ofLanguage, speed: agentSpeed };
+    const others = fallbacks.tts.map((each) => ({ ...each, voice: null }));
+    const standIns = isOther ? [agents, ...others] : others;
     let format: SentenceFormat | undefined;
     const links = usable([own, ...standIns], (each) => {
       const client = this.#verified(clients.tts(each.provider, orgId, each.voice), each, orgId);
@@ -210,6 +229,16 @@ export interface ChainOfVoices {
   readonly next: () => VoiceOfProvider;
 }
 
+/** The voice that the agent has for this language; a call that was given a voice has none. */
+function languageVoice(
+  { agent, languageVoices }: AgentForCall,
+  language: string,
+): LanguageVoiceForCall | undefined {
+  const isOf = (each: { readonly language: string }) =>
+    primaryLanguage(each.language) === primaryLanguage(language);
+  return agent.ttsConfig.languageVoices.some(isOf) ? languageVoices.find(isOf) : undefined;
+}
+
 /** Any change of a provider may make a failing credential work. */
 function breakerOf(breakers: Breakers, provider: ProviderRecord, orgId: string): Breaker {
   const { id, category, providerKey: vendor, updatedAtMs: version } = provider;
@@ -241,6 +270,8 @@ function usable<Named, Link>(
 export interface AgentVendors {
   readonly llm: AgentLlm;
   readonly tts: AgentTts;
+  /** The agent's voice in another of its languages. */
+  readonly ttsIn: (language: string) => AgentTts;
   readonly stt: SpeechToText;
   readonly toolbox: Toolbox;
   /** The category without a usable vendor; undefined if all are available. */
@@ -290,16 +321,28 @@ export function agentVendors(
       return standIn(new UnavailableVendor(error));
     }
   };
-  return {
-    // If TTS is unavailable too, that is what the caller notices.
-    tts: ttsOf(
-      forCall,
-      orUnavailable(
-        "tts",
-        () => chains.tts(forCall, audio),
-        (by) => mute(by, forCall, audio),
-      ),
+  const { language } = forCall.agent.persona;
+  const voices = new Map<string, AgentTts>();
+  // If TTS is unavailable too, that is what the caller notices.
+  const tts = ttsOf(
+    forCall,
+    orUnavailable(
+      "tts",
+      () => chains.tts(forCall, audio, language),
+      (by) => mute(by, forCall, audio),
     ),
+    language,
+  );
+  voices.set(language, tts);
+  return {
+    tts,
+    ttsIn: (other) => {
+      const known = voices.get(other);
+      if (known !== undefined) return known;
+      const voice = ttsOf(forCall, chains.tts(forCall, audio, other), other);
+      voices.set(other, voice);
+      return voice;
+    },
     llm: llmOf(
       forCall,
       orUnavailable<LanguageModel>(
@@ -374,8 +417,14 @@ function mute(
   return { client: unavailable, format: audio.sentenceFormat(unavailable), next: () => voice };
 }
 
-function ttsOf({ agent, tts }: AgentForCall, { client, format, next }: Speaking): AgentTts {
-  const { language, pronunciations } = agent.persona;
+function ttsOf(
+  forCall: AgentForCall,
+  { client, format, next }: Speaking,
+  language: string,
+): AgentTts {
+  const { agent, tts: agentsOwn } = forCall;
+  const ofLanguage = languageVoice(forCall, language);
+  const { pronunciations } = agent.persona;
   const dictionary = pronunciations.length === 0 ? [] : [JSON.stringify(pronunciations)];
   const keys = new Map<Voice, string>();
   const keyOf = (voice: Voice): string => {
@@ -386,9 +435,9 @@ function ttsOf({ agent, tts }: AgentForCall, { client, format, next }: Speaking)
     return key;
   };
   return {
-    vendor: tts.providerKey,
+    vendor: (ofLanguage?.provider ?? agentsOwn).providerKey,
     client,
-    modelId: agent.ttsModelId,
+    modelId: ofLanguage?.modelId ?? agent.ttsModelId,
     speed: agent.ttsConfig.speed,
     language,
     format,

@@ -259,13 +259,7 @@ export class CallJournal {
 
   /** Adds metadata to a call, if it has a record. */
   annotate(callId: string, metadata: JsonObject): void {
-    void this.#writes.add({
-      callId,
-      kind: "note",
-      chars: JSON.stringify(metadata).length,
-      store: () => this.#deps.calls.annotate(callId, metadata),
-      lossMessage: "a call could not be annotated",
-    });
+    annotate(this.#deps, this.#writes, callId, metadata);
   }
 
   /** Resolves when the end of every ended call is stored. */
@@ -298,6 +292,21 @@ export class CallJournal {
     const { clock } = this.#deps;
     return { atMs: clock.epochMs(), monotonicMs: clock.monotonicMs() };
   }
+}
+
+function annotate(
+  { calls }: Pick<JournalDeps, "calls">,
+  writes: CallWrites,
+  callId: string,
+  metadata: JsonObject,
+): void {
+  void writes.add({
+    callId,
+    kind: "note",
+    chars: JSON.stringify(metadata).length,
+    store: () => calls.annotate(callId, metadata),
+    lossMessage: "a call could not be annotated",
+  });
 }
 
 /** A metadata field of a call with an STT outage that its caller noticed. */
@@ -392,6 +401,10 @@ export class CallEntry implements CallRecorder {
     const { feed, metrics } = this.#deps;
     metrics.callerTurnEnded(endOfTurn.reason);
     const { callId, orgId } = this.#start;
+    const { language, switchedFrom } = endOfTurn;
+    if (language !== undefined && switchedFrom !== undefined) {
+      annotate(this.#deps, this.#writes, callId, { language });
+    }
     feed.publish(orgId, { ...endOfTurn, type: "endOfTurn", callId, turn });
   }
 

@@ -2,6 +2,7 @@ import type {
   AgentRecord,
   CallChannel,
   HistoryMessage,
+  Persona,
   PlanRecord,
   StockPhrases,
 } from "../../storage/records.js";
@@ -28,7 +29,11 @@ import { stockPhrases } from "../conversation/lexicon.js";
 import { controlOutcome } from "../conversation/live-control.js";
 import type { PreparedPhrases } from "../conversation/prepared-phrases.js";
 import type { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
-import { type ConversationSettings, newConversation } from "../conversation/state.js";
+import {
+  type ConversationSettings,
+  type LanguageSettings,
+  newConversation,
+} from "../conversation/state.js";
 import type { PlayoutDelays } from "../conversation/synthesis.js";
 import { CallKnowledge, type CallKnowledgeDeps } from "../knowledge/call-knowledge.js";
 import type { Logger } from "../log.js";
@@ -46,6 +51,7 @@ import { within } from "../time/deadline.js";
 import { sessionTools, withTransfers } from "../tools/agent-toolbox.js";
 import { ToolLog } from "../tools/tool-log.js";
 import { type SpeechStream, VendorError } from "../vendors/contracts.js";
+import { primaryLanguage } from "../vendors/spoken-language.js";
 import {
   type Admission,
   type CallTerms,
@@ -88,17 +94,24 @@ export interface CallCircumstances {
   readonly wasBroken: boolean;
   /** The transfer of the caller failed, and the caller is back with the agent. */
   readonly failedTransfer?: TransferResult | undefined;
+  /** What the conversation has come to in an earlier call; one that the agent does not have is ignored. */
+  readonly language?: string | undefined;
 }
 
 /** The behaviour of one call, from the agent's settings and its plan. */
 export function sessionSettings(
   agent: AgentRecord,
   plan: PlanRecord,
-  { promptChars, isPaced, isStreamed, wasBroken, failedTransfer }: CallCircumstances,
+  { promptChars, isPaced, isStreamed, wasBroken, failedTransfer, language }: CallCircumstances,
 ): ConversationSettings {
   const { thresholds, persona } = agent;
-  const language = persona.language.split("-")[0]?.toLowerCase() ?? "en";
-  const stock = { ...stockPhrases(persona.language), ...persona.stockPhrases };
+  const tags = [persona.language, ...otherLanguages(persona)];
+  const first = tags.find((tag) => tag === language) ?? persona.language;
+  const phrasesIn = (tag: string): StockPhrases => ({
+    ...stockPhrases(tag),
+    ...(tag === persona.language && persona.stockPhrases),
+  });
+  const stock = phrasesIn(first);
   const { fillerAfterMs } = thresholds;
   const idleTimeoutMs = thresholds.idleTimeoutMs ?? (isPaced ? IDLE_TIMEOUT_ON_TELEPHONE_MS : 0);
   const saysOwnWords = fillerAfterMs > 0 || idleTimeoutMs > 0;
@@ -106,19 +119,25 @@ export function sessionSettings(
     thresholds.onUnrecognizedSpeech ?? (isPaced && saysOwnWords ? "ask" : "ignore");
   const backAgain = failedTransfer && wordsAfterTransfer(stock, failedTransfer);
   const durationSec = Math.min(thresholds.maxCallDurationSec, plan.limits.maxCallDurationSec);
+  const speaking = (languageTag: string, words: StockPhrases): LanguageSettings => ({
+    languageTag,
+    language: primaryLanguage(languageTag),
+    apology: words.apology,
+    transferring: words.transferring,
+    cannotTransfer: words.cannotTransfer,
+    suspended: words.suspended,
+    callEndedByOrganization: words.callEndedByOrganization,
+    phrases: saysOwnWords ? words : undefined,
+    repeatRequest: onUnrecognizedSpeech === "ask" ? words.notRecognized : "",
+  });
+  const languages = tags.map((tag) => speaking(tag, phrasesIn(tag)));
   return {
+    ...speaking(first, stock),
+    languages: languages.length === 1 ? [] : languages,
     greeting: backAgain ?? (wasBroken ? stock.interrupted : persona.greeting),
-    apology: stock.apology,
-    transferring: stock.transferring,
-    cannotTransfer: stock.cannotTransfer,
-    suspended: stock.suspended,
-    callEndedByOrganization: stock.callEndedByOrganization,
-    phrases: saysOwnWords ? stock : undefined,
-    repeatRequest: onUnrecognizedSpeech === "ask" ? stock.notRecognized : "",
     fillerAfterMs,
     idleTimeoutMs,
     sensitivity: thresholds.interruptionSensitivity,
-    language,
     backchannels: thresholds.backchannels,
     backchannelPhrases: thresholds.backchannelPhrases,
     interruptionPhrases: thresholds.interruptionPhrases,
@@ -134,6 +153,12 @@ export function sessionSettings(
     tools: sessionTools(agent),
     systemPromptChars: promptChars,
   };
+}
+
+/** Those that STT can tell from the first, by the first parts of their tags. */
+function otherLanguages({ language, languages }: Persona): readonly string[] {
+  const own = primaryLanguage(language);
+  return languages.filter((tag) => primaryLanguage(tag) !== own);
 }
 
 function wordsAfterTransfer(stock: StockPhrases, result: TransferResult): string {
@@ -181,7 +206,8 @@ export function assembleConversation(
   deps: AssemblyDeps,
 ): LiveConversation {
   const { callId, settings, history, caller, entry, knowledge } = parts;
-  const { llm, tts, answers } = parts.vendors;
+  const { llm, ttsIn, answers } = parts.vendors;
+  const tts = ttsIn(settings.languageTag);
   const { cache, playoutDelays, voicePaces, phrases, clock, liveCalls, slots, log } = deps;
   const tools = new ToolLog(clock);
   const toolbox = tools.watch(parts.vendors.toolbox);
@@ -208,7 +234,7 @@ export function assembleConversation(
       entry.ended(ending, save);
     },
   };
-  const voice = { tts, cache, playoutDelays, voicePaces, phrases };
+  const voice = { tts, ttsIn, cache, playoutDelays, voicePaces, phrases };
   const preemptiveReplies = deps.preemptiveBudget.of(parts.orgId);
   const surroundings = {
     clock,
@@ -326,7 +352,10 @@ export interface OpenerDeps extends AssemblyDeps {
     MinutesStores & { readonly knowledge: CallKnowledgeDeps["store"] };
   readonly agents: Pick<Agents, "forCall">;
   readonly vendors: AgentVendorsOptions;
-  readonly journal: Pick<CallJournal, "start" | "link" | "stored" | "recordFailed" | "refused">;
+  readonly journal: Pick<
+    CallJournal,
+    "start" | "link" | "annotate" | "stored" | "recordFailed" | "refused"
+  >;
   readonly recordings: Pick<Recordings, "startRecording" | "converters">;
   readonly feed: Pick<CallFeed, "hasWatchers" | "publishAudio">;
   readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
@@ -593,7 +622,10 @@ export class CallOpener {
       isStreamed,
       wasBroken,
       failedTransfer,
+      language: conversation.language,
     });
+    const { languageTag: language } = settings;
+    if (language !== agent.persona.language) this.#deps.journal.annotate(callId, { language });
     const tap = this.#tapOf({ callId, orgId }, agent, audio);
     const parts = {
       callId,
@@ -695,7 +727,11 @@ export class CallOpener {
     const { endpointingMs, preemptiveGeneration: eagerTurns } = agent.thresholds;
     const keyterms = agent.persona.keyterms.filter((term) => term !== "");
     const turns = { endpointingMs, eagerTurns };
-    const terms = keyterms.length > 0 && { keyterms };
+    const others = otherLanguages(agent.persona);
+    const terms = {
+      ...(keyterms.length > 0 && { keyterms }),
+      ...(others.length > 0 && { otherLanguages: others }),
+    };
     const options = { language, modelId: sttModelId, format, ...turns, ...terms };
     try {
       return await stt.open(options, session, signal);

@@ -4,6 +4,7 @@ import type { AgentRecord, CallChannel, Persona } from "../../storage/records.js
 import type { CallInfo } from "../telephony/call-info.js";
 import { type CallOverrides, oneLine, type Variables } from "../telephony/call-values.js";
 import type { CallTexts } from "../tools/tool-texts.js";
+import { primaryLanguage } from "../vendors/spoken-language.js";
 import { isTimeZone } from "./prompt.js";
 
 /** Every call has these; an unknown one is empty. */
@@ -147,10 +148,30 @@ export function withOverrides(agent: AgentRecord, overrides: CallOverrides = {})
       ...persona,
       ...(greeting !== undefined && { greeting }),
       ...(systemPrompt !== undefined && { systemPrompt }),
-      ...(language !== undefined && { language }),
+      ...(language !== undefined && { language, languages: withOwn(persona, language) }),
     },
-    ttsConfig: voice === undefined ? ttsConfig : { ...ttsConfig, voice },
+    ttsConfig:
+      voice === undefined
+        ? ttsConfig
+        : {
+            ...ttsConfig,
+            voice,
+            languageVoices: voicesOfOthers(ttsConfig, language ?? persona.language),
+          },
   };
+}
+
+/** The call can still change to the agent's own language. */
+function withOwn({ language: own, languages }: Persona, given: string): readonly string[] {
+  if (languages.length === 0) return [];
+  return [own, ...languages].filter((tag) => primaryLanguage(tag) !== primaryLanguage(given));
+}
+
+/** A voice that the call was given speaks the call's first language. */
+function voicesOfOthers({ languageVoices }: AgentRecord["ttsConfig"], language: string) {
+  return languageVoices.filter(
+    (each) => primaryLanguage(each.language) !== primaryLanguage(language),
+  );
 }
 
 function filledPhrases(

@@ -42,6 +42,8 @@ export interface Conversation {
   readonly callInfo?: CallInfo | undefined;
   /** The values of the call before, so that the organization's service is asked once per conversation. */
   readonly values?: CallValues | undefined;
+  /** The language that it had come to; undefined where it never changed. */
+  readonly language?: string | undefined;
   /** The id of that call, if it has certainly lost its caller, so that this one can take over its slot. */
   readonly replaces?: string | undefined;
   /** The id of that call, if it is alive: if the plan is full, this caller counts as the same one. */
@@ -120,7 +122,8 @@ export class Conversations {
     const wasBroken = failedTransfer === undefined;
     const callInfo = callInfoIn(call.metadata);
     const ids = { before: call.id, replaces: call.id };
-    return { ...fresh, ...ids, messages, wasBroken, failedTransfer, callInfo };
+    const language = languageIn(call);
+    return { ...fresh, ...ids, messages, wasBroken, failedTransfer, callInfo, language };
   }
 
   async #resumed(
@@ -160,6 +163,7 @@ export class Conversations {
       resumed: messages !== undefined && !wasBroken,
       before: before?.id,
       values: before && valuesIn(before.metadata),
+      language: before && languageIn(before),
       wasBroken,
       beside: isLive ? before?.id : undefined,
     };
@@ -199,6 +203,10 @@ export class Conversations {
   get #oldestMs(): number {
     return this.#deps.clock.epochMs() - HISTORY_LIFETIME_MS;
   }
+}
+
+function languageIn({ metadata: { language } }: CallRecord): string | undefined {
+  return typeof language === "string" ? language : undefined;
 }
 
 /** The ids of its sessions follow from the key; an id does not reveal the key. */

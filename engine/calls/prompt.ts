@@ -1,4 +1,5 @@
 import type { Persona } from "../../storage/records.js";
+import { languageName } from "../conversation/lexicon.js";
 import type { ChatMessage } from "../vendors/contracts.js";
 
 /** TTS speaks the agent's words, whatever its owner wrote. */
@@ -10,8 +11,6 @@ const VOICE_RULES = [
   "What the caller says comes from speech recognition: when a word does not fit, guess what was meant, or ask.",
   "If the caller interrupted you, they did not hear the rest of your last answer.",
 ].join(" ");
-
-const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
 
 export interface PromptNotes {
   /** Facts about the telephone call. */
@@ -26,7 +25,7 @@ export interface PromptNotes {
  * with a cached beginning.
  */
 export function systemMessage(
-  persona: Omit<Persona, "stockPhrases" | "keyterms" | "pronunciations">,
+  persona: Omit<Persona, "stockPhrases" | "keyterms" | "pronunciations" | "languages">,
   beganAtMs: number,
   { callNote = "", documents = "" }: PromptNotes = {},
 ): ChatMessage {
@@ -85,14 +84,4 @@ function languageRule(tag: string): string {
   return name === undefined
     ? ""
     : `Speak ${name}, unless the caller clearly speaks or asks for another language.`;
-}
-
-/** The English name of a BCP-47 tag; undefined for an unknown language. */
-function languageName(tag: string): string | undefined {
-  try {
-    return languageNames.of(tag);
-  } catch {
-    // It is not a valid tag.
-    return undefined;
-  }
 }

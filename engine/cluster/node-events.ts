@@ -77,6 +77,8 @@ const Event = v.variant("type", [
     reason: v.picklist(END_OF_TURN_REASONS),
     waitedMs: v.number(),
     waitedFor: v.exactOptional(v.picklist(CONTINUATIONS)),
+    language: v.exactOptional(v.string()),
+    switchedFrom: v.exactOptional(v.string()),
   }),
   v.object({ type: v.literal("turn"), callId: v.string(), metrics: Metrics }),
   v.object({

@@ -12,6 +12,7 @@ import {
   waitsForQuestion,
 } from "./backchannel.js";
 import { isRevocable } from "./call-end.js";
+import { followLanguage } from "./call-language.js";
 import { acceptSuspectedEcho, commitTurn, stopTurn, unplayedSentences } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import { agentEcho, type Echo, echoBehindSuspectedEcho, noteEcho } from "./echo.js";
@@ -657,7 +658,7 @@ function noteSpeech(
   clearDeadline(state, "falseInterruption");
   state.user.utteranceBeganAtMs = undefined;
   state.user.voicedAtMs = Number.NEGATIVE_INFINITY;
-  state.user.endOfTurn = endOfTurn;
+  state.user.endOfTurn = followLanguage(state, endOfTurn, text, out);
   state.user.unanswered = joinWords(state.user.unanswered, text);
   state.record.unsaved = [...state.record.unsaved, said];
   dropCutSpeech(state);

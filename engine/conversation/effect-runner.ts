@@ -7,6 +7,7 @@ import type { Ending } from "./call-end.js";
 import type { CallerChannel, SentenceId } from "./caller-channel.js";
 import type { ClientMessage, ConversationEffect, EffectPerformer, TurnSave } from "./effects.js";
 import type { ConversationEvent } from "./events.js";
+import { languageName } from "./lexicon.js";
 import type { PreparedPhrases } from "./prepared-phrases.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 import type { SpeechCache, SpokenSentence, VoicePaces } from "./speech-cache.js";
@@ -84,12 +85,20 @@ export class CallPhrases {
   readonly #deps: PhraseDeps;
   readonly #onReady: (text: string, spoken: SpokenSentence) => void;
   readonly #ready = new Map<string, SpokenSentence>();
+  #tts: AgentTts;
   #isClosed = false;
   #cancel: CancelTimer = () => undefined;
 
   constructor(deps: PhraseDeps, onReady: (text: string, spoken: SpokenSentence) => void) {
     this.#deps = deps;
+    this.#tts = deps.tts;
     this.#onReady = onReady;
+  }
+
+  /** Phrases that are prepared from now on are said by this voice; none of the earlier voice's are awaited. */
+  use(tts: AgentTts): void {
+    this.#cancel();
+    this.#tts = tts;
   }
 
   get(text: string): SpokenSentence | undefined {
@@ -105,7 +114,8 @@ export class CallPhrases {
 
   /** Phrases that the voice has already said are ready immediately; the others are synthesized one after the other. */
   prepare(texts: readonly string[]): void {
-    const { phrases, tts, clock } = this.#deps;
+    const { phrases, clock } = this.#deps;
+    const tts = this.#tts;
     const missing: string[] = [];
     for (const text of texts) {
       const spoken = phrases.find(tts, text);
@@ -122,11 +132,12 @@ export class CallPhrases {
   }
 
   async #play(texts: readonly string[]): Promise<void> {
-    const { phrases, tts, cache } = this.#deps;
+    const { phrases, cache } = this.#deps;
+    const tts = this.#tts;
     for (const text of texts) {
       const spoken = await phrases.prepare(tts, text, cache);
       // If TTS fails now, the next call requests the phrase again.
-      if (spoken === undefined || this.#isClosed) return;
+      if (spoken === undefined || this.#isClosed || tts !== this.#tts) return;
       this.#notify(text, spoken);
     }
   }
@@ -186,6 +197,8 @@ export interface EffectDeps {
   readonly clock: Clock;
   readonly llm: AgentLlm;
   readonly tts: AgentTts;
+  /** The agent's voice in another of its languages; left out for an agent with one language. */
+  readonly ttsIn?: (language: string) => AgentTts;
   readonly toolbox: Toolbox;
   readonly preemptiveReplies: PreemptiveAllowance;
   readonly cache: SpeechCache;
@@ -208,7 +221,7 @@ const TOO_MANY_TOOLS = JSON.stringify({
 
 type ReplyRequest = Pick<
   Extract<ConversationEffect, { type: "requestReply" }>,
-  "turnId" | "context"
+  "turnId" | "context" | "language"
 >;
 
 /** What the LLM reads of notes that were added during the call; empty where there are none. */
@@ -219,7 +232,16 @@ function contextNote(context: readonly string[]): string {
   );
 }
 
+/** What the LLM reads of the caller's language; empty before it has changed. */
+function languageNote(tag: string | undefined): string {
+  if (tag === undefined) return "";
+  const name = languageName(tag) ?? tag;
+  return `The caller speaks ${name} now: answer in ${name}.`;
+}
+
 interface TurnWork {
+  /** A turn keeps its voice, also where its last sentences are requested after the language has changed. */
+  readonly tts: AgentTts;
   readonly model: AbortController;
   readonly syntheses: Map<number, AbortController>;
   readonly deliveries: Map<number, SentenceDelivery>;
@@ -235,12 +257,14 @@ export class EffectRunner implements EffectPerformer {
   readonly #turns = new Map<number, TurnWork>();
   readonly #phrases: CallPhrases;
   readonly #callEnds = new AbortController();
+  #tts: AgentTts;
   #toolsAtWork = 0;
   #voiceAtMs: number | undefined;
   #deliver: (event: ConversationEvent) => void = () => {};
 
   constructor(deps: EffectDeps, startedAtMs: number) {
     this.#deps = deps;
+    this.#tts = deps.tts;
     this.#phrases = new CallPhrases(deps, (text, { durationMs, words }) => {
       this.report({ type: "phraseReady", text, durationMs, words });
     });
@@ -293,6 +317,8 @@ export class EffectRunner implements EffectPerformer {
         return this.#phrases.play(effect.text, effect);
       case "preparePhrases":
         return this.#phrases.prepare(effect.texts);
+      case "switchLanguage":
+        return this.#switchLanguage(effect.language);
       case "cutSentence":
         return this.#cutSentence(effect.turnId, effect.index);
       case "dropAudio":
@@ -334,18 +360,18 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #requestReply(
-    { turnId, context = [] }: ReplyRequest,
+    { turnId, context = [], language }: ReplyRequest,
     conversation: readonly ChatMessage[],
   ): void {
     const { signal } = this.#workOf(turnId).model;
     const question = conversation.findLast(({ role }) => role === "user")?.content ?? "";
     const passages = this.#deps.knowledge?.noteFor(turnId, question) ?? "";
-    const added = contextNote(context);
+    const added = [languageNote(language), contextNote(context)];
     if (typeof passages === "string") {
-      return this.#complete(turnId, conversation, [added, passages], signal);
+      return this.#complete(turnId, conversation, [...added, passages], signal);
     }
     void passages.then((note) => {
-      if (!signal.aborted) this.#complete(turnId, conversation, [added, note], signal);
+      if (!signal.aborted) this.#complete(turnId, conversation, [...added, note], signal);
     });
   }
 
@@ -422,7 +448,8 @@ export class EffectRunner implements EffectPerformer {
   #synthesize(turnId: number, index: number, text: string): void {
     const work = this.#workOf(turnId);
     work.syntheses.get(index)?.abort();
-    const { tts, cache, clock, voicePaces } = this.#deps;
+    const { tts } = work;
+    const { cache, clock, voicePaces } = this.#deps;
     const delivery = this.#startDelivery(work, { turnId, index }, text);
     const ready = this.#phrases.get(text);
     if (ready !== undefined) return deliverSpoken(ready, delivery);
@@ -444,7 +471,8 @@ export class EffectRunner implements EffectPerformer {
 
   /** A second attempt continues where the first was heard, and replaces its unheard rest. */
   #startDelivery(work: TurnWork, id: SentenceId, text: string): SentenceDelivery {
-    const { caller, clock, tts, playoutDelays, voicePaces } = this.#deps;
+    const { tts } = work;
+    const { caller, clock, playoutDelays, voicePaces } = this.#deps;
     const known = work.deliveries.get(id.index);
     if (known?.isPlaying === true) return known;
     known?.drop();
@@ -459,6 +487,12 @@ export class EffectRunner implements EffectPerformer {
     });
     work.deliveries.set(id.index, delivery);
     return delivery;
+  }
+
+  #switchLanguage(language: string): void {
+    this.#tts = this.#deps.ttsIn?.(language) ?? this.#deps.tts;
+    this.#tts.client.warm();
+    this.#phrases.use(this.#tts);
   }
 
   #cutSentence(turnId: number, index: number): void {
@@ -521,7 +555,8 @@ export class EffectRunner implements EffectPerformer {
     const known = this.#turns.get(turnId);
     if (known !== undefined) return known;
     for (const older of this.#turns.keys()) this.#abortTurn(older);
-    const work = { model: new AbortController(), syntheses: new Map(), deliveries: new Map() };
+    const model = new AbortController();
+    const work = { tts: this.#tts, model, syntheses: new Map(), deliveries: new Map() };
     this.#turns.set(turnId, work);
     return work;
   }
@@ -537,7 +572,7 @@ export class EffectRunner implements EffectPerformer {
 
   /** The conversation stops waiting and aborts the vendor's client before the client reports a failure. */
   #noteHung(category: "llm" | "tts"): void {
-    const { vendor } = this.#deps[category];
+    const { vendor } = category === "tts" ? this.#tts : this.#deps.llm;
     const error = new VendorError(vendor, "timeout", "returned nothing in time");
     this.#deps.recorder.vendorFailed(category, error);
   }

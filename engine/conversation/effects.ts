@@ -100,6 +100,8 @@ export type ConversationEffect =
       readonly toolMessages: readonly ChatMessage[];
       /** Notes that were added during the call; left out where there are none. */
       readonly context?: readonly string[];
+      /** What the caller speaks now; left out before the call's language has changed. */
+      readonly language?: string;
     }
   /** As `requestReply`, before the end of the caller's turn is certain; may be refused. */
   | {
@@ -107,6 +109,7 @@ export type ConversationEffect =
       readonly turnId: number;
       readonly history: readonly HistoryMessage[];
       readonly context?: readonly string[];
+      readonly language?: string;
     }
   /** Stops a preemptive reply that will not be used. */
   | { readonly type: "dropPreemptiveReply"; readonly turnId: number; readonly tokens: number }
@@ -138,6 +141,8 @@ export type ConversationEffect =
     }
   /** Synthesizes phrases before they are needed; each ready phrase is reported. */
   | { readonly type: "preparePhrases"; readonly texts: readonly string[] }
+  /** From the next turn on the agent speaks this language, with its voice. */
+  | { readonly type: "switchLanguage"; readonly language: string }
   /** The sentence ends with the audio that has arrived. */
   | { readonly type: "cutSentence"; readonly turnId: number; readonly index: number }
   /** Drops the audio of this sentence and of all later ones: they may be requested and played again. */

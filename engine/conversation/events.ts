@@ -1,5 +1,5 @@
 import type { Category } from "../../storage/records.js";
-import type { ToolCall } from "../vendors/contracts.js";
+import type { SpokenLanguage, ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
 import type { ControlCommand } from "./control-command.js";
 import type { TimedWord } from "./playback-ledger.js";
@@ -35,6 +35,8 @@ export type VoiceHeardEvent = At & {
 export type TranscriptEvent = At & {
   readonly type: "transcript";
   readonly text: string;
+  /** Omitted where STT does not tell. */
+  readonly language?: SpokenLanguage | undefined;
   readonly isFinal: boolean;
   readonly speechFinal: boolean;
   readonly lastWordEndMs: number | undefined;

@@ -54,6 +54,18 @@ export function stockPhrases(languageTag: string): StockPhrases {
   return phrases?.stockPhrases ?? ENGLISH_PHRASES;
 }
 
+const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
+
+/** The English name of a BCP-47 tag; undefined for an unknown language. */
+export function languageName(tag: string): string | undefined {
+  try {
+    return languageNames.of(tag);
+  } catch {
+    // It is not a valid tag.
+    return undefined;
+  }
+}
+
 const CHARACTERS = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
 const WORD = new RegExp(String.raw`${CHARACTERS}|[\p{L}\p{N}\p{M}'’]+`, "gu");
 const CHARACTER = new RegExp(`^${CHARACTERS}$`, "u");

@@ -93,6 +93,13 @@ export interface EndOfTurn {
   /** From the end of the caller's last word, or the last digit, to the decision. */
   readonly waitedMs: number;
   readonly waitedFor?: Continuation;
+  /**
+   * What the caller spoke: the tag of one of the agent's languages, or the code of another; omitted where the agent
+   * has only one, or STT did not tell.
+   */
+  readonly language?: string;
+  /** The call's language before this turn, which has changed it; omitted for other turns. */
+  readonly switchedFrom?: string;
 }
 
 /** A turn keeps this many decisions: the first ones, and always the newest, which shows why it stopped. */

@@ -317,9 +317,11 @@ function withMessage(
   return [...history.slice(0, -1), { role, content: joinWords(last.content, content) }];
 }
 
-/** The agent's settings for a call; they do not change while it lasts. */
-export interface ConversationSettings {
-  readonly greeting: string;
+/** What depends on the language that the agent speaks. */
+export interface LanguageSettings {
+  readonly languageTag: string;
+  /** The first part of the tag, in lower case. */
+  readonly language: string;
   /** Spoken when a reply could not be generated. */
   readonly apology: string;
   /** Spoken before a transfer that a member of the organization has ordered. */
@@ -334,9 +336,14 @@ export interface ConversationSettings {
   readonly phrases: StockPhrases | undefined;
   /** Spoken when the caller spoke and the STT returned no words; empty where the agent ignores that. */
   readonly repeatRequest: string;
+}
+
+/** The agent's settings for a call; only those of its language change while it lasts. */
+export interface ConversationSettings extends LanguageSettings {
+  readonly greeting: string;
+  /** All that the call may change to, its first one included; empty for an agent with one language. */
+  readonly languages: readonly LanguageSettings[];
   readonly sensitivity: InterruptionSensitivity;
-  /** The first part of the agent's language tag, in lower case. */
-  readonly language: string;
   /**
    * How backchannels while the agent speaks, or right after, are handled: ignored, or answered when it has
    * finished.
@@ -532,6 +539,8 @@ export interface UserTurn {
   dtmfTakenAtMs: number;
   /** Words of the caller without an answer yet: while the agent spoke on, or before a reply that was dropped. */
   unanswered: string;
+  /** What the caller's newest turns have said in another of the agent's languages than the call's. */
+  otherLanguage: { readonly languageTag: string; readonly words: number } | undefined;
   /** Reminders to a silent caller since the caller's last words. */
   reminders: number;
   /** When the newest voice began that STT has returned no words for, and that is not the agent's own. */
@@ -619,11 +628,19 @@ export interface ControlState {
   context: readonly string[];
 }
 
-/** The notes as an effect carries them; nothing where there are none. */
-export function contextOf({ control: { context } }: Pick<ConversationState, "control">): {
+/** The notes as an effect carries them, and the language that the call has changed to; only what there is. */
+export function contextOf({
+  control: { context },
+  hasSwitchedLanguage,
+  settings: { languageTag },
+}: Pick<ConversationState, "control" | "hasSwitchedLanguage" | "settings">): {
   readonly context?: readonly string[];
+  readonly language?: string;
 } {
-  return context.length === 0 ? {} : { context };
+  return {
+    ...(context.length > 0 && { context }),
+    ...(hasSwitchedLanguage && { language: languageTag }),
+  };
 }
 
 /** The stored record of the call. */
@@ -638,7 +655,9 @@ export interface CallRecordState {
 export interface ConversationState {
   /** `transferring`: the vendor's answer to a transfer request is pending. */
   phase: "opening" | "live" | "transferring" | "ended";
-  readonly settings: ConversationSettings;
+  settings: ConversationSettings;
+  /** The call is in another language than the agent's first. */
+  hasSwitchedLanguage: boolean;
   /** An ended call has none. */
   readonly deadlines: Deadlines;
   readonly user: UserTurn;
@@ -674,9 +693,12 @@ export function newConversation(
   history: readonly HistoryMessage[],
   voiceMsPerChar = VOICE_MS_PER_CHAR,
 ): ConversationState {
+  const [firstLanguage] = settings.languages;
   return {
     phase: "opening",
     settings,
+    hasSwitchedLanguage:
+      settings.languageTag !== (firstLanguage?.languageTag ?? settings.languageTag),
     deadlines: noDeadlines(),
     user: {
       hearing: EMPTY_TRANSCRIPT_BUFFER,
@@ -692,6 +714,7 @@ export function newConversation(
       lastDigitAtMs: 0,
       dtmfTakenAtMs: Number.NEGATIVE_INFINITY,
       unanswered: "",
+      otherLanguage: undefined,
       reminders: 0,
       unrecognizedVoiceAtMs: undefined,
       repeatRequests: 0,

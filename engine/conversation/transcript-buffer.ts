@@ -39,6 +39,9 @@ export interface TranscriptBuffer {
   /** Where the newest final and interim words end on the stream's clock, -1 if there are none. */
   readonly finalEndMs: number;
   readonly interimEndMs: number;
+  /** How many of the final words are in each language, as far as STT has told. */
+  readonly finalLanguages: Readonly<Record<string, number>>;
+  readonly interimLanguage: string | undefined;
   /** Interim words up to here already ended a turn: their final version comes too late to be another. */
   readonly answeredEndMs: number;
 }
@@ -47,6 +50,8 @@ export interface TurnStep {
   readonly state: TranscriptBuffer;
   /** The whole text of the turn, present only when the turn has just ended. */
   readonly turnText?: string;
+  /** The language of most words of the ended turn, by the first part of its tag; left out if STT told none. */
+  readonly language?: string;
   /** Words of the turn so far, including interim ones; of the ended turn when it has ended. */
   readonly words: number;
 }
@@ -56,6 +61,8 @@ export const EMPTY_TRANSCRIPT_BUFFER: TranscriptBuffer = {
   interim: "",
   finalEndMs: NOWHERE_MS,
   interimEndMs: NOWHERE_MS,
+  finalLanguages: {},
+  interimLanguage: undefined,
   answeredEndMs: NOWHERE_MS,
 };
 
@@ -70,7 +77,10 @@ export function onTranscript(state: TranscriptBuffer, transcript: Transcript): T
   const endMs = transcript.lastWordEndMs ?? NOWHERE_MS;
   if (text !== "" && isAnswered(state, endMs)) return stay(state);
   if (!transcript.isFinal && !transcript.speechFinal) {
-    return stay(text === "" ? state : { ...state, interim: text, interimEndMs: endMs });
+    const interimLanguage = certainLanguage(transcript);
+    return stay(
+      text === "" ? state : { ...state, interim: text, interimEndMs: endMs, interimLanguage },
+    );
   }
   const settled: TranscriptBuffer = {
     ...state,
@@ -78,6 +88,8 @@ export function onTranscript(state: TranscriptBuffer, transcript: Transcript): T
     finalEndMs: text === "" ? state.finalEndMs : Math.max(state.finalEndMs, endMs),
     interim: "",
     interimEndMs: NOWHERE_MS,
+    finalLanguages: withWords(state.finalLanguages, certainLanguage(transcript), text),
+    interimLanguage: undefined,
   };
   return transcript.speechFinal ? endTurn(settled) : stay(settled);
 }
@@ -107,11 +119,31 @@ function endTurn(state: TranscriptBuffer): TurnStep {
   const turnText = pendingText(state);
   if (turnText === "") return { state, words: 0 };
   const answeredEndMs = state.interim === "" ? state.answeredEndMs : state.interimEndMs;
+  const counts = withWords(state.finalLanguages, state.interimLanguage, state.interim);
+  const [most] = Object.entries(counts).toSorted(([, one], [, other]) => other - one);
   return {
     state: { ...EMPTY_TRANSCRIPT_BUFFER, answeredEndMs },
     turnText,
     words: wordCount(turnText),
+    ...(most !== undefined && { language: most[0] }),
   };
+}
+
+/** A vendor that reports a lower confidence was guessing. */
+const LANGUAGE_CONFIDENCE_MIN = 0.6;
+
+function certainLanguage({ language }: Transcript): string | undefined {
+  const { code, confidence = 1 } = language ?? {};
+  return confidence < LANGUAGE_CONFIDENCE_MIN ? undefined : code;
+}
+
+function withWords(
+  counts: Readonly<Record<string, number>>,
+  language: string | undefined,
+  text: string,
+): Readonly<Record<string, number>> {
+  if (language === undefined || text === "") return counts;
+  return { ...counts, [language]: (counts[language] ?? 0) + wordCount(text) };
 }
 
 function joined(first: string, second: string): string {

@@ -8,6 +8,7 @@ import {
   onFalseInterruption,
   recordCallerWords,
 } from "./barge-in.js";
+import { spokenIn } from "./call-language.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import {
@@ -84,7 +85,8 @@ export function onTranscript(
   if (state.phase === "ended") return;
   if (heard.turnText !== undefined) {
     const end = endOfTurn(state.user.endedAtMs, { reason: "endpointing" }, event.atMs);
-    recordCallerWords(state, heard.turnText, end, event.atMs, out);
+    const spoken = { ...end, ...spokenIn(state, heard.language) };
+    recordCallerWords(state, heard.turnText, spoken, event.atMs, out);
     return;
   }
   out.push({ type: "send", message: { type: "transcript", role: "user", text, isFinal: false } });
@@ -163,13 +165,9 @@ export function turnEnded(
   if (heard.turnText === undefined) return;
   const endMs = interimEndMs < 0 ? undefined : interimEndMs;
   if (interim !== "") state.user.late = guessCommitted(state.user.late, interim, endMs, atMs);
-  recordCallerWords(
-    state,
-    heard.turnText,
-    endOfTurn(state.user.endedAtMs, decision, atMs),
-    atMs,
-    out,
-  );
+  const end = endOfTurn(state.user.endedAtMs, decision, atMs);
+  const spoken = { ...end, ...spokenIn(state, heard.language) };
+  recordCallerWords(state, heard.turnText, spoken, atMs, out);
 }
 
 /** No words followed an interruption; words that are still on their way get more time. */

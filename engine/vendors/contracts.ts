@@ -206,6 +206,8 @@ export interface TextToSpeech {
 
 export interface ListenOptions {
   readonly language: string;
+  /** Other languages that the caller may speak: an STT that can tell them apart reports which one it heard. */
+  readonly otherLanguages?: readonly string[];
   readonly modelId: string;
   readonly format: InputFormat;
   readonly endpointingMs: number;
@@ -215,8 +217,18 @@ export interface ListenOptions {
   readonly keyterms?: readonly string[];
 }
 
+/** The language of a transcript, as STT has recognized it. */
+export interface SpokenLanguage {
+  /** The first part of a language tag, in lower case. */
+  readonly code: string;
+  /** From 0 to 1; omitted where the vendor reports none. */
+  readonly confidence?: number;
+}
+
 export interface Transcript {
   readonly text: string;
+  /** Only where other languages were asked for, and not with every result. */
+  readonly language?: SpokenLanguage | undefined;
   /** These words are final. */
   readonly isFinal: boolean;
   /** The vendor heard `endpointingMs` of silence after them. Implies isFinal. */

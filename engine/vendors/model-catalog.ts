@@ -45,6 +45,9 @@ export interface SpeechAbilities {
   readonly volume?: boolean;
 }
 
+/** `any`: the vendor lists a hundred languages, or all. */
+export type DetectedLanguages = "any" | readonly string[];
+
 /** One model as its vendor described it on the day of `checkedOn`, in `source`. */
 export interface CatalogRow {
   readonly vendor: string;
@@ -58,6 +61,8 @@ export interface CatalogRow {
   readonly hasTurnDetection?: true;
   /** Whether an STT takes names and terms that are likely to be said. */
   readonly takesKeyterms?: boolean;
+  /** The languages that an STT tells apart within a call, by the first part of their tags; omitted if none. */
+  readonly detectsLanguages?: DetectedLanguages;
   /** The first day on which the vendor no longer serves the model, UTC. */
   readonly retiresOn?: string;
   /** The vendor advises against it without having named a date. */
@@ -419,27 +424,47 @@ const DECIDES_TURNS = {
   takesKeyterms: true,
 } as const;
 
+/** https://developers.deepgram.com/docs/nova-3-language-prompting */
+const NOVA_3_LANGUAGES = (
+  "af ar be bn bs bg ca zh hr cs da nl en et fi fr gl de el gu he hi hu id it ja kn ko lv lt mk ms mr no fa pl pt " +
+  "ro ru sr sk sl es sv tl ta te th tr uk vi xh zu"
+).split(" ");
+/** https://developers.deepgram.com/docs/flux/language-prompting */
+const FLUX_LANGUAGES = "en es fr de hi ru pt ja it nl".split(" ");
+/** https://www.assemblyai.com/docs/streaming/multilingual-transcription */
+const ASSEMBLYAI_LANGUAGES = "en es fr de it pt".split(" ");
+
 const DEEPGRAM_STT = rowsOf(
   "deepgram",
   "stt",
   checkedAt("https://developers.deepgram.com/changelog"),
   [
-    ["nova-3", "Nova 3", { plan: "free", takesKeyterms: true }],
-    ["nova-2", "Nova 2", { plan: "free", takesKeyterms: false }],
+    ["nova-3", "Nova 3", { plan: "free", takesKeyterms: true, detectsLanguages: NOVA_3_LANGUAGES }],
+    ["nova-2", "Nova 2", { plan: "free", takesKeyterms: false, detectsLanguages: ["en", "es"] }],
     ["flux-general-en", "Flux (English)", DECIDES_TURNS],
-    ["flux-general-multi", "Flux (multilingual)", DECIDES_TURNS],
+    [
+      "flux-general-multi",
+      "Flux (multilingual)",
+      { ...DECIDES_TURNS, detectsLanguages: FLUX_LANGUAGES },
+    ],
   ],
 );
+
+const ASSEMBLYAI_MULTILINGUAL = { ...DECIDES_TURNS, detectsLanguages: ASSEMBLYAI_LANGUAGES };
 
 const ASSEMBLYAI_STT = rowsOf(
   "assemblyai",
   "stt",
   checkedAt("https://www.assemblyai.com/docs/streaming/select-the-speech-model"),
   [
-    ["universal-3-6-pro", "Universal 3.6 Pro", DECIDES_TURNS],
+    ["universal-3-6-pro", "Universal 3.6 Pro", ASSEMBLYAI_MULTILINGUAL],
     ["universal-streaming-english", "Universal Streaming (English)", DECIDES_TURNS],
-    ["universal-streaming-multilingual", "Universal Streaming (multilingual)", DECIDES_TURNS],
-    ["universal-3-5-pro", "Universal 3.5 Pro", DECIDES_TURNS],
+    [
+      "universal-streaming-multilingual",
+      "Universal Streaming (multilingual)",
+      ASSEMBLYAI_MULTILINGUAL,
+    ],
+    ["universal-3-5-pro", "Universal 3.5 Pro", ASSEMBLYAI_MULTILINGUAL],
   ],
 );
 
@@ -540,6 +565,25 @@ export function languageAbilities(vendor: string, modelId: string): KnownAbiliti
 
 export function speechAbilities(vendor: string, modelId: string): SpeechAbilities {
   return catalogRow(vendor, "tts", modelId)?.speech ?? {};
+}
+
+/** Vendors whose models detect the language of each utterance, except those that know only English. */
+const WHISPERS: ReadonlySet<string> = new Set(["whisper"]);
+const ENGLISH_ONLY = /\.en$/;
+
+/** The languages that the STT model tells apart within a call; undefined if it cannot, or is unknown. */
+export function detectedLanguages(vendor: string, modelId: string): DetectedLanguages | undefined {
+  const known = catalogRow(vendor, "stt", modelId)?.detectsLanguages;
+  if (known !== undefined) return known;
+  return WHISPERS.has(vendor) && !ENGLISH_ONLY.test(modelId) ? "any" : undefined;
+}
+
+/** The offered models that do, as vendor and model; `whisper` stands for all of its models. */
+export function modelsThatDetectLanguages(): readonly string[] {
+  const named = MODEL_CATALOG.filter(
+    ({ detectsLanguages, plan }) => detectsLanguages !== undefined && plan !== undefined,
+  ).map(({ vendor, modelId }) => `${vendor}/${modelId}`);
+  return [...named, ...WHISPERS];
 }
 
 /** The offered models, in the order of the catalog. */

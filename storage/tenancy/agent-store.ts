@@ -36,12 +36,24 @@ const persona = v.object({
   stockPhrases: v.optional(stockPhrases, {}),
   keyterms: v.optional(stringList, []),
   pronunciations: v.optional(v.array(v.object({ word: v.string(), say: v.string() })), []),
+  languages: v.optional(stringList, []),
 });
 const llmConfig = v.object({ temperature: v.nullable(v.number()), maxTokens: v.number() });
 const ttsConfig = v.object({
   speed: v.number(),
   // Agents of older releases have no voice of their own.
   voice: v.optional(v.nullable(v.string()), null),
+  languageVoices: v.optional(
+    v.array(
+      v.object({
+        language: v.string(),
+        providerId: v.string(),
+        modelId: v.string(),
+        voice: v.nullable(v.string()),
+      }),
+    ),
+    [],
+  ),
 });
 const thresholds = v.object({
   silenceTimeoutMs: v.number(),
@@ -259,6 +271,7 @@ export class AgentStore {
           where("sttProviderId", "=", providerId),
           where("fallbacks", "like", namedIn(providerId)),
           where("analysis", "like", namedIn(providerId)),
+          where("ttsConfig", "like", namedIn(providerId)),
         ]),
       )
       .orderBy("sequence")
@@ -322,7 +335,7 @@ export class AgentStore {
   }
 }
 
-/** A pattern for fallbacks or the analysis that name the provider: JSON writes an id unchanged, in quotes. */
+/** A pattern for fallbacks, voices or the analysis that name the provider: JSON writes an id unchanged, in quotes. */
 export function namedIn(providerId: string): string {
   return `%${JSON.stringify(providerId)}%`;
 }

@@ -160,6 +160,7 @@ export class ProviderStore {
           where("sttProviderId", "=", id),
           where("fallbacks", "like", namedIn(id)),
           where("analysis", "like", namedIn(id)),
+          where("ttsConfig", "like", namedIn(id)),
         ]),
       );
     // Not counted as a change: only providers of agents are cached.

@@ -332,6 +332,58 @@ test("an analysis can be switched on with a schema, whose text is kept while it 
   assert.deepEqual(await barriers(viewer), []);
 });
 
+test("other languages and their voices are set, and greyed out with the reason where the STT cannot tell them", async () => {
+  const customer = await server.customer();
+  const edge = await server.providerId("tts", "edge");
+  const deepgram = await server.providerId("stt", "deepgram");
+  const { id } = await server.agent(customer, { sttModelId: "nova-3" }, { tts: "edge" });
+  const viewer = await editorOf(customer, id, "voice");
+  const { page } = viewer;
+  const stored = async () => {
+    const agent = await server.database.agents.findById(customer.tenant.organization.id, id);
+    assert.ok(agent);
+    return agent;
+  };
+  const section = page.getByRole("region", { name: "Other languages" });
+  const add = section.getByRole("button", { name: "Add a language" });
+  await add.click();
+  await section.getByRole("textbox", { name: "Language" }).fill("en-GB");
+  await page.getByRole("button", { name: "Save" }).click();
+  await section
+    .locator(".wrong")
+    .getByText(/is the same language/)
+    .waitFor();
+  await section.getByRole("textbox", { name: "Language" }).fill("de-DE");
+  await section.getByRole("checkbox", { name: "A voice of its own" }).check();
+  await section
+    .getByRole("combobox", { name: "TTS model" })
+    .selectOption(`${edge} de-DE-KatjaNeural`);
+  await save(page);
+  const { persona, ttsConfig } = await stored();
+  assert.deepEqual(persona.languages, ["de-DE"]);
+  assert.deepEqual(ttsConfig.languageVoices, [
+    { language: "de-DE", providerId: edge, modelId: "de-DE-KatjaNeural", voice: null },
+  ]);
+  assert.deepEqual(await barriers(viewer), []);
+
+  await page.getByRole("link", { name: "Model", exact: true }).click();
+  await page
+    .getByRole("combobox", { name: "STT model" })
+    .selectOption(`${deepgram} flux-general-en`);
+  await page.getByRole("link", { name: "Voice", exact: true }).click();
+  await section.getByText(/Flux \(English\) does not tell which language is spoken/).waitFor();
+  assert.equal(await add.isDisabled(), true);
+  assert.equal(await section.getByRole("textbox", { name: "Language" }).isDisabled(), true);
+  await page.getByRole("button", { name: "Save" }).click();
+  await section.getByText(/these do: deepgram\/nova-3/).waitFor();
+  await section.getByRole("button", { name: "Remove de-DE" }).click();
+  await save(page);
+  assert.deepEqual((await stored()).ttsConfig.languageVoices, []);
+  assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+  await viewer.close();
+});
+
 test("keyterms, pronunciations and the request before the call can be set, are stored and shown again", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);

@@ -23,7 +23,13 @@ const CALL = {
       turn: 1,
       kind: "reply",
       outcome: "played",
-      endOfTurn: { reason: "maxEndpointingDelay", waitedMs: 1_500, waitedFor: "dictating" },
+      endOfTurn: {
+        reason: "maxEndpointingDelay",
+        waitedMs: 1_500,
+        waitedFor: "dictating",
+        language: "de-DE",
+        switchedFrom: "en-US",
+      },
       bargeIns: [
         { action: "pause", reason: "voice", atMs: 400 },
         { action: "resume", reason: "backchannel", atMs: 600 },
@@ -72,6 +78,7 @@ test("a call's page shows why the caller's turn ended, and why the agent stopped
   await page.goto(`${server.url}/console/calls/${callId}`);
   for (const words of [
     "Caller’s turn over: nothing more came after a dictation, 1.5 s",
+    "Language changed from American English to German (Germany)",
     "Paused: a voice",
     "Went on: backchannel",
     "Stopped: the caller spoke",

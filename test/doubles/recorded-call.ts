@@ -31,6 +31,8 @@ export const PLAIN_SETTINGS: ConversationSettings = {
   callEndedByOrganization: "I have to end the call.",
   sensitivity: "medium",
   language: "en",
+  languageTag: "en-US",
+  languages: [],
   backchannels: "ignore",
   backchannelPhrases: [],
   interruptionPhrases: [],
@@ -172,11 +174,11 @@ function describe(effect: ConversationEffect): string {
     case "requestReply": {
       const messages = [...effect.history, ...effect.toolMessages];
       const said = messages.map(({ role, content }) => `${role} "${content}"`).join(", ");
-      return `ask model #${effect.turnId}: ${described(effect.context)}${said}`;
+      return `ask model #${effect.turnId}: ${noted(effect)}${said}`;
     }
     case "startPreemptiveReply": {
       const said = effect.history.map(({ role, content }) => `${role} "${content}"`).join(", ");
-      return `ask early #${effect.turnId}: ${described(effect.context)}${said}`;
+      return `ask early #${effect.turnId}: ${noted(effect)}${said}`;
     }
     case "dropPreemptiveReply":
       return `drop early #${effect.turnId}, ${effect.tokens} tokens`;
@@ -190,6 +192,8 @@ function describe(effect: ConversationEffect): string {
       return `play phrase #${effect.turnId}.${effect.index} "${effect.text}"`;
     case "preparePhrases":
       return `prepare ${effect.texts.map((text) => `"${text}"`).join(", ")}`;
+    case "switchLanguage":
+      return `switch to ${effect.language}`;
     case "play":
       return `play #${effect.turnId}.${effect.index}`;
     case "runTool":
@@ -209,9 +213,11 @@ function describe(effect: ConversationEffect): string {
       return `barge-in: ${action}, ${reason}`;
     }
     case "reportEndOfTurn": {
-      const { reason, waitedMs, waitedFor } = effect.endOfTurn;
+      const { reason, waitedMs, waitedFor, language, switchedFrom } = effect.endOfTurn;
       const why = waitedFor === undefined ? reason : `${reason}, ${waitedFor}`;
-      return `end of turn: ${why} after ${waitedMs} ms`;
+      const spoken = language === undefined ? "" : `, in ${language}`;
+      const before = switchedFrom === undefined ? "" : ` instead of ${switchedFrom}`;
+      return `end of turn: ${why} after ${waitedMs} ms${spoken}${before}`;
     }
     case "reportMuted":
       return effect.isMuted ? "muted" : "unmuted";
@@ -222,8 +228,15 @@ function describe(effect: ConversationEffect): string {
   }
 }
 
-function described(context: readonly string[] = []): string {
-  return context.map((note) => `note "${note}", `).join("");
+function noted({
+  context = [],
+  language,
+}: {
+  readonly context?: readonly string[];
+  readonly language?: string;
+}): string {
+  const notes = context.map((note) => `note "${note}", `).join("");
+  return language === undefined ? notes : `in ${language}, ${notes}`;
 }
 
 function describeMessage(

@@ -8,7 +8,13 @@ import {
 } from "../model/agent-draft.js";
 import { newTool, TOOLS_MAX, type ToolDraft } from "../model/agent-tools.js";
 import { MCP_SERVERS_MAX, type McpServerDraft, NEW_MCP_SERVER } from "../model/mcp-servers.js";
-import { useDocuments, useModels, useProviders, useVendorShares } from "../model/queries.js";
+import {
+  useDocuments,
+  useModels,
+  useProviders,
+  useVendorShares,
+  useVoices,
+} from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
 import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
 import { McpServerForm } from "../parts/forms/mcp-server-form.js";
@@ -34,6 +40,7 @@ interface ModelFieldProps {
   /** Empty: the provider's first. */
   readonly modelId: string;
   readonly onChange: (providerId: string, modelId: string) => void;
+  readonly isDisabled?: boolean;
   readonly wrong: string | undefined;
 }
 
@@ -112,6 +119,193 @@ export function VoiceSection({ draft, onChange, wrongAt }: SectionProps) {
       />
       <PronunciationsField {...{ draft, onChange, wrongAt }} />
     </>
+  );
+}
+
+const LANGUAGES_MAX = 10;
+
+type LanguageVoice = AgentDraft["ttsConfig"]["languageVoices"][number];
+
+/** One of the agent's other languages; without a voice the agent's own speaks it. */
+interface OtherLanguage {
+  readonly language: string;
+  readonly voice?: Omit<LanguageVoice, "language">;
+}
+
+/** The languages that the agent changes to in a call, with a voice for each. */
+function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { persona, ttsConfig } = draft;
+  const models = useModels("stt");
+  const cannot = cannotTellWords(models.data?.items, draft);
+  const items = persona.languages.map((language): OtherLanguage => {
+    const { language: _of, ...voice } =
+      ttsConfig.languageVoices.find((each) => each.language === language) ?? {};
+    return "providerId" in voice ? { language, voice } : { language };
+  });
+  const setItems = (changed: readonly OtherLanguage[]) => {
+    const languages = changed.map(({ language }) => language);
+    const languageVoices = changed.flatMap(({ language, voice }) =>
+      voice === undefined ? [] : [{ language, ...voice }],
+    );
+    onChange({
+      ...draft,
+      persona: { ...persona, languages },
+      ttsConfig: { ...ttsConfig, languageVoices },
+    });
+  };
+  return (
+    <>
+      <p className="soft">
+        The agent changes to one of these when the caller speaks it: its voice, the phrases that it
+        says by itself, and what the LLM is told. A single word or a name changes nothing.
+      </p>
+      {cannot === undefined ? null : <p className="note warn">{cannot}</p>}
+      <OrderedList
+        items={items}
+        onChange={setItems}
+        nameOf={({ language }, index) => language || `language ${index + 1}`}
+        isOrdered={false}
+      >
+        {(item, index, change) => (
+          <LanguageFields
+            {...{ draft, item, change }}
+            isDisabled={cannot !== undefined}
+            wrongLanguage={wrongAt(`persona.languages.${index}`)}
+            wrongVoice={(field) => {
+              const at = ttsConfig.languageVoices.findIndex(
+                ({ language }) => language === item.language,
+              );
+              return wrongAt(`ttsConfig.languageVoices.${at}.${field}`);
+            }}
+          />
+        )}
+      </OrderedList>
+      {wrongAt("persona.languages") === undefined ? null : (
+        <p className="note fault">{wrongAt("persona.languages")}</p>
+      )}
+      <div>
+        <button
+          type="button"
+          className="button"
+          disabled={cannot !== undefined || items.length >= LANGUAGES_MAX}
+          onClick={() => setItems([...items, { language: "" }])}
+        >
+          Add a language
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** Why the agent's STT model cannot have other languages, and which can; undefined where it can, or that is not known. */
+function cannotTellWords(
+  models: NonNullable<ReturnType<typeof useModels>["data"]>["items"] | undefined,
+  { sttProviderId, sttModelId }: AgentDraft,
+): string | undefined {
+  const model = models?.find(
+    ({ providerId, modelId }) =>
+      providerId === sttProviderId && (sttModelId === null || modelId === sttModelId),
+  );
+  if (model === undefined || model.detectsLanguages !== null) return undefined;
+  const can = (models ?? []).filter(({ detectsLanguages }) => detectsLanguages !== null);
+  const names = can.map(({ providerName, label }) => `${providerName} ${label}`);
+  const others =
+    names.length === 0
+      ? "No STT model of your providers can."
+      : `These can, under Model: ${names.join(", ")}.`;
+  return `The STT model ${model.label} does not tell which language is spoken. ${others}`;
+}
+
+interface LanguageFieldsProps {
+  readonly draft: AgentDraft;
+  readonly item: OtherLanguage;
+  readonly change: (item: OtherLanguage) => void;
+  readonly isDisabled: boolean;
+  readonly wrongLanguage: string | undefined;
+  readonly wrongVoice: (
+    field: "language" | "providerId" | "modelId" | "voice",
+  ) => string | undefined;
+}
+
+function LanguageFields(props: LanguageFieldsProps) {
+  const { draft, item, change, isDisabled, wrongLanguage, wrongVoice } = props;
+  const { voice } = item;
+  const own = { providerId: draft.ttsProviderId, modelId: draft.ttsModelId, voice: null };
+  return (
+    <>
+      <TextField
+        label="Language"
+        hint="A tag such as de-DE."
+        placeholder="de-DE"
+        isDisabled={isDisabled}
+        value={item.language}
+        onChange={(language) => change({ ...item, language: language.trim() })}
+        wrong={wrongLanguage ?? wrongVoice("language")}
+      />
+      <CheckField
+        label="A voice of its own"
+        hint="Otherwise the agent’s voice speaks it, as well as its model can."
+        isDisabled={isDisabled}
+        value={voice !== undefined}
+        onChange={(isOn) => {
+          const { language } = item;
+          change(isOn ? { language, voice: own } : { language });
+        }}
+      />
+      {voice === undefined ? null : (
+        <div className="grid2">
+          <ModelField
+            category="tts"
+            label="TTS model"
+            isDisabled={isDisabled}
+            providerId={voice.providerId}
+            modelId={voice.modelId}
+            onChange={(providerId, modelId) => {
+              const isSame = providerId === voice.providerId;
+              const kept = isSame ? voice.voice : null;
+              change({ ...item, voice: { providerId, modelId, voice: kept } });
+            }}
+            wrong={wrongVoice("modelId") ?? wrongVoice("providerId")}
+          />
+          <LanguageVoiceField
+            {...{ voice, isDisabled }}
+            onChange={(chosen) => change({ ...item, voice: { ...voice, voice: chosen } })}
+            wrong={wrongVoice("voice")}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+interface LanguageVoiceFieldProps {
+  readonly voice: Omit<LanguageVoice, "language">;
+  readonly isDisabled: boolean;
+  readonly onChange: (voice: string | null) => void;
+  readonly wrong: string | undefined;
+}
+
+/** Nothing where each model is a voice. */
+function LanguageVoiceField({ voice, onChange, ...field }: LanguageVoiceFieldProps) {
+  const voices = useVoices(voice.providerId);
+  if (voices.data?.chosenBy !== "voice") return null;
+  const listed = voices.data.voices.map(({ voiceId, name, language }) => ({
+    value: voiceId,
+    label: language === null ? name : `${name} (${language})`,
+  }));
+  const chosen = voice.voice ?? "";
+  const unlisted =
+    chosen !== "" && !listed.some(({ value }) => value === chosen)
+      ? [{ value: chosen, label: chosen }]
+      : [];
+  return (
+    <SelectField
+      {...field}
+      label="Voice"
+      value={chosen}
+      options={[{ value: "", label: "The provider’s own voice" }, ...unlisted, ...listed]}
+      onChange={(value) => onChange(value === "" ? null : value)}
+    />
   );
 }
 
@@ -691,6 +885,7 @@ const TAB_OF_PATH = [
   ["persona.stockPhrases", "advanced"],
   ["persona.keyterms", "model"],
   ["persona.pronunciations", "voice"],
+  ["persona.languages", "voice"],
   ["preCall", "channels"],
   ["persona", "prompt"],
   ["tts", "voice"],
@@ -719,7 +914,10 @@ export const AGENT_TABS: readonly [AgentTab, ...AgentTab[]] = [
   {
     id: "voice",
     title: "Voice",
-    sections: [{ id: "voice", title: "Voice (TTS)", Content: VoiceSection }],
+    sections: [
+      { id: "voice", title: "Voice (TTS)", Content: VoiceSection },
+      { id: "languages", title: "Other languages", Content: LanguagesSection },
+    ],
   },
   {
     id: "model",
@@ -947,7 +1145,10 @@ function PhrasesSection({ draft, onChange, wrongAt }: SectionProps) {
 export function PromptSection({ draft, onChange, wrongAt }: SectionProps) {
   const { persona } = draft;
   const words = (
-    field: Exclude<keyof typeof persona, "stockPhrases" | "keyterms" | "pronunciations">,
+    field: Exclude<
+      keyof typeof persona,
+      "stockPhrases" | "keyterms" | "pronunciations" | "languages"
+    >,
   ) => ({
     value: persona[field],
     onChange: (value: string) => onChange({ ...draft, persona: { ...persona, [field]: value } }),

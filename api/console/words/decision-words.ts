@@ -77,7 +77,25 @@ function endOf(endOfTurn: unknown): readonly string[] {
   const waitedFor = textOf(endOfTurn, "waitedFor");
   const open = waitedFor === "" ? "" : ` ${CONTINUATION_WORDS[waitedFor] ?? waitedFor}`;
   const waited = waitWords(Number(endOfTurn["waitedMs"] ?? 0));
-  return [`Caller’s turn over: ${END_OF_TURN_WORDS[reason] ?? reason}${open}, ${waited}`];
+  const end = `Caller’s turn over: ${END_OF_TURN_WORDS[reason] ?? reason}${open}, ${waited}`;
+  return [end, ...languageWords(textOf(endOfTurn, "language"), textOf(endOfTurn, "switchedFrom"))];
+}
+
+function languageWords(language: string, before: string): readonly string[] {
+  if (language === "") return [];
+  if (before === "") return [`Caller spoke ${languageName(language)}`];
+  return [`Language changed from ${languageName(before)} to ${languageName(language)}`];
+}
+
+const languageNames = new Intl.DisplayNames(["en"], { type: "language" });
+
+/** The tag itself where it has no name. */
+function languageName(tag: string): string {
+  try {
+    return languageNames.of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
 }
 
 function isFields(value: unknown): value is Fields {

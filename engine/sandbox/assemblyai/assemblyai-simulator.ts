@@ -13,6 +13,7 @@ import {
 } from "../simulator.js";
 import { SimulatorSockets } from "../simulator-sockets.js";
 import { RawAudio } from "../sound/raw-audio.js";
+import { languageOf } from "../spoken-language.js";
 import { TurnModel } from "../turn-model.js";
 
 export interface AssemblyAiOptions {
@@ -21,6 +22,7 @@ export interface AssemblyAiOptions {
   readonly minTurnSilenceMs: number;
   readonly maxTurnSilenceMs: number;
   readonly confidenceThreshold: number;
+  readonly detectsLanguage: boolean;
 }
 
 const MIN_TURN_SILENCE_MS = 400;
@@ -51,7 +53,10 @@ export function readAssemblyAiOptions(query: URLSearchParams): AssemblyAiOptions
   if (!keyterms.success) {
     return `keyterms_prompt is a JSON list of at most ${KEYTERMS_MAX} texts of at most ${KEYTERM_CHARACTERS_MAX} characters`;
   }
+  const detection = query.get("language_detection") ?? "false";
+  if (detection !== "true" && detection !== "false") return "language_detection is true or false";
   return {
+    detectsLanguage: detection === "true",
     encoding: encoding === "pcm_mulaw" ? "mulaw" : "linear16",
     sampleRateHz,
     minTurnSilenceMs: Number(query.get("min_turn_silence") ?? MIN_TURN_SILENCE_MS),
@@ -210,6 +215,10 @@ export class AssemblyAiStream {
         end_of_turn: isEnd,
         transcript,
         end_of_turn_confidence: this.#confidence,
+        ...(this.#options.detectsLanguage && {
+          language_code: languageOf(words.map(({ text }) => text)),
+          language_confidence: 0.98,
+        }),
         words: words.map((word, n) => ({
           text: word.text,
           start: Math.round(word.startMs),

@@ -68,9 +68,13 @@ export function readStreamOptions(query: URLSearchParams): DeepgramStreamOptions
   if (keyterms.length > 0 && !model.startsWith("nova-3")) {
     return invalid("keyterm is for nova-3 only");
   }
+  const isMultilingual = query.get("language") === "multi";
+  if (query.has("language_hint") && !(isMultilingual && model.startsWith("nova-3"))) {
+    return invalid("language_hint is for nova-3 with language=multi");
+  }
   const timing = readTiming(query);
   if ("status" in timing) return timing;
-  return { ...timing, encoding, model, sampleRateHz, keyterms };
+  return { ...timing, encoding, model, sampleRateHz, keyterms, isMultilingual };
 }
 
 /** All terms together have no more; the sandbox counts a token for each four bytes. */
@@ -88,7 +92,7 @@ export function readKeyterms(query: URLSearchParams): readonly string[] | Refusa
 
 function readTiming(
   query: URLSearchParams,
-): Omit<RecognizerOptions, "sampleRateHz" | "keyterms"> | Refusal {
+): Omit<RecognizerOptions, "sampleRateHz" | "keyterms" | "isMultilingual"> | Refusal {
   for (const name of ["interim_results", "vad_events", "smart_format", "punctuate", "numerals"]) {
     const value = query.get(name);
     if (value !== null && value !== "true" && value !== "false") {

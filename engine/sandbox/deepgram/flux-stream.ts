@@ -4,6 +4,7 @@ import { DelayedEvents } from "../delayed-events.js";
 import { type DeepgramFault, takeFault } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
 import { RawAudio } from "../sound/raw-audio.js";
+import { languageOf } from "../spoken-language.js";
 import { TurnModel } from "../turn-model.js";
 import { type Refusal, readKeyterms } from "./deepgram-handshake.js";
 import { recognized } from "./recognizer.js";
@@ -18,6 +19,7 @@ export interface FluxThresholds {
 export interface FluxOptions extends FluxThresholds {
   readonly encoding: "linear16" | "mulaw";
   readonly sampleRateHz: number;
+  readonly isMultilingual: boolean;
 }
 
 /** The names of version 1 do not exist here. */
@@ -52,7 +54,12 @@ export function readFluxOptions(query: URLSearchParams): FluxOptions | Refusal {
   });
   return typeof thresholds === "string"
     ? invalid(thresholds)
-    : { ...thresholds, encoding, sampleRateHz };
+    : {
+        ...thresholds,
+        encoding,
+        sampleRateHz,
+        isMultilingual: model === "flux-general-multi",
+      };
 }
 
 /** The thresholds by their names in the protocol; or what is wrong with them. */
@@ -105,6 +112,7 @@ export class FluxStream {
   readonly #socket: WebSocket;
   readonly #requestId: string;
   readonly #journalId: number;
+  readonly #isMultilingual: boolean;
   readonly #audio: RawAudio;
   readonly #model: TurnModel;
   readonly #events: DelayedEvents;
@@ -122,6 +130,7 @@ export class FluxStream {
     this.#socket = socket;
     this.#requestId = requestId;
     this.#thresholds = options;
+    this.#isMultilingual = options.isMultilingual;
     this.#journalId = context.journal.nextRequest();
     this.#audio = new RawAudio(options.encoding);
     this.#events = new DelayedEvents(() => {
@@ -267,6 +276,7 @@ export class FluxStream {
           end,
         })),
         end_of_turn_confidence: this.#confidence,
+        ...(this.#isMultilingual && { languages: [languageOf(words.map(({ text }) => text))] }),
         ...more,
       },
       `${event}: ${transcript}`,

@@ -1,4 +1,5 @@
 import type { DeepgramFault } from "../faults.js";
+import { languageOf } from "../spoken-language.js";
 import { type DecodedWord, humanWord, ToneDecoder } from "../telephone/tone-code.js";
 
 export interface RecognizerOptions {
@@ -11,6 +12,8 @@ export interface RecognizerOptions {
   /** `punctuate` or `smart_format`: otherwise words are in lower case and without punctuation. */
   readonly hasMarks: boolean;
   readonly keyterms: readonly string[];
+  /** `language=multi`: results name the languages of their words. */
+  readonly isMultilingual: boolean;
 }
 
 /** Deepgram's three messages during a stream; times are seconds of audio. */
@@ -40,6 +43,8 @@ export interface ResultMessage {
       readonly transcript: string;
       readonly confidence: number;
       readonly words: readonly UnmarkedWord[];
+      /** The language of most words first. */
+      readonly languages?: readonly string[];
     }[];
   };
 }
@@ -49,6 +54,7 @@ interface UnmarkedWord {
   readonly start: number;
   readonly end: number;
   readonly confidence: number;
+  readonly language?: string;
 }
 
 export interface RecognizedWord extends UnmarkedWord {
@@ -252,11 +258,16 @@ export class Recognizer {
       !isFinal && this.#host.takeFault("missingFlags") !== undefined
         ? {}
         : { is_final: isFinal, speech_final: isSpeechFinal, from_finalize: isFromFinalize };
-    const { hasMarks } = this.#options;
+    const { hasMarks, isMultilingual } = this.#options;
+    const language = isMultilingual ? languageOf(words.map(({ text }) => text)) : undefined;
     const alternative = {
       transcript: words.map((word) => (hasMarks ? word.text : plainWord(word))).join(" "),
       confidence: words.length === 0 ? 0 : CONFIDENCE,
-      words: words.map((word) => (hasMarks ? recognized(word) : unmarked(word))),
+      words: words.map((word) => ({
+        ...(hasMarks ? recognized(word) : unmarked(word)),
+        ...(language !== undefined && { language }),
+      })),
+      ...(language !== undefined && words.length > 0 && { languages: [language] }),
     };
     this.#host.emit({
       type: "Results",

@@ -313,7 +313,11 @@ export function replyTo(messages: readonly ChatMessage[]): string {
       last,
       system.map(({ content }) => content),
     ) ??
-    quote(last, said.length)
+    quote(
+      last,
+      said.length,
+      system.map(({ content }) => content),
+    )
   );
 }
 
@@ -412,8 +416,15 @@ function aboutEarlier(text: string, said: readonly string[]): string | undefined
   return `Before this you said: ${quoted(before)}. That is what the sandbox remembers.`;
 }
 
-function quote(text: string, turn: number): string {
-  return `You said: ${quoted(text)}. This is the sandbox, and it was message number ${turn}. What else would you like to try?`;
+function quote(text: string, turn: number, prompts: readonly string[]): string {
+  const language = prompts
+    .map((prompt) => /^The caller speaks .*: answer in (\w+)/m.exec(prompt)?.[1])
+    .findLast((named) => named !== undefined);
+  const said = quoted(text);
+  if (language === "German") return `Sie sagten: ${said}. Das war Nachricht ${turn}.`;
+  if (language === "Spanish") return `Dijo usted: ${said}. Era el mensaje ${turn}.`;
+  if (language === "French") return `Vous avez dit : ${said}. C'était le message ${turn}.`;
+  return `You said: ${said}. This is the sandbox, and it was message number ${turn}. What else would you like to try?`;
 }
 
 /** The part of a system message about what the other messages no longer contain. */

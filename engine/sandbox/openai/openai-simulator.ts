@@ -7,6 +7,7 @@ import {
   type RecognizedRecording,
   recognizeRecording,
 } from "../sound/recording.js";
+import { languageOf } from "../spoken-language.js";
 import { badRequest, notFound, refusalOf, refusalOfLookup, refuse } from "./api-error.js";
 import type { ApiRequest } from "./api-request.js";
 import { answerChatCompletion } from "./chat-completions.js";
@@ -53,7 +54,7 @@ const TranscriptionForm = v.object({
   file: v.instance(File),
   model: v.pipe(v.string(), v.minLength(1)),
   response_format: v.optional(v.picklist(["json", "text", "verbose_json"]), "json"),
-  language: v.optional(v.string(), "en"),
+  language: v.optional(v.string()),
 });
 type TranscriptionForm = v.InferOutput<typeof TranscriptionForm>;
 
@@ -90,6 +91,13 @@ export async function answerTranscription(request: ApiRequest): Promise<void> {
   }
 }
 
+const languageNames = new Intl.DisplayNames(["en"], { type: "language" });
+
+/** A detected language has its English name, not a code. */
+function detectedName(words: readonly string[]): string | undefined {
+  return languageNames.of(languageOf(words))?.toLowerCase();
+}
+
 function transcriptOf(
   { response_format, language }: TranscriptionForm,
   { text, words, durationSec }: RecognizedRecording,
@@ -105,7 +113,15 @@ function transcriptOf(
   const segment = { id: 0, seek: 0, start: 0, end: durationSec, text, tokens: [] };
   const scores = { temperature: 0, avg_logprob: -0.1, compression_ratio: 1, no_speech_prob: 0 };
   const segments = text === "" ? [] : [{ ...segment, ...scores }];
-  return { task: "transcribe", language, duration: durationSec, text, segments, words: placed };
+  const spoken = language ?? detectedName(words.map((word) => word.text));
+  return {
+    task: "transcribe",
+    language: spoken,
+    duration: durationSec,
+    text,
+    segments,
+    words: placed,
+  };
 }
 
 /** The API of OpenAI without its speech, and that of Groq, which has the same form. */

@@ -1,6 +1,7 @@
 import type {
   AgentRecord,
   Category,
+  LanguageVoice,
   PlanRecord,
   ProviderRecord,
 } from "../../../storage/records.js";
@@ -10,6 +11,7 @@ import { CATEGORIES } from "../../vendors/vendor.js";
 import { vendorOf } from "../../vendors/vendors.js";
 import { type FallbackSlot, fallbackSlots } from "./agent-fallbacks.js";
 import type { AgentVendorChoice } from "./agent-input.js";
+import { languageFaults, languageVoiceSlots } from "./agent-languages.js";
 
 /**
  * All rules about which providers and models an agent may use are in this file. Creating, updating, reading and calling
@@ -89,6 +91,22 @@ export function usableFallbacks(
   });
 }
 
+/** The agent's voices for other languages that it may use now. */
+export function usableLanguageVoices(
+  { orgId, ttsConfig: { languageVoices } }: AgentRecord,
+  plan: PlanRecord,
+  providersById: ProvidersById,
+): readonly (LanguageVoice & UsableVendor)[] {
+  const slots = languageVoiceSlots(languageVoices);
+  return languageVoices.flatMap((voice, index) => {
+    const slot = slots[index];
+    const provider = visibleProvider(orgId, providersById.get(voice.providerId));
+    if (slot === undefined || provider?.active !== true) return [];
+    const isUsable = slotFault(slot, provider) === undefined && isSlotInPlan(plan, slot, provider);
+    return isUsable ? [{ ...voice, provider }] : [];
+  });
+}
+
 /** Returns why the request or the plan forbids this choice of providers; both lists are empty if it is allowed. */
 export function accessFaults(
   orgId: string,
@@ -106,6 +124,9 @@ export function accessFaults(
       gated.push({ path: slot.modelPath, message: outsidePlan(plan, slot, provider) });
     }
   }
+  const stt = visibleProvider(orgId, providersById.get(choice.sttProviderId));
+  const modelId = choice.sttModelId ?? (stt === undefined ? "" : sttModelId(plan, stt));
+  refused.push(...languageFaults(choice, stt, modelId));
   return { refused, gated };
 }
 
@@ -222,9 +243,12 @@ function slotOf(agent: AgentVendorChoice, category: Category): Slot {
   return slot;
 }
 
-/** The agent's fallbacks and the LLM of its analysis. */
-function allFallbacksOf({ fallbacks, analysis }: AgentVendorChoice): readonly Slot[] {
-  const slots = CATEGORIES.flatMap((category) => fallbackSlots(fallbacks, category));
+/** The agent's fallbacks, its voices for other languages, and the LLM of its analysis. */
+function allFallbacksOf({ fallbacks, analysis, ttsConfig }: AgentVendorChoice): readonly Slot[] {
+  const slots = [
+    ...CATEGORIES.flatMap((category) => fallbackSlots(fallbacks, category)),
+    ...languageVoiceSlots(ttsConfig.languageVoices),
+  ];
   const analyst = analysisSlot(analysis);
   return analyst === undefined ? slots : [...slots, analyst];
 }

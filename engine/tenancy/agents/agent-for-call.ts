@@ -13,6 +13,7 @@ import {
   type ProvidersById,
   type UsableVendor,
   usableFallbacks,
+  usableLanguageVoices,
 } from "./agent-access.js";
 
 /** The agent and providers that a call needs; credentials are still sealed. */
@@ -25,6 +26,14 @@ export interface AgentForCall {
   readonly sttModelId: string;
   /** The usable fallbacks after the chosen provider, in the agent's order. */
   readonly fallbacks: FallbacksForCall;
+  /** The voices for other languages that the agent may use now. */
+  readonly languageVoices: readonly LanguageVoiceForCall[];
+}
+
+export interface LanguageVoiceForCall extends UsableVendor {
+  readonly language: string;
+  /** null: the provider's own. */
+  readonly voice: string | null;
 }
 
 export interface FallbacksForCall {
@@ -111,6 +120,7 @@ export function agentForCall(
     stt: stt.provider,
     sttModelId: stt.modelId,
     fallbacks,
+    languageVoices: usableLanguageVoices(chosen.agent, plan, providersById),
   };
 }
 

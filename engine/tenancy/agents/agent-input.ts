@@ -62,7 +62,7 @@ export type AgentReferences = Pick<
 
 /** The fields that decide whether an agent may use its vendors. */
 export type AgentVendorChoice = AgentReferences &
-  Pick<AgentRecord, "sttModelId" | "fallbacks" | "analysis">;
+  Pick<AgentRecord, "sttModelId" | "fallbacks" | "analysis" | "persona" | "ttsConfig">;
 
 /** The fields of a new agent; fields that are left out get the contract's defaults. */
 export interface AgentInput
@@ -89,9 +89,10 @@ const DEFAULT_PERSONA: Persona = {
   stockPhrases: {},
   keyterms: [],
   pronunciations: [],
+  languages: [],
 };
 const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
-const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1, voice: null };
+const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1, voice: null, languageVoices: [] };
 const DEFAULT_THRESHOLDS: AgentThresholds = {
   silenceTimeoutMs: 700,
   maxCallDurationSec: 1_800,

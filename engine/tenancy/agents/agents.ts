@@ -31,6 +31,7 @@ import {
   newAgent,
   patchedAgent,
 } from "./agent-input.js";
+import { sameLanguages } from "./agent-languages.js";
 import { requirePublicMcpServers, sealedMcpServers } from "./agent-mcp.js";
 import { requirePublicPreCall, sealedPreCall } from "./agent-pre-call.js";
 import { requirePublicTools, requireTransferTarget, sealedTools } from "./agent-tools.js";
@@ -303,7 +304,8 @@ function sameVendors(a: AgentVendorChoice, b: AgentVendorChoice): boolean {
     a.sttModelId === b.sttModelId &&
     isDeepStrictEqual(a.fallbacks, b.fallbacks) &&
     a.analysis?.llmProviderId === b.analysis?.llmProviderId &&
-    a.analysis?.llmModelId === b.analysis?.llmModelId
+    a.analysis?.llmModelId === b.analysis?.llmModelId &&
+    sameLanguages(a, b)
   );
 }
 

@@ -1,7 +1,12 @@
 import type { Database } from "../../../storage/database.js";
 import type { Category, PlanRecord, ProviderRecord } from "../../../storage/records.js";
 import type { Clock } from "../../time/clock.js";
-import { byModelStage, catalogRow } from "../../vendors/model-catalog.js";
+import {
+  byModelStage,
+  catalogRow,
+  type DetectedLanguages,
+  detectedLanguages,
+} from "../../vendors/model-catalog.js";
 import { isModelAllowed, modelString, providerModelNotice } from "../agents/agent-access.js";
 import { STANDARD_PLANS } from "../seeding/standard-plans.js";
 import type { Tenant } from "../tenant.js";
@@ -27,6 +32,8 @@ export interface FoundModel {
   readonly requiredPlan: string | null;
   /** Whether an STT model takes key terms; null if unknown. */
   readonly takesKeyterms: boolean | null;
+  /** The languages that an STT model tells apart within a call; null where it cannot, or that is not known. */
+  readonly detectsLanguages: DetectedLanguages | null;
 }
 
 export interface ModelPage {
@@ -122,6 +129,10 @@ function modelsOf(
       requiredPlan: allowed ? null : (smallest?.slug ?? null),
       takesKeyterms:
         catalogRow(provider.providerKey, provider.category, modelId)?.takesKeyterms ?? null,
+      detectsLanguages:
+        provider.category === "stt"
+          ? (detectedLanguages(provider.providerKey, modelId) ?? null)
+          : null,
     };
   });
 }

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import type { VendorFault } from "../contracts.js";
-import { offeredModels } from "../model-catalog.js";
+import { detectedLanguages, offeredModels } from "../model-catalog.js";
 import { numberFrom, WEB_SOCKET_PROTOCOLS, wholeNumber } from "../setting-fields.js";
+import { languageField, spokenLanguage } from "../spoken-language.js";
 import type { MessageReader, RecognizerDialect, SttMessage } from "../stt-stream/stt-dialect.js";
 import { SocketRecognizer } from "../stt-stream/stt-stream.js";
 import { BASE_URL, setting, type Vendor } from "../vendor.js";
@@ -16,6 +17,9 @@ const turnSchema = v.object({
   turn_order: v.number(),
   end_of_turn: v.boolean(),
   transcript: v.string(),
+  // A session with language detection has both, about the turn so far.
+  language_code: v.fallback(v.nullish(v.string()), undefined),
+  language_confidence: v.fallback(v.nullish(v.number()), undefined),
   words: v.optional(
     v.array(v.object({ text: v.string(), start: v.number(), end: v.number() })),
     [],
@@ -79,7 +83,8 @@ export class AssemblyAiReader implements MessageReader {
   #readTurn(message: unknown): readonly SttMessage[] | undefined {
     const parsed = v.safeParse(turnSchema, message);
     if (!parsed.success) return undefined;
-    const { turn_order, end_of_turn, transcript, words } = parsed.output;
+    const { turn_order, end_of_turn, transcript, words, language_code, language_confidence } =
+      parsed.output;
     // The end may be reported a second time, with the text formatted.
     if (turn_order <= this.#endedOrder) return [];
     // The transcript of an open turn lacks its interim words.
@@ -96,7 +101,8 @@ export class AssemblyAiReader implements MessageReader {
     this.#startSec = (words[0]?.start ?? 0) / 1_000;
     this.#endSec = (words.at(-1)?.end ?? 0) / 1_000;
     const lastWordEndSec = words.length === 0 ? undefined : this.#endSec;
-    const said = { kind: "words", text, speechFinal: false, lastWordEndSec } as const;
+    const told = languageField(spokenLanguage(language_code, language_confidence));
+    const said = { kind: "words", text, speechFinal: false, lastWordEndSec, ...told } as const;
     if (!end_of_turn) return [...messages, { ...said, isFinal: false }];
     this.#endedOrder = turn_order;
     this.#text = "";
@@ -190,7 +196,7 @@ export function assemblyAiDialect(
       keepAlive: undefined,
       endMark: JSON.stringify({ type: "Terminate" }),
     },
-    target: ({ modelId, format, keyterms = [] }) => {
+    target: ({ modelId, format, keyterms = [], otherLanguages = [] }) => {
       const query = new URLSearchParams({
         sample_rate: String(format.sampleRateHz),
         encoding: format.encoding === "mulaw" ? "pcm_mulaw" : "pcm_s16le",
@@ -203,6 +209,8 @@ export function assemblyAiDialect(
       ] as const) {
         if (value !== undefined) query.set(name, String(value));
       }
+      const canDetect = detectedLanguages(VENDOR, modelId) !== undefined;
+      if (otherLanguages.length > 0 && canDetect) query.set("language_detection", "true");
       const terms = keyterms
         .filter(({ length }) => length <= KEYTERM_CHARACTERS_MAX)
         .slice(0, KEYTERMS_MAX);

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import type { InputFormat } from "../../audio/audio-format.js";
-import type { VendorFault } from "../contracts.js";
+import type { ListenOptions, VendorFault } from "../contracts.js";
 import { WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
+import { primaryLanguage } from "../spoken-language.js";
 import type { SocketAccess } from "../transport/socket-vendor.js";
 import type { RefusedUpgrade } from "../transport/web-socket.js";
 import { faultOfStatus, headerOf, type RefusalDetail } from "../vendor-fault.js";
@@ -50,6 +51,16 @@ export function deepgramRefusal(answer: RefusedUpgrade): RefusalDetail {
     code: body?.err_code,
     message: headerOf(answer.headers, "dg-error") ?? body?.err_msg,
   };
+}
+
+/** The languages that the caller may speak; the vendor takes the first part of a tag for all of a language. */
+export function appendLanguageHints(
+  query: URLSearchParams,
+  { language, otherLanguages = [] }: Pick<ListenOptions, "language" | "otherLanguages">,
+): void {
+  for (const tag of [language, ...otherLanguages]) {
+    query.append("language_hint", primaryLanguage(tag));
+  }
 }
 
 /** A stream with more stops transcribing, without an error. */

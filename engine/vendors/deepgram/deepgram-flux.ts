@@ -1,12 +1,14 @@
 import * as v from "valibot";
-import type { SpeechToText } from "../contracts.js";
+import type { SpeechToText, SpokenLanguage } from "../contracts.js";
 import { numberFrom, wholeNumber } from "../setting-fields.js";
+import { languageField, spokenLanguage } from "../spoken-language.js";
 import type { MessageReader, RecognizerDialect, SttMessage } from "../stt-stream/stt-dialect.js";
 import { SocketRecognizer } from "../stt-stream/stt-stream.js";
 import { tryParse } from "../vendor-json.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
 import {
   appendKeyterms,
+  appendLanguageHints,
   deepgramAccess,
   deepgramEncoding,
   deepgramRefusal,
@@ -56,7 +58,7 @@ export function fluxDialect(settings: FluxSettings): RecognizerDialect {
       keepAlive: undefined,
       endMark: JSON.stringify({ type: "CloseStream" }),
     },
-    target: ({ modelId, language, format, eagerTurns, keyterms }) => {
+    target: ({ modelId, format, eagerTurns, keyterms, ...languages }) => {
       const eagerOfAgent = eagerTurns === true ? EAGER_EOT_THRESHOLD : undefined;
       const query = new URLSearchParams({ model: modelId, encoding: deepgramEncoding(format) });
       query.set("sample_rate", String(format.sampleRateHz));
@@ -67,7 +69,7 @@ export function fluxDialect(settings: FluxSettings): RecognizerDialect {
       ] as const) {
         if (value !== undefined) query.set(name, String(value));
       }
-      if (modelId.includes("multi")) query.set("language_hint", language.split("-", 1)[0] ?? "");
+      if (modelId.includes("multi")) appendLanguageHints(query, languages);
       appendKeyterms(query, keyterms);
       return `/v2/listen?${query.toString()}`;
     },
@@ -85,6 +87,8 @@ const turnSchema = v.object({
   audio_window_end: v.number(),
   transcript: v.string(),
   words: v.optional(v.array(v.object({ end: v.optional(v.number()) })), []),
+  // Only of the multilingual model, the language of most words first.
+  languages: v.fallback(v.optional(v.array(v.string()), []), []),
 });
 const wordsSchema = v.fallback(v.optional(v.string()), undefined);
 const errorSchema = v.object({ code: wordsSchema, description: wordsSchema });
@@ -92,6 +96,7 @@ const errorSchema = v.object({ code: wordsSchema, description: wordsSchema });
 /** Keeps the open turn of one socket, so that no word of it is lost when the socket breaks. */
 class FluxReader implements MessageReader {
   #text = "";
+  #language: SpokenLanguage | undefined;
   #turnStartSec = 0;
   #heardSec = 0;
 
@@ -114,7 +119,7 @@ class FluxReader implements MessageReader {
     const words = { kind: "words", text, isFinal: true, speechFinal: false } as const;
     return [
       { kind: "settled", sec },
-      { ...words, lastWordEndSec: sec },
+      { ...words, lastWordEndSec: sec, ...languageField(this.#language) },
     ];
   }
 
@@ -123,10 +128,13 @@ class FluxReader implements MessageReader {
     if (!parsed.success) return undefined;
     const { event, transcript, words, audio_window_start, audio_window_end } = parsed.output;
     const text = transcript.trim();
+    const language = spokenLanguage(parsed.output.languages[0]);
     this.#text = text;
+    this.#language = language;
     this.#turnStartSec = audio_window_start;
     this.#heardSec = words.at(-1)?.end ?? audio_window_end;
-    const base = { kind: "words", text, speechFinal: false } as const;
+    const told = languageField(language);
+    const base = { kind: "words", text, speechFinal: false, ...told } as const;
     const wordsMessage: SttMessage = { ...base, isFinal: false, lastWordEndSec: words.at(-1)?.end };
     switch (event) {
       case "StartOfTurn":

@@ -1,6 +1,8 @@
 import * as v from "valibot";
-import type { SpeechToText } from "../contracts.js";
+import type { ListenOptions, SpeechToText, SpokenLanguage } from "../contracts.js";
+import { detectedLanguages } from "../model-catalog.js";
 import { wholeNumber } from "../setting-fields.js";
+import { languageField, mostSpoken } from "../spoken-language.js";
 import type { MessageReader, RecognizerDialect, SttMessage } from "../stt-stream/stt-dialect.js";
 import { SocketRecognizer } from "../stt-stream/stt-stream.js";
 import type { RefusalDetail } from "../vendor-fault.js";
@@ -8,6 +10,7 @@ import { tryParse } from "../vendor-json.js";
 import { parseSettings, type VendorContext, type VendorSettings } from "../vendor-settings.js";
 import {
   appendKeyterms,
+  appendLanguageHints,
   deepgramAccess,
   deepgramEncoding,
   deepgramRefusal,
@@ -23,6 +26,8 @@ export type NovaMessage =
       readonly isFinal: boolean;
       readonly speechFinal: boolean;
       readonly words: readonly NovaWord[];
+      /** The language of most words; omitted where the vendor assigns none. */
+      readonly language?: SpokenLanguage;
       /** Where the first word begins. */
       readonly startSec: number;
       readonly lastWordEndSec: number | undefined;
@@ -51,6 +56,7 @@ const resultsSchema = v.object({
     alternatives: v.array(
       v.object({
         transcript: v.string(),
+        languages: v.fallback(v.optional(v.array(v.string()), []), []),
         words: v.optional(
           v.array(
             v.object({
@@ -58,6 +64,7 @@ const resultsSchema = v.object({
               punctuated_word: v.optional(v.string()),
               start: v.optional(v.number()),
               end: v.number(),
+              language: v.fallback(v.optional(v.string()), undefined),
             }),
           ),
           [],
@@ -119,6 +126,9 @@ function parseResults(message: unknown): NovaMessage | undefined {
     isFinal: is_final || speech_final,
     speechFinal: speech_final,
     words,
+    ...languageField(
+      mostSpoken(recognized.map((each) => each.language)) ?? mostSpoken(best?.languages),
+    ),
     startSec: recognized[0]?.start ?? start,
     lastWordEndSec,
     settledSec: lastWordEndSec ?? start + duration,
@@ -165,7 +175,7 @@ export function novaDialect(utteranceEndMs = UTTERANCE_END_MS): RecognizerDialec
     target: (options) => {
       const query = new URLSearchParams({
         model: options.modelId,
-        language: options.language,
+        language: isMultilingual(options) ? "multi" : options.language,
         encoding: deepgramEncoding(options.format),
         sample_rate: String(options.format.sampleRateHz),
         channels: "1",
@@ -176,8 +186,11 @@ export function novaDialect(utteranceEndMs = UTTERANCE_END_MS): RecognizerDialec
         utterance_end_ms: String(utteranceEndMs),
         vad_events: "true",
       });
-      // Other models refuse it.
-      if (options.modelId.startsWith("nova-3")) appendKeyterms(query, options.keyterms);
+      // Other models refuse keyterms and hints.
+      if (options.modelId.startsWith("nova-3")) {
+        appendKeyterms(query, options.keyterms);
+        if (isMultilingual(options)) appendLanguageHints(query, options);
+      }
       return `/v1/listen?${query.toString()}`;
     },
     newReader: () => new NovaReader(),
@@ -185,6 +198,11 @@ export function novaDialect(utteranceEndMs = UTTERANCE_END_MS): RecognizerDialec
     refusalDetail: deepgramRefusal,
     refusalFault: deepgramRefusalFault,
   };
+}
+
+/** One language is transcribed better by its own model. */
+function isMultilingual({ modelId, otherLanguages = [] }: ListenOptions): boolean {
+  return otherLanguages.length > 0 && detectedLanguages(VENDOR, modelId) !== undefined;
 }
 
 export function deepgramCloseFault(code: number) {
@@ -222,21 +240,22 @@ class NovaReader implements MessageReader {
     if (guess === undefined || guess.startSec >= heldFromSec) return [];
     const isNewestHeld = heldFromSec <= guess.settledSec;
     const { text, sec } = isNewestHeld ? withoutNewest(guess) : wholeOf(guess);
+    const { language } = guess;
     const words = { kind: "words", text, isFinal: true, speechFinal: false } as const;
     return [
       { kind: "settled", sec },
-      { ...words, lastWordEndSec: sec },
+      { ...words, lastWordEndSec: sec, ...languageField(language) },
     ];
   }
 
   #readResults(message: Results): readonly SttMessage[] {
-    const { text, isFinal, speechFinal, lastWordEndSec, settledSec } = message;
+    const { text, isFinal, speechFinal, lastWordEndSec, settledSec, language } = message;
     this.#guess = isFinal || text === "" ? undefined : message;
     const settled: SttMessage[] = isFinal ? [{ kind: "settled", sec: settledSec }] : [];
     // A continuing silence changes nothing; the end of one may end a turn.
     if (text === "" && !isFinal) return [{ kind: "wordless" }];
     const words = { kind: "words", text, isFinal, speechFinal } as const;
-    return [...settled, { ...words, lastWordEndSec }];
+    return [...settled, { ...words, lastWordEndSec, ...languageField(language) }];
   }
 }
 

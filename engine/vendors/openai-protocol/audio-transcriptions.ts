@@ -13,9 +13,12 @@ import {
   type SpeechListener,
   type SpeechStream,
   type SpeechToText,
+  type SpokenLanguage,
   VendorError,
 } from "../contracts.js";
+import { detectedLanguages } from "../model-catalog.js";
 import { wholeNumber } from "../setting-fields.js";
+import { languageField, primaryLanguage, spokenLanguage } from "../spoken-language.js";
 import { AudioRing } from "../stt-stream/audio-feed.js";
 import type { StreamLimits } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
@@ -34,12 +37,17 @@ const PCM_CODE = 1;
 const MULAW_CODE = 7;
 
 /** The multipart body of `POST /audio/transcriptions`, and its header. */
-export function transcriptionRequest(audio: Uint8Array, options: ListenOptions) {
+export function transcriptionRequest(
+  audio: Uint8Array,
+  options: ListenOptions,
+  detectsLanguage = false,
+) {
   const fields = {
     model: options.modelId,
-    // ISO 639-1, as the protocol requires.
-    language: options.language.split("-", 1)[0] ?? "",
-    response_format: "json",
+    // Only the verbose answer names a detected language; a given one is ISO 639-1, as the protocol requires.
+    ...(detectsLanguage
+      ? { response_format: "verbose_json" }
+      : { language: primaryLanguage(options.language), response_format: "json" }),
   };
   const parts = Object.entries(fields).map(
     ([name, value]) =>
@@ -212,13 +220,18 @@ interface Utterance {
   readonly isWhole: boolean;
 }
 
+interface Transcribed {
+  readonly text: string;
+  readonly language?: SpokenLanguage | undefined;
+}
+
 export interface TranscriptionStreamParts {
   readonly vendor: string;
   readonly clock: Clock;
   readonly options: ListenOptions;
   readonly silenceMs: number;
   readonly listener: SpeechListener;
-  readonly transcribe: (audio: Uint8Array, signal: AbortSignal) => Promise<string>;
+  readonly transcribe: (audio: Uint8Array, signal: AbortSignal) => Promise<Transcribed>;
 }
 
 /** One call's STT with a vendor that transcribes recordings: one utterance after the other, in order. */
@@ -305,12 +318,12 @@ export class TranscriptionStream implements SpeechStream {
       return;
     }
     this.#parts.transcribe(utterance.audio, this.#ending.signal).then(
-      (text) => this.#emit(utterance, text),
+      (transcribed) => this.#emit(utterance, transcribed),
       (cause: unknown) => this.#retry(cause),
     );
   }
 
-  #emit({ endMs, isWhole }: Utterance, text: string): void {
+  #emit({ endMs, isWhole }: Utterance, { text, language }: Transcribed): void {
     if (this.#isClosed) return;
     const { listener, clock } = this.#parts;
     this.#tries = 0;
@@ -320,7 +333,8 @@ export class TranscriptionStream implements SpeechStream {
     }
     this.#waiting.shift();
     const lastWordEndMs = text === "" ? undefined : Math.round(endMs);
-    listener.onTranscript({ text, isFinal: true, speechFinal: isWhole, lastWordEndMs });
+    const words = { text, isFinal: true, speechFinal: isWhole, lastWordEndMs };
+    listener.onTranscript({ ...words, ...languageField(language) });
     this.#requestNext();
   }
 
@@ -368,7 +382,25 @@ export const TRANSCRIPTION_FIELDS = {
   silenceMs: v.optional(wholeNumber(SILENCE_MIN_MS, SILENCE_MAX_MS), SILENCE_MS),
 };
 
-const answerSchema = v.object({ text: v.string() });
+const answerSchema = v.object({
+  text: v.string(),
+  /** A verbose answer has it: as a code, or by its English name, as OpenAI does. */
+  language: v.fallback(v.nullish(v.string()), undefined),
+});
+
+const LANGUAGE_CODE_CHARS_MAX = 3;
+const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
+
+/** Named by its code, or by its English name where it is one of these; undefined for another name. */
+function namedLanguage(
+  name: string | null | undefined,
+  tags: readonly string[],
+): SpokenLanguage | undefined {
+  const wanted = name?.trim().toLowerCase() ?? "";
+  if (wanted.length <= LANGUAGE_CODE_CHARS_MAX) return spokenLanguage(wanted);
+  const codes = tags.map(primaryLanguage).filter((code) => /^[a-z]{2,8}$/.test(code));
+  return spokenLanguage(codes.find((code) => languageNames.of(code)?.toLowerCase() === wanted));
+}
 
 export interface TranscriptionDialect {
   readonly vendor: string;
@@ -421,9 +453,11 @@ export class AudioTranscriptions implements SpeechToText {
     audio: Uint8Array,
     options: ListenOptions,
     signal: AbortSignal,
-  ): Promise<string> {
-    const { body, contentType } = transcriptionRequest(audio, options);
+  ): Promise<Transcribed> {
     const { name } = this.#vendor;
+    const { language, otherLanguages = [], modelId } = options;
+    const detects = otherLanguages.length > 0 && detectedLanguages(name, modelId) !== undefined;
+    const { body, contentType } = transcriptionRequest(audio, options, detects);
     const chunks: Buffer[] = [];
     await this.#vendor.post(
       {
@@ -439,6 +473,9 @@ export class AudioTranscriptions implements SpeechToText {
       },
       signal,
     );
-    return parseAnswer(name, answerSchema, Buffer.concat(chunks).toString()).text.trim();
+    const answer = parseAnswer(name, answerSchema, Buffer.concat(chunks).toString());
+    const text = answer.text.trim();
+    if (!detects) return { text };
+    return { text, language: namedLanguage(answer.language, [language, ...otherLanguages]) };
   }
 }

@@ -1,4 +1,4 @@
-import type { ListenOptions, TurnMark, VendorFault } from "../contracts.js";
+import type { ListenOptions, SpokenLanguage, TurnMark, VendorFault } from "../contracts.js";
 import type { SocketDialect } from "../transport/socket-vendor.js";
 import type { RefusalDetail } from "../vendor-fault.js";
 
@@ -29,6 +29,7 @@ export type SttMessage =
       readonly isFinal: boolean;
       readonly speechFinal: boolean;
       readonly lastWordEndSec: number | undefined;
+      readonly language?: SpokenLanguage | undefined;
     }
   /** The vendor has finished the audio before this: it need not be sent again. */
   | { readonly kind: "settled"; readonly sec: number }

@@ -9,6 +9,7 @@ import {
   VendorError,
   type VendorFault,
 } from "../contracts.js";
+import { languageField } from "../spoken-language.js";
 import { openVendorSocket, type SocketAccess } from "../transport/socket-vendor.js";
 import type { VendorSocket } from "../transport/web-socket.js";
 import { type RefusalDetail, reasonOf, safeText, vendorTextOf } from "../vendor-fault.js";
@@ -391,11 +392,17 @@ export class RecognizerStream implements SpeechStream {
     const { listener, dialect } = this.#parts;
     switch (message.kind) {
       case "words": {
-        const { text, isFinal, speechFinal, lastWordEndSec: endSec } = message;
+        const { text, isFinal, speechFinal, lastWordEndSec: endSec, language } = message;
         // Without words it is no end of speech: some vendors report this in the middle of speech.
         if (speechFinal && text !== "") this.#feed.speechEnded();
         const lastWordEndMs = endSec === undefined ? undefined : this.#feed.streamMs(endSec);
-        const words = { text, isFinal, speechFinal, lastWordEndMs };
+        const words = {
+          text,
+          isFinal,
+          speechFinal,
+          lastWordEndMs,
+          ...languageField(language),
+        };
         const { hasTurnDetection, turnSilenceMaxMs } = dialect;
         const limit = turnSilenceMaxMs === undefined ? {} : { turnSilenceMaxMs };
         listener.onTranscript(hasTurnDetection ? { ...words, hasTurnDetection, ...limit } : words);

@@ -39,6 +39,16 @@ test("a turn's decisions are told in order, each once", () => {
   ]);
 });
 
+test("the language of a turn is named, and a change of it", () => {
+  const wordsOf = (fields: object) =>
+    decisionsOf({ endOfTurn: { reason: "vendor", waitedMs: 0, ...fields } }).slice(1);
+  assert.deepEqual(wordsOf({ language: "de-DE" }), ["Caller spoke German (Germany)"]);
+  assert.deepEqual(wordsOf({ language: "de", switchedFrom: "en-US" }), [
+    "Language changed from American English to German",
+  ]);
+  assert.deepEqual(wordsOf({ language: "no tag" }), ["Caller spoke no tag"]);
+});
+
 test("a reason that the console does not know stands for itself, and a record without decisions tells none", () => {
   const record = {
     endOfTurn: { reason: "later", waitedMs: 0, waitedFor: "laughing" },

@@ -32,7 +32,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
     _id: idIn(created.body),
     orgId: tenancy.orgId,
     llmConfig: { temperature: 0.4, maxTokens: 200 },
-    ttsConfig: { speed: 1, voice: null },
+    ttsConfig: { speed: 1, voice: null, languageVoices: [] },
     sttModelId: null,
     fallbacks: { llm: [], tts: [], stt: [], hedging: false },
     thresholds: {
@@ -428,6 +428,65 @@ test("a provider or model that does not exist or fit is named", async () => {
     assert.equal(answer.status, 400, answer.text);
     assert.ok(answer.text.includes(path), answer.text);
   }
+});
+
+test("languages that the STT cannot tell, or that are no languages, and voices for others are named", async () => {
+  const { client } = platform;
+  const { byKey } = tenancy;
+  const { ttsProviderId, ttsModelId, llmProviderId } = draft;
+  const voice = { language: "de-DE", providerId: ttsProviderId, modelId: ttsModelId };
+  const de = ["de-DE"];
+  const many = "af be bn bs bg ca zh hr cs da de".split(" ");
+  const cannot =
+    /^persona\.languages: the STT model deepgram\/flux-general-en does not tell .* deepgram\/nova-3,/;
+  const wrong: readonly (readonly [RegExp, object, (readonly object[])?, string?])[] = [
+    [cannot, { languages: de }, [], "flux-general-en"],
+    [/^persona\.languages\.1: .* tells only these apart: /, { languages: ["de", "eo"] }],
+    [/^persona\.language: .* tells only these apart: /, { languages: de, language: "eo" }],
+    [/^persona\.languages\.0: "en-GB" is the same language as "en-US"/, { languages: ["en-GB"] }],
+    [/^persona\.languages\.0: expected another language/, { languages: ["German, please"] }],
+    [/^persona\.languages\.0: expected another language/, { languages: [7] }],
+    [/^persona\.languages: expected languages/, { languages: many }],
+    [/^persona\.languages: expected languages/, { languages: "de" }],
+    [
+      /^ttsConfig\.languageVoices\.0\.language: expected one of persona/,
+      { languages: [] },
+      [voice],
+    ],
+    [
+      /^ttsConfig\.languageVoices\.1\.language: "de-DE" is the same/,
+      { languages: de },
+      [voice, voice],
+    ],
+    [
+      /^ttsConfig\.languageVoices\.0\.providerId: expected a text-to-speech provider/,
+      { languages: de },
+      [{ ...voice, providerId: llmProviderId }],
+    ],
+    [
+      /^ttsConfig\.languageVoices\.0\.modelId: "no-such-voice" is not a model/,
+      { languages: de },
+      [{ ...voice, modelId: "no-such-voice" }],
+    ],
+    [/^ttsConfig\.languageVoices\.0\.voice: /, { languages: de }, [{ ...voice, voice: "" }]],
+  ];
+  for (const [error, persona, languageVoices = [], sttModelId = "nova-3"] of wrong) {
+    const body = { ...draft, sttModelId, persona, ttsConfig: { languageVoices } };
+    const answer = await client.post(AGENTS, body, byKey);
+    assert.equal(answer.status, 400, answer.text);
+    assert.match(Object(answer.body).error, error);
+  }
+  const body = { ...draft, persona: { languages: de }, ttsConfig: { languageVoices: [voice] } };
+  const made = await client.post(AGENTS, body, byKey);
+  assert.equal(made.status, 201, made.text);
+  assert.deepEqual(Object(made.body).ttsConfig.languageVoices, [{ ...voice, voice: null }]);
+  const path = `${AGENTS}/${idIn(made.body)}`;
+  const change = (body: object) => client.send("PATCH", path, { headers: byKey, body });
+  const changed = await change({ sttModelId: "flux-general-en" });
+  assert.equal(changed.status, 400, changed.text);
+  assert.match(Object(changed.body).error, cannot);
+  const off = await change({ active: false, persona: { languages: ["eo"] } });
+  assert.equal(off.status, 400, "also while it is switched off");
 });
 
 test("of two agents that are created at once, only one gets the plan's last place", async () => {

@@ -44,6 +44,7 @@ const FOR_CALL: AgentForCall = {
   stt: providerRecord(),
   sttModelId: "nova-3",
   fallbacks: { llm: [], tts: [], stt: [] },
+  languageVoices: [],
 };
 
 class Trial {

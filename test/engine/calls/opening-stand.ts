@@ -73,6 +73,7 @@ export function openingStand(context: TestContext) {
     stt: ofCategory("stt"),
     sttModelId: "ears",
     fallbacks: { llm: [], tts: [], stt: [] },
+    languageVoices: [],
   };
   const given: Given = {
     agent: async () => forCall,

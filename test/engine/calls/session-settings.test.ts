@@ -41,6 +41,8 @@ test("a call behaves as its agent's author has said", () => {
     callEndedByOrganization: phrases.callEndedByOrganization,
     repeatRequest: "",
     language: "en",
+    languageTag: "en-US",
+    languages: [],
     durationMaxMs: 100_000,
     isPaced: false,
     isStreamed: true,

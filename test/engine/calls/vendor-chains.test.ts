@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { VendorChains } from "../../../engine/calls/agent-vendors.js";
+import { VendorChains, type VoiceOfProvider } from "../../../engine/calls/agent-vendors.js";
 import { type LegAudio, WEB_AUDIO } from "../../../engine/conversation/leg-audio.js";
 import type { AgentForCall } from "../../../engine/tenancy/agents/agent-for-call.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
@@ -52,6 +52,7 @@ function chained(hedging = false, unusable: readonly string[] = []) {
     stt: provider("first", "stt"),
     sttModelId: "ears",
     fallbacks: { llm: [pair("llm")], tts: [{ ...pair("tts"), speed: 1.2 }], stt: [pair("stt")] },
+    languageVoices: [],
   };
   return { clock, deps, chains, told, models, voices, ears, forCall };
 }
@@ -93,6 +94,41 @@ test("a voice's fallback speaks at its own speed, and is the next to speak", asy
   assert.deepEqual([next().provider.id, next().speed], ["second", 1.2]);
   assert.equal(told[0], "tts first voice failed");
   spoken.catch(() => {});
+});
+
+test("a language's own voice speaks it, and behind it the agent's; a call that was given a voice keeps it", async () => {
+  const { chains, told, voices, forCall } = chained();
+  const { tts: provider, agent } = forCall;
+  const german = { language: "de-DE", modelId: "katja", voice: "v1" };
+  const second = { ...provider, id: "second", providerKey: "second" };
+  const { ttsConfig } = agent;
+  const withVoice = { ...ttsConfig, languageVoices: [{ ...german, providerId: "second" }] };
+  const speaking = {
+    ...forCall,
+    agent: { ...agent, ttsConfig: withVoice },
+    languageVoices: [{ ...german, provider: second }],
+  };
+  const nameOf = ({ provider: { id }, modelId, voiceId }: VoiceOfProvider) => [
+    id,
+    modelId,
+    voiceId,
+  ];
+  const own = ["first", "voice", null];
+  assert.deepEqual(nameOf(chains.tts(speaking, WEB_AUDIO, "en-US").next()), own);
+  const { client, next } = chains.tts(speaking, WEB_AUDIO, "de");
+  assert.deepEqual(nameOf(next()), ["second", "katja", "v1"]);
+  const format = voices.first.formats[0] ?? assert.fail();
+  const request = { text: "Hallo", modelId: "katja", speed: 1, language: "de", format };
+  const spoken = client.synthesize(request, () => {}, never());
+  await settled();
+  voices.second.syntheses[0]?.fail(FAULT);
+  await settled();
+  assert.equal(voices.first.syntheses[0]?.request.modelId, "voice");
+  assert.deepEqual(nameOf(next()), own);
+  assert.equal(told[0], "tts second katja failed");
+  spoken.catch(() => {});
+  const given = { ...speaking, agent };
+  assert.deepEqual(nameOf(chains.tts(given, WEB_AUDIO, "de").next()), own);
 });
 
 test("the first voice decides the line's format", () => {

@@ -1,5 +1,7 @@
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import type { TimedWord } from "../../../engine/conversation/playback-ledger.js";
+import type { LanguageSettings } from "../../../engine/conversation/state.js";
+import type { SpokenLanguage } from "../../../engine/vendors/contracts.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 /** The recognizer counts audio, which began before the call's own clock. */
@@ -13,6 +15,7 @@ const CATEGORIES = ["llm", "tts", "stt"] as const;
  *
  *     set sensitivity low                  before `open`: a setting of the agent
  *     set phrases en                       the agent speaks for itself, in that language
+ *     set languages en-US de-DE            it changes between these, with the phrases of each
  *     open | open resumed                  the caller is connected
  *     open without llm | tts | stt         nobody of that kind can be had for the call
  *     voice                                the recognizer notices a voice
@@ -20,6 +23,7 @@ const CATEGORIES = ["llm", "tts", "stt"] as const;
  *     word | word MS                       the VAD has heard a word of a voice, which began so long ago without a pause since
  *     interim WORDS                        words that may still change
  *     final WORDS | speech-final WORDS     words that stay; the second also ends the turn
+ *     final [de] WORDS                     STT tells the language, or with `[de 0.4]` how sure it is; so with all words
  *     turn-words WORDS                     as `interim`, of a recognizer that decides turns itself
  *     turn-guess WORDS                     as `turn-words`, without a time, as Deepgram Flux does
  *     turn-ending | turn-resumed           it thinks that the turn is ending, or takes that back
@@ -79,12 +83,20 @@ export function playScript(script: string): string {
 
 function perform(call: RecordedCall, command: string): void {
   const [verb = "", ...rest] = command.split(" ");
-  const text = rest.join(" ");
+  const { text, told } = languageIn(rest.join(" "));
   const turnId = call.turn?.id ?? call.preemptiveReply?.turnId ?? 0;
   const index = Number(rest[0]);
   const hear = (isFinal: boolean, speechFinal: boolean, decided?: { hasTurnDetection: true }) => {
     const lastWordEndMs = call.clock.monotonicMs() + AUDIO_AHEAD_MS - 100;
-    const heard = { text, isFinal, speechFinal, lastWordEndMs, endedAgoMs: 100, ...decided };
+    const heard = {
+      text,
+      isFinal,
+      speechFinal,
+      lastWordEndMs,
+      endedAgoMs: 100,
+      ...decided,
+      ...told,
+    };
     call.send({ type: "transcript", ...heard });
   };
   switch (verb) {
@@ -125,6 +137,7 @@ function perform(call: RecordedCall, command: string): void {
         endedAgoMs: 0,
         hasTurnDetection: true,
         voiceAgoMs,
+        ...told,
       });
     }
     case "turn-ending":
@@ -138,7 +151,7 @@ function perform(call: RecordedCall, command: string): void {
       return call.send({ type: "callerTurnEnded" });
     case "turn-decided": {
       const said = { text, isFinal: true, speechFinal: false, lastWordEndMs: undefined } as const;
-      call.send({ type: "transcript", ...said, endedAgoMs: 0, hasTurnDetection: true });
+      call.send({ type: "transcript", ...said, endedAgoMs: 0, hasTurnDetection: true, ...told });
       return call.send({ type: "callerTurnEnded" });
     }
     case "turn-over-without-words":
@@ -249,7 +262,28 @@ function perform(call: RecordedCall, command: string): void {
 
 function valueOf(name: string, value: string): unknown {
   if (name === "phrases") return stockPhrases(value);
+  if (name === "languages") return value.split(" ").map(languageSettings);
   return /^(?:[\d[{]|true$|false$)/.test(value) ? JSON.parse(value) : value;
+}
+
+export function languageSettings(languageTag: string): LanguageSettings {
+  const phrases = stockPhrases(languageTag);
+  const { apology, transferring, cannotTransfer, suspended, callEndedByOrganization } = phrases;
+  const said = { apology, transferring, cannotTransfer, suspended, callEndedByOrganization };
+  const language = languageTag.split("-")[0] ?? "";
+  return { languageTag, language, ...said, phrases: undefined, repeatRequest: "" };
+}
+
+/** The language before the words, in brackets; nothing where none is told. */
+function languageIn(words: string): {
+  readonly text: string;
+  readonly told?: { readonly language: SpokenLanguage };
+} {
+  const found = /^\[(\w+)(?: ([\d.]+))?\] (.*)$/u.exec(words);
+  if (found === null) return { text: words };
+  const [, code = "", confidence, text = ""] = found;
+  const language = { code, ...(confidence !== undefined && { confidence: Number(confidence) }) };
+  return { text, told: { language } };
 }
 
 /** Where words end, as `WORD=MS`; nothing where none is told. */

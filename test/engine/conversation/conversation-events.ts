@@ -69,6 +69,10 @@ const GENERATORS: Generators = {
     arbitrary: fc.record(
       {
         text: words,
+        language: fc.record(
+          { code: fc.constantFrom("en", "de", "fr"), confidence: fc.constantFrom(0.3, 0.9) },
+          { requiredKeys: ["code"] },
+        ),
         isFinal: fc.boolean(),
         speechFinal: fc.boolean(),
         lastWordEndMs: fc.option(ms, { nil: undefined }),

@@ -26,6 +26,42 @@ test("the LLM gets the system prompt, and its words return under their turn", as
   assert.deepEqual({ type, atMs }, { type: "replyDone", atMs: 40 });
 });
 
+test("after a change of language the next turn has the other voice, a turn under way keeps its own, and the LLM is told", () => {
+  const trial = new EffectTrial();
+  trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "One." });
+  trial.perform({ type: "switchLanguage", language: "de-DE" });
+  trial.perform({ type: "synthesize", turnId: 1, index: 1, text: "Two." });
+  trial.perform({ type: "synthesize", turnId: 2, index: 0, text: "Drei." });
+  trial.perform({ type: "switchLanguage", language: "en-US" });
+  trial.perform({ type: "synthesize", turnId: 3, index: 0, text: "Four." });
+  assert.deepEqual(
+    trial.client.syntheses.map(({ request }) => [request.text, request.language, request.modelId]),
+    [
+      ["One.", "en-US", "aria"],
+      ["Two.", "en-US", "aria"],
+      ["Drei.", "de-DE", "katja"],
+      ["Four.", "en-US", "aria"],
+    ],
+  );
+  const history = [{ role: "user", content: "hallo" } as const];
+  const asked = { turnId: 4, history, toolMessages: [], language: "de-DE" };
+  trial.perform({ type: "requestReply", ...asked });
+  assert.equal(
+    trial.model.requests[0]?.messages[0]?.content,
+    "Be brief.\n\nThe caller speaks German (Germany) now: answer in German (Germany).",
+  );
+});
+
+test("phrases that are prepared after a change of language are said by the other voice", async () => {
+  const trial = new EffectTrial();
+  trial.perform({ type: "preparePhrases", texts: ["Sorry."] });
+  trial.perform({ type: "switchLanguage", language: "de-DE" });
+  trial.perform({ type: "preparePhrases", texts: ["Entschuldigung."] });
+  trial.clock.advance(300);
+  const said = trial.client.syntheses.map(({ request }) => [request.text, request.modelId]);
+  assert.deepEqual(said, [["Entschuldigung.", "katja"]]);
+});
+
 test("a vendor that hung has failed, though its answer is no longer awaited", () => {
   const trial = new EffectTrial();
   trial.ask(1);

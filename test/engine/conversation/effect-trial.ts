@@ -62,7 +62,9 @@ export class EffectTrial {
     const cache = new SpeechCache(0);
     const playoutDelays = new PlayoutDelays();
     const phrases = new PreparedPhrases(clock);
-    const voice = { tts, cache, playoutDelays, voicePaces: this.paces, phrases };
+    const ttsIn = (language: string) =>
+      language === "en-US" ? tts : { ...tts, language, modelId: "katja", cacheKey: language };
+    const voice = { tts, ttsIn, cache, playoutDelays, voicePaces: this.paces, phrases };
     const preemptiveReplies = new PreemptiveBudget(100, clock).of("org");
     const deps = { clock, llm, ...voice, toolbox, preemptiveReplies, caller, recorder, log };
     this.runner = new EffectRunner(deps, clock.monotonicMs());

@@ -125,6 +125,7 @@ function novaEar(call: RecordedCall, endpointingMs: number): (frame: Int16Array)
       hasInterimResults: true,
       hasVoiceEvents: true,
       hasMarks: true,
+      isMultilingual: false,
       keyterms: [],
     },
     { emit, takeFault: () => undefined, interimIntervalMs: 1_000, segmentMs: 5_000 },

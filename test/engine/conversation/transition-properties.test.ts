@@ -12,6 +12,7 @@ import {
   turnOf,
 } from "../../../engine/conversation/state.js";
 import { PLAIN_SETTINGS } from "../../doubles/recorded-call.js";
+import { languageSettings } from "./call-script.js";
 import { anyEvent, type UnstampedEvent } from "./conversation-events.js";
 
 const HISTORY_MESSAGES_MAX = 20;
@@ -37,6 +38,7 @@ const settings = fc.record({
   repeatRequest: fc.constantFrom("", stockPhrases("en").notRecognized),
   fillerAfterMs: fc.constantFrom(0, 1_500),
   idleTimeoutMs: fc.constantFrom(0, 10_000),
+  languages: fc.constantFrom([], ["en-US", "de-DE"].map(languageSettings)),
 });
 
 type Given = Pick<
@@ -51,6 +53,7 @@ type Given = Pick<
   | "repeatRequest"
   | "fillerAfterMs"
   | "idleTimeoutMs"
+  | "languages"
 >;
 
 function play(

@@ -119,7 +119,7 @@ test("an update replaces everything but id, organization and time of creation", 
     orgId: "other",
     name: "Night desk",
     active: false,
-    ttsConfig: { speed: 2, voice: "v1" },
+    ttsConfig: { speed: 2, voice: "v1", languageVoices: [] },
     createdAtMs: 0,
     updatedAtMs: NOON_MS + 5,
   });
@@ -149,11 +149,16 @@ test("the agents that use a provider are found, whatever they use it for", async
   await agents.insert(agentRecord({ id: "b" }), ROOM);
   await agents.insert(agentRecord({ id: "c", sttProviderId: "p", orgId: "other" }), ROOM);
   await agents.insert(agentRecord({ id: "d", ttsProviderId: "p" }), ROOM);
+  const languageVoices = [{ language: "de", providerId: "p", modelId: "katja", voice: null }];
+  const speaking = { speed: 1, voice: null, languageVoices };
+  await agents.insert(agentRecord({ id: "e", ttsConfig: speaking }), ROOM);
   assert.deepEqual(await agents.listReferencing("p"), [
     { id: "a", orgId: "org", name: "Front desk" },
     { id: "c", orgId: "other", name: "Front desk" },
     { id: "d", orgId: "org", name: "Front desk" },
+    { id: "e", orgId: "org", name: "Front desk" },
   ]);
+  assert.equal(await database.providers.removeUnused("p", "org"), "inUse");
 });
 
 test("an agent is found without an organization if it is public somewhere", async (context) => {

@@ -100,13 +100,19 @@ interface SelectFieldProps extends FieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly options: readonly { readonly value: string; readonly label: string }[];
+  readonly isDisabled?: boolean;
 }
 
-export function SelectField({ value, onChange, options, ...field }: SelectFieldProps) {
+export function SelectField({ value, onChange, options, isDisabled, ...field }: SelectFieldProps) {
   return (
     <Field {...field}>
       {(wired) => (
-        <select {...wired} value={value} onChange={({ target }) => onChange(target.value)}>
+        <select
+          {...wired}
+          value={value}
+          disabled={isDisabled}
+          onChange={({ target }) => onChange(target.value)}
+        >
           {options.map((option) => (
             <option key={option.value} value={option.value}>
               {option.label}
@@ -124,9 +130,11 @@ interface CheckFieldProps {
   readonly measured?: string;
   readonly value: boolean;
   readonly onChange: (value: boolean) => void;
+  readonly isDisabled?: boolean;
 }
 
-export function CheckField({ label, hint, measured, value, onChange }: CheckFieldProps) {
+export function CheckField(props: CheckFieldProps) {
+  const { label, hint, measured, value, onChange, isDisabled } = props;
   const id = useId();
   return (
     <div className="field inline">
@@ -134,6 +142,7 @@ export function CheckField({ label, hint, measured, value, onChange }: CheckFiel
         id={id}
         type="checkbox"
         checked={value}
+        disabled={isDisabled}
         aria-describedby={hint === undefined ? undefined : `${id}hint`}
         onChange={({ target }) => onChange(target.checked)}
       />

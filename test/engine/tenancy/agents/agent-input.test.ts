@@ -24,7 +24,7 @@ test("an agent with only a name and vendors gets the contract's defaults", () =>
     name: "Reception",
     sttModelId: null,
     llmConfig: { temperature: 0.4, maxTokens: 200 },
-    ttsConfig: { speed: 1, voice: null },
+    ttsConfig: { speed: 1, voice: null, languageVoices: [] },
     fallbacks: { llm: [], tts: [], stt: [], hedging: false },
     thresholds: {
       silenceTimeoutMs: 700,

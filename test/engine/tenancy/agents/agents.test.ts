@@ -15,7 +15,7 @@ test("fields that a new agent leaves out get the contract's defaults", async () 
     id: agent.id,
     orgId: tenant.organization.id,
     llmConfig: { temperature: 0.4, maxTokens: 200 },
-    ttsConfig: { speed: 1, voice: null },
+    ttsConfig: { speed: 1, voice: null, languageVoices: [] },
     sttModelId: null,
     fallbacks: { llm: [], tts: [], stt: [], hedging: false },
     thresholds: {

@@ -81,6 +81,8 @@ test("an item contains everything that a model picker shows", async () => {
     category: "stt",
     limit: 1,
   });
+  const [found] = items;
+  assert.ok(Array.isArray(found?.detectsLanguages) && found.detectsLanguages.includes("de"));
   assert.deepEqual(items, [
     {
       providerId: await platform.globalId("stt", "deepgram"),
@@ -92,6 +94,7 @@ test("an item contains everything that a model picker shows", async () => {
       allowed: true,
       requiredPlan: null,
       takesKeyterms: true,
+      detectsLanguages: found.detectsLanguages,
     },
   ]);
 });

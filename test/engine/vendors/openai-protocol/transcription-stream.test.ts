@@ -32,7 +32,9 @@ describe("a call's recognition by recordings", () => {
     call = new AbortController();
     asked = [];
     const transcribe = (audio: Uint8Array, signal: AbortSignal) =>
-      new Promise<string>((answer, fail) => void asked.push({ audio, signal, answer, fail }));
+      new Promise<string>((answer, fail) => void asked.push({ audio, signal, answer, fail })).then(
+        (text) => ({ text }),
+      );
     const parts = { vendor: "acme", clock, options: OPTIONS, silenceMs: 500, listener, transcribe };
     stream = new TranscriptionStream(parts, call.signal);
   });

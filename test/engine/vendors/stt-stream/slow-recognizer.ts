@@ -47,6 +47,7 @@ function hearsAs(kind: RecognizerKind, tell: (message: object) => void): Hears {
       hasInterimResults: kind === "nova",
       hasVoiceEvents: true,
       hasMarks: true,
+      isMultilingual: false,
       keyterms: [],
     },
     {

@@ -1,0 +1,94 @@
+import type { LanguageVoice, ProviderRecord } from "../../../storage/records.js";
+import type { FieldFault } from "../../request-error.js";
+import { detectedLanguages, modelsThatDetectLanguages } from "../../vendors/model-catalog.js";
+import { primaryLanguage } from "../../vendors/spoken-language.js";
+import type { FallbackSlot } from "./agent-fallbacks.js";
+import type { AgentVendorChoice } from "./agent-input.js";
+
+export function languageVoiceSlots(voices: readonly LanguageVoice[]): readonly FallbackSlot[] {
+  return voices.map(({ providerId, modelId }, index) => {
+    const path = `ttsConfig.languageVoices.${index}`;
+    return {
+      category: "tts",
+      providerPath: `${path}.providerId`,
+      providerId,
+      modelPath: `${path}.modelId`,
+      modelId,
+    };
+  });
+}
+
+/** Why the agent cannot have these languages with its STT model, or these voices for them. */
+export function languageFaults(
+  { persona, ttsConfig }: Pick<AgentVendorChoice, "persona" | "ttsConfig">,
+  stt: ProviderRecord | undefined,
+  sttModelId: string,
+): readonly FieldFault[] {
+  const { language, languages } = persona;
+  const voices = ttsConfig.languageVoices.map((voice) => voice.language);
+  const faults = [
+    ...repeated([language, ...languages]).map(({ index, tag, earlier }) => ({
+      path: `persona.languages.${index - 1}`,
+      message: `"${tag}" is the same language as "${earlier}" for an STT`,
+    })),
+    ...repeated(voices).map(({ index, tag, earlier }) => ({
+      path: `ttsConfig.languageVoices.${index}.language`,
+      message: `"${tag}" is the same language as "${earlier}", which has a voice`,
+    })),
+    ...voices.flatMap((tag, index) =>
+      languages.includes(tag)
+        ? []
+        : [
+            {
+              path: `ttsConfig.languageVoices.${index}.language`,
+              message: `expected one of persona.languages, "${tag}" is none`,
+            },
+          ],
+    ),
+  ];
+  if (languages.length === 0 || stt === undefined) return faults;
+  return [...faults, ...detectionFaults(language, languages, stt.providerKey, sttModelId)];
+}
+
+function detectionFaults(
+  language: string,
+  others: readonly string[],
+  vendor: string,
+  modelId: string,
+): readonly FieldFault[] {
+  const known = detectedLanguages(vendor, modelId);
+  const model = `${vendor}/${modelId}`;
+  if (known === undefined) {
+    const can = modelsThatDetectLanguages().join(", ");
+    const message = `the STT model ${model} does not tell which language is spoken; these do: ${can}`;
+    return [{ path: "persona.languages", message }];
+  }
+  if (known === "any") return [];
+  return [language, ...others].flatMap((tag, index) => {
+    if (known.includes(primaryLanguage(tag))) return [];
+    const path = index === 0 ? "persona.language" : `persona.languages.${index - 1}`;
+    return [
+      { path, message: `the STT model ${model} tells only these apart: ${known.join(", ")}` },
+    ];
+  });
+}
+
+/** Tags whose first part is that of an earlier one. */
+function repeated(tags: readonly string[]) {
+  return tags.flatMap((tag, index) => {
+    const earlier = tags
+      .slice(0, index)
+      .find((each) => primaryLanguage(each) === primaryLanguage(tag));
+    return earlier === undefined ? [] : [{ index, tag, earlier }];
+  });
+}
+
+/** The fields that decide about the faults are the same. */
+export function sameLanguages(
+  one: Pick<AgentVendorChoice, "persona" | "ttsConfig">,
+  other: Pick<AgentVendorChoice, "persona" | "ttsConfig">,
+): boolean {
+  const fieldsOf = ({ persona, ttsConfig }: typeof one) =>
+    JSON.stringify([persona.language, persona.languages, ttsConfig.languageVoices]);
+  return fieldsOf(one) === fieldsOf(other);
+}
