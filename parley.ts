@@ -227,9 +227,10 @@ async function install(
     sandboxControlUrl: hasTwilioAccount(config) ? undefined : sandbox?.urls.desk,
   };
 
+  const { phoneNumbers } = tenancy;
   // Spreads the tries of deliveries that failed together.
   const random = () => randomInt(RANDOM_STEPS) / RANDOM_STEPS;
-  const jobs = startJobs({ settings, database, cipher, clock, newId, random, log });
+  const jobs = startJobs({ settings, database, phoneNumbers, cipher, clock, newId, random, log });
 
   async function listensOn(port: number): Promise<void> {
     if (sandbox === undefined) return;

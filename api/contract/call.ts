@@ -1,10 +1,11 @@
 import * as v from "valibot";
+import { BRIEFING_CHARACTERS_MAX } from "../../engine/conversation/call-end.js";
 import {
   CONTEXT_NOTE_CHARS_MAX,
   SAY_CHARS_MAX,
 } from "../../engine/conversation/control-command.js";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
-import { transferTarget } from "./agent-tool.js";
+import { transferMode, transferTarget } from "./agent-tool.js";
 import { overridesField, variablesField } from "./call-values.js";
 import {
   Count,
@@ -224,7 +225,17 @@ export const ListenAddress = v.object({
   expiresAt: Timestamp,
 });
 
-export const TransferCallBody = requestObject({ to: transferTarget() });
+export const TransferCallBody = requestObject({
+  to: transferTarget(),
+  mode: v.exactOptional(transferMode()),
+  summary: v.exactOptional(
+    textField(
+      "what the person of a warm transfer hears about the call; left out, the agent's LLM writes it",
+      BRIEFING_CHARACTERS_MAX,
+      1,
+    ),
+  ),
+});
 
 export const UpdatePhoneNumberBody = requestObject({
   agentId: v.nullable(idField("the id of the agent that answers, or null (the first active one)")),

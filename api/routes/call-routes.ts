@@ -127,7 +127,7 @@ export function supervisionRoutes(
     muteAgent: ({ tenant, id }) => control(tenant, id, { type: "mute" }),
     unmuteAgent: ({ tenant, id }) => control(tenant, id, { type: "unmute" }),
     transferCall: async ({ tenant, id, body }) => {
-      await supervision.transfer(tenant, id, body.to);
+      await supervision.transfer(tenant, id, body);
       return { success: true };
     },
   };

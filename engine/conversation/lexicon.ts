@@ -407,3 +407,17 @@ const REQUEST = new RegExp(
 export function isQuestion(text: string): boolean {
   return MARK.test(text) || ASKING_WORD.test(text) || REQUEST.test(text);
 }
+
+/** Whether a person who is asked to take a call says yes, true, or no, false; undefined where it is neither. English counts everywhere. */
+export function isAcceptance(languageTag: string, text: string): boolean | undefined {
+  const tag = languageTag.toLowerCase();
+  const own = LEXICONS[tag] ?? LEXICONS[tag.split("-")[0] ?? ""];
+  const words = wordsOf(text);
+  const spoken = new Set([...words, words.join("")]);
+  const has = (table: (of: Lexicon) => string | undefined) =>
+    [own, ENGLISH].some((each) =>
+      wordsOf(each === undefined ? "" : (table(each) ?? "")).some((word) => spoken.has(word)),
+    );
+  if (has(({ declines }) => declines)) return false;
+  return has(({ acceptances }) => acceptances) ? true : undefined;
+}

@@ -5,6 +5,7 @@ import type {
   ClientTool,
   HttpTool,
 } from "../../storage/tenancy/agent-tool.js";
+import { BRIEFING_CHARACTERS_MAX } from "../conversation/call-end.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import type { ConversationTool } from "../conversation/state.js";
 import {
@@ -78,6 +79,20 @@ const DIGITS: JsonObject = {
   additionalProperties: false,
 };
 
+const WARM_TRANSFER: JsonObject = {
+  type: "object",
+  properties: {
+    summary: {
+      type: "string",
+      description:
+        "What the person hears before they accept: who calls and why, in one or two sentences, in the language of the call.",
+      maxLength: BRIEFING_CHARACTERS_MAX,
+    },
+  },
+  required: ["summary"],
+  additionalProperties: false,
+};
+
 /** What the model is told about an agent's tools, in their order. */
 export function toolDefinitions(tools: readonly AgentTool[]): readonly ToolDefinition[] {
   return tools.map(definitionOf);
@@ -102,6 +117,13 @@ function definitionOf(tool: AgentTool): ToolDefinition {
         parameters: NOTHING,
       };
     case "transfer":
+      if (tool.mode === "warm") {
+        return {
+          name: tool.type,
+          description: `Calls somebody else, tells them what the call is about, and puts the caller through if they accept; your part of the call ends by it unless they do not. Say in the same reply, before it, that the caller waits a moment while you call them.${purpose(tool.description)}`,
+          parameters: WARM_TRANSFER,
+        };
+      }
       return {
         name: tool.type,
         description: `Puts the caller through to somebody else; your part of the call ends by it. Say in the same reply, before it, that you are transferring the call.${purpose(tool.description)}`,
@@ -130,7 +152,10 @@ function purpose(description: string | undefined): string {
 export function sessionTools({ tools, mcpServers }: AgentRecord): readonly ConversationTool[] {
   const own = tools.map((tool): ConversationTool => {
     const name = nameOf(tool);
-    if (tool.type === "transfer") return { kind: tool.type, name, to: tool.to };
+    if (tool.type === "transfer") {
+      const how = tool.mode === "warm" ? ({ isWarm: true } as const) : {};
+      return { kind: tool.type, name, to: tool.to, ...how };
+    }
     if (tool.type !== "http" && tool.type !== "client") return { kind: tool.type, name };
     return { kind: tool.type, name, ...besideSpeech(tool) };
   });

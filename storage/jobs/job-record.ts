@@ -3,7 +3,8 @@ import type { JsonObject } from "../records.js";
 /**
  * `webhook`: a delivery to an endpoint. `summary`: summary and sentiment of a call that has ended. `analysis`: the analysis of
  * one. `analysisRun`: makes the jobs that analyze past calls of an agent. `placedCall`: records a placed call as failed where
- * its process died before it had a record. `knowledge`: fetches and reads a document.
+ * its process died before it had a record. `knowledge`: fetches and reads a document. `warmTransfer`: brings a caller back to the
+ * agent whom a warm transfer has left on hold.
  */
 export const JOB_KINDS = [
   "webhook",
@@ -12,6 +13,7 @@ export const JOB_KINDS = [
   "analysisRun",
   "placedCall",
   "knowledge",
+  "warmTransfer",
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -110,6 +112,26 @@ export function knowledgeJob(orgId: string, documentId: string, atMs: number, at
     queue: `knowledge:${orgId}`,
     payload: { documentId },
     runAfterMs: atMs,
+    createdAtMs: atMs,
+  };
+}
+
+/** The person has answered the question by then, or the caller is back, where their server lives. */
+export const WARM_TRANSFER_MAX_MS = 2 * 60 * 1_000;
+
+export function warmTransferJob(
+  orgId: string,
+  callId: string,
+  payload: JsonObject,
+  atMs: number,
+): NewJob {
+  return {
+    id: `warmTransfer_${callId}_${atMs}`,
+    orgId,
+    kind: "warmTransfer",
+    queue: `warmTransfer:${orgId}`,
+    payload,
+    runAfterMs: atMs + WARM_TRANSFER_MAX_MS,
     createdAtMs: atMs,
   };
 }

@@ -199,7 +199,7 @@ function describe(effect: ConversationEffect): string {
     case "resumeAudio":
       return "resume audio";
     case "transfer":
-      return `transfer #${effect.turnId} to ${effect.to}`;
+      return `transfer #${effect.turnId} to ${effect.to}${effect.briefing === undefined ? "" : `, warm: "${effect.briefing}"`}`;
     case "abortTurn":
       return `abort turn #${effect.turnId}${effect.hung === undefined ? "" : `, ${effect.hung} hung`}`;
     case "stopModel":

@@ -42,6 +42,7 @@ function supervising(status: CallStatus, isHere = true, channel: CallRecord["cha
       watch: async (topic) => void watched.push(topic),
     },
     journal: { annotate: (_callId, metadata) => void noted.push(metadata) },
+    transferSummaries: { of: () => Promise.resolve("the caller wants a person") },
     endCall: (callId, { reason, transferTo }) => {
       ended.push(transferTo === undefined ? [callId, reason] : [callId, transferTo]);
       return isHere;
@@ -80,14 +81,14 @@ test("a call that is over, is nowhere or is another organization's cannot be end
 
 test("a telephone call is transferred to an allowed target, and its record names the person", async () => {
   const { supervision, ended, noted } = supervising("active", true, "phone");
-  await supervision.transfer(TENANT, "call", "+15550101000");
+  await supervision.transfer(TENANT, "call", { to: "+15550101000" });
   assert.deepEqual(ended, [["call", "+15550101000"]]);
   assert.deepEqual(noted, [{ transferredBy: { type: "user", id: TENANT.userId } }]);
   const refused = { code: "target_not_allowed" };
   for (const to of ["+15550102000", "+19005550100", "+112"]) {
-    await assert.rejects(supervision.transfer(TENANT, "call", to), refused, to);
+    await assert.rejects(supervision.transfer(TENANT, "call", { to }), refused, to);
   }
-  await assert.rejects(supervision.transfer(TENANT, "unknown", "+15550101000"), {
+  await assert.rejects(supervision.transfer(TENANT, "unknown", { to: "+15550101000" }), {
     code: "not_found",
   });
   assert.equal(ended.length, 1);
@@ -95,7 +96,7 @@ test("a telephone call is transferred to an allowed target, and its record names
 
 test("a browser call, and one that is over or unknown, cannot be transferred", async () => {
   const transferring = ({ supervision }: ReturnType<typeof supervising>) =>
-    supervision.transfer(TENANT, "call", "+15550101000");
+    supervision.transfer(TENANT, "call", { to: "+15550101000" });
   const web = supervising("active");
   await assert.rejects(transferring(web), { code: "conflict" });
   await assert.rejects(transferring(supervising("completed", true, "phone")), {
@@ -174,6 +175,7 @@ test("a watch ends within a second of the end of the key or the user that began 
     },
     journal: { annotate: () => undefined },
     dialTargets: undefined,
+    transferSummaries: { of: () => Promise.resolve("") },
     endCall: () => false,
     controlCall: () => "elsewhere",
     standing: { areActive: () => Promise.resolve(holds) },

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
+import { decodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
+import type { TwilioCall } from "../../engine/sandbox/telephone/twilio-simulator.js";
+import { RecordingLogger } from "../doubles/recording-logger.js";
+import { eventually } from "./eventually.js";
+import { heard } from "./telephone-stand.js";
+import { type Customer, TestServer } from "./test-server.js";
+import { TwilioStand } from "./twilio-stand.js";
+
+const WAV_HEADER_BYTES = 44;
+const WAV_RATE_HZ = 8_000;
+const FROM = "+15550300000";
+
+const log = new RecordingLogger();
+let stand: TwilioStand;
+let server: TestServer;
+
+before(async () => {
+  stand = await TwilioStand.start();
+  server = await TestServer.start({ environment: stand.environment, log });
+  stand.leadTo(server.parley.port);
+});
+after(async () => {
+  await server.settled();
+  await server.stop();
+  stand.close();
+});
+
+interface Talk {
+  readonly customer: Customer;
+  readonly to: string;
+  readonly caller: PhoneCaller;
+  /** The id of the call. */
+  readonly id: string;
+}
+
+let lastNumber = 15_550_210_000;
+
+/** A person who talks to an agent that may transfer to `person`. */
+async function talking(person: string, tools = [warmTool(person)]): Promise<Talk> {
+  lastNumber += 11;
+  const to = `+${lastNumber}`;
+  const customer = await server.customer();
+  const { email, apiKey } = customer;
+  await server.tenancy.phoneNumbers.allow(email, FROM).catch(() => undefined);
+  await server.tenancy.dialTargets.allow(email, "+1555");
+  const agent = await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
+  const from = `+${lastNumber + 90_000}`;
+  await server.tenancy.phoneNumbers.allow(email, from);
+  const placed = await fetch(`${server.url}/api/dashboard/calls`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ agentId: agent.id, to, from }),
+  });
+  assert.equal(placed.status, 201, await placed.clone().text());
+  const caller = await stand.of(to, "the answer", (call) => call.caller);
+  await heard(caller, "Hello there.");
+  const [{ id } = { id: "" }] = await server.calls(customer);
+  return { customer, to, caller, id };
+}
+
+function warmTool(to: string) {
+  return { type: "transfer", mode: "warm", to } as const;
+}
+
+/** What the person was told, from the sound that the vendor played. */
+function briefing({ briefings }: TwilioCall): string | undefined {
+  const [first] = briefings;
+  if (first === undefined) return undefined;
+  assert.ok(typeof first !== "string", String(first));
+  assert.equal(Buffer.from(first.subarray(0, 4)).toString("latin1"), "RIFF");
+  const samples = first.slice(WAV_HEADER_BYTES);
+  return decodeSpeech(new Int16Array(samples.buffer), WAV_RATE_HZ);
+}
+
+function transferOf(customer: Customer, id: string) {
+  return eventually("the outcome of the transfer", async () => {
+    const call = (await server.calls(customer)).find((each) => each.id === id);
+    const transfer = Object(call?.metadata["transfer"]);
+    if (call === undefined || call.status === "active") return undefined;
+    if (["dialing", undefined].includes(transfer.result)) return undefined;
+    return { call, transfer };
+  });
+}
+
+for (const [person, acceptedBy] of [
+  ["+15550211000", "key"],
+  ["+15550210008", "voice"],
+] as const) {
+  test(`a person who accepts by ${acceptedBy} hears what it is about, and is joined with the caller`, async () => {
+    stand.faults.twilio = { talkMs: 50 };
+    const { customer, to, caller, id } = await talking(person);
+    await caller.say("transfer me please");
+    const said = await stand.of(person, "the briefing", briefing);
+    assert.match(
+      said,
+      /^A caller would like to speak to you\. The caller said: .*transfer me please.* Press 1 or say yes/i,
+    );
+    const { call, transfer } = await transferOf(customer, id);
+    assert.deepEqual(
+      [transfer.mode, transfer.to, transfer.result, transfer.acceptedBy],
+      ["warm", person, "answered", acceptedBy],
+    );
+    assert.equal(call.metadata["endReason"], "transferred");
+    assert.equal(typeof transfer.waitedSec, "number");
+    await stand.of(to, "the end of the caller's call", ({ isOver }) => isOver || undefined);
+    await eventually("the length of the person's call", async () => {
+      const [stored] = await server.calls(customer);
+      return Object(stored?.metadata["transfer"]).durationSec === undefined ? undefined : true;
+    });
+    assert.equal((await server.calls(customer)).length, 1, "the agent does not come back");
+    const [wait] = await stand.of(to, "the update", ({ updates }) => updates);
+    assert.match(
+      wait?.get("Twiml") ?? "",
+      /<Dial action="[^"]+" method="POST"><Conference beep="false" startConferenceOnEnter="false" endConferenceOnExit="true" maxParticipants="2">[^<]+<\/Conference><\/Dial>/,
+    );
+  });
+}
+
+const NOT_REACHED = "I could not put you through.";
+const NO_ANSWER = "nobody answered there.";
+const OUTCOMES = [
+  ["+15550210001", "busy", "the line is busy"],
+  ["+15550210002", "noAnswer", NO_ANSWER],
+  ["+15550210003", "failed", NOT_REACHED],
+  ["+15550210004", "machine", NO_ANSWER],
+  ["+15550210006", "rejected", NOT_REACHED],
+  ["+15550210007", "notAccepted", NO_ANSWER],
+  ["+15550210010", "notAccepted", NO_ANSWER],
+] as const;
+for (const [person, result, words] of OUTCOMES) {
+  test(`a caller whose warm transfer to ${person} is ${result} is back with the agent, who says so`, async () => {
+    const { customer, to, caller, id } = await talking(person);
+    await caller.say("transfer me please");
+    const again = await stand.of(to, "the next stream", (call) =>
+      call.caller === caller ? undefined : call.caller,
+    );
+    await heard(again, words);
+    await again.say("say thank you");
+    await heard(again, "thank you");
+    const { call, transfer } = await transferOf(customer, id);
+    assert.deepEqual([transfer.mode, transfer.result], ["warm", result]);
+    assert.equal(call.metadata["endReason"], "transferFailed");
+    await again.hangUp();
+    const [first, second, ...others] = await server.endedCalls(customer, 2);
+    assert.deepEqual(others, []);
+    assert.equal(first?.metadata["continuedBy"], second?.id);
+    await stand.of(person, "the end of the person's call", ({ isOver }) => isOver || undefined);
+  });
+}
+
+test("no telephone number and no word of a call is in the log", () => {
+  assert.doesNotMatch(JSON.stringify(log.lines), /1555\d{7}|transfer me please/);
+});
