@@ -136,9 +136,12 @@ export function sessionSettings(
   };
 }
 
+/** Nobody said anything to the question of a warm transfer, or only a machine did. */
+const NOT_ANSWERED: ReadonlySet<TransferResult> = new Set(["noAnswer", "notAccepted", "machine"]);
+
 function wordsAfterTransfer(stock: StockPhrases, result: TransferResult): string {
   if (result === "busy") return stock.lineBusy;
-  return result === "noAnswer" ? stock.noAnswer : stock.cannotTransfer;
+  return NOT_ANSWERED.has(result) ? stock.noAnswer : stock.cannotTransfer;
 }
 
 export interface ConversationParts {

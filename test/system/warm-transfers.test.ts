@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
+import { signatureHeader } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { decodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
+import { gatherIn } from "../../engine/sandbox/telephone/twilio-conferences.js";
 import type { TwilioCall } from "../../engine/sandbox/telephone/twilio-simulator.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
 import { heard } from "./telephone-stand.js";
-import { type Customer, TestServer } from "./test-server.js";
-import { TwilioStand } from "./twilio-stand.js";
+import { type Customer, newDataDir, TestServer } from "./test-server.js";
+
+import { AUTH_TOKEN, TwilioStand } from "./twilio-stand.js";
 
 const WAV_HEADER_BYTES = 44;
 const WAV_RATE_HZ = 8_000;
-const FROM = "+15550300000";
 
 const log = new RecordingLogger();
 let stand: TwilioStand;
@@ -39,30 +41,42 @@ interface Talk {
 let lastNumber = 15_550_210_000;
 
 /** A person who talks to an agent that may transfer to `person`. */
-async function talking(person: string, tools = [warmTool(person)]): Promise<Talk> {
+async function talking(
+  person: string,
+  tools: readonly ReturnType<typeof warmTool>[] = [warmTool(person)],
+  { on = server, at = stand } = {},
+): Promise<Talk> {
   lastNumber += 11;
   const to = `+${lastNumber}`;
-  const customer = await server.customer();
+  const customer = await on.customer();
   const { email, apiKey } = customer;
-  await server.tenancy.phoneNumbers.allow(email, FROM).catch(() => undefined);
-  await server.tenancy.dialTargets.allow(email, "+1555");
-  const agent = await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
+  await on.tenancy.dialTargets.allow(email, "+1555");
+  const agent = await on.agent(customer, { persona: { greeting: "Hello there." }, tools });
   const from = `+${lastNumber + 90_000}`;
-  await server.tenancy.phoneNumbers.allow(email, from);
-  const placed = await fetch(`${server.url}/api/dashboard/calls`, {
+  await on.tenancy.phoneNumbers.allow(email, from);
+  const placed = await fetch(`${on.url}/api/dashboard/calls`, {
     method: "POST",
     headers: { "x-api-key": apiKey, "content-type": "application/json" },
     body: JSON.stringify({ agentId: agent.id, to, from }),
   });
   assert.equal(placed.status, 201, await placed.clone().text());
-  const caller = await stand.of(to, "the answer", (call) => call.caller);
+  const caller = await at.of(to, "the answer", (call) => call.caller);
   await heard(caller, "Hello there.");
-  const [{ id } = { id: "" }] = await server.calls(customer);
+  const [{ id } = { id: "" }] = await on.calls(customer);
   return { customer, to, caller, id };
 }
 
 function warmTool(to: string) {
   return { type: "transfer", mode: "warm", to } as const;
+}
+
+async function order(on: TestServer, { apiKey }: Customer, id: string, body: unknown) {
+  const response = await fetch(`${on.url}/api/dashboard/calls/${id}/transfer`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, text: await response.text() };
 }
 
 /** What the person was told, from the sound that the vendor played. */
@@ -148,6 +162,113 @@ for (const [person, result, words] of OUTCOMES) {
     assert.deepEqual(others, []);
     assert.equal(first?.metadata["continuedBy"], second?.id);
     await stand.of(person, "the end of the person's call", ({ isOver }) => isOver || undefined);
+  });
+}
+
+test("a member of the organization orders a warm transfer, and the agent's LLM writes what the person hears", async () => {
+  stand.faults.twilio = { talkMs: 50 };
+  const person = "+15550212000";
+  const { customer, caller, id } = await talking(person, []);
+  await caller.say("say my order is late");
+  await heard(caller, "my order is late");
+  const { status, text } = await order(server, customer, id, { to: person, mode: "warm" });
+  assert.equal(status, 200, text);
+  const said = await stand.of(person, "the briefing", briefing);
+  assert.match(said, /speak to you\. The caller spoke .*my order is late.* Press 1/i);
+  const { call, transfer } = await transferOf(customer, id);
+  assert.deepEqual([transfer.mode, transfer.result], ["warm", "answered"]);
+  assert.deepEqual(call.metadata["transferredBy"], { type: "apiKey", id: customer.apiKeyId });
+});
+
+test("the person hears the summary that the order has", async () => {
+  stand.faults.twilio = { talkMs: 50 };
+  const person = "+15550213000";
+  const { customer, id } = await talking(person, []);
+  const summary = "Ada asks about order 12.";
+  const ordered = await order(server, customer, id, { to: person, mode: "warm", summary });
+  assert.equal(ordered.status, 200, ordered.text);
+  const said = await stand.of(person, "the briefing", briefing);
+  assert.match(said, /speak to you\. Ada asks about order 12\. Press 1/i);
+  await transferOf(customer, id);
+});
+
+test("a person still rings when the caller hangs up: the person's telephone stops ringing", async () => {
+  stand.faults.twilio = {};
+  const person = "+15550220005";
+  const { customer, to, caller, id } = await talking(person);
+  await caller.say("transfer me please");
+  await stand.of(to, "the conference", ({ isInConference }) => isInConference || undefined);
+  await stand.of(person, "the ringing", ({ status }) => (status === "ringing" ? true : undefined));
+  await stand.of(to, "the caller's call", (call) => call).then((call) => call.hangUp());
+  const { call, transfer } = await transferOf(customer, id);
+  assert.deepEqual([transfer.result, call.metadata["endReason"]], ["canceled", "transferFailed"]);
+  await stand.of(person, "the end of the ringing", ({ status }) =>
+    status === "canceled" ? true : undefined,
+  );
+  assert.equal((await server.calls(customer)).length, 1);
+});
+
+test("a person whom the vendor does not call leaves the caller with the agent, who says so", async () => {
+  const person = "+15550210009";
+  const { customer, caller, id } = await talking(person);
+  await caller.say("transfer me please");
+  await heard(caller, NOT_REACHED);
+  await caller.hangUp();
+  const call = await server.endedCall(customer);
+  assert.deepEqual([call.id, call.metadata["endReason"]], [id, "callerLeft"]);
+  assert.equal(call.metadata["transfer"], undefined, "nothing of the attempt is left");
+});
+
+for (const [what, answer] of [
+  ["accepts: the caller is joined", { Digits: "1" }],
+  ["does not answer: the caller is back with the agent", undefined],
+] as const) {
+  test(`a server is gone while the person rings, and the next one hears that the person ${what}`, async (context) => {
+    const vendor = await TwilioStand.start();
+    const dataDir = await newDataDir();
+    const environment = vendor.environment;
+    const first = await TestServer.start({ environment, dataDir });
+    vendor.leadTo(first.parley.port);
+    context.after(() => vendor.close());
+    const person = answer === undefined ? "+15550230005" : "+15550240005";
+    const talk = await talking(person, [warmTool(person)], { on: first, at: vendor });
+    await talk.caller.say("transfer me please");
+    await vendor.of(talk.to, "the conference", ({ isInConference }) => isInConference || undefined);
+    await first.endedCall(talk.customer);
+    await first.settled();
+    await first.stop();
+    const second = await TestServer.start({ environment, dataDir });
+    context.after(() => second.stop());
+    vendor.leadTo(second.parley.port);
+    const form = await vendor.of(person, "the person's call", (call) => call.form);
+    const tell = async (url: string, fields: Readonly<Record<string, string>>) => {
+      const headers = signatureHeader(url, fields, AUTH_TOKEN);
+      const response = await fetch(url, {
+        method: "POST",
+        headers,
+        body: new URLSearchParams(fields),
+      });
+      return response.text();
+    };
+    const callSid = { CallSid: "CA1" };
+    if (answer === undefined) {
+      await tell(form.get("StatusCallback") ?? "", { ...callSid, CallStatus: "no-answer" });
+      const again = await vendor.of(talk.to, "the next stream", (call) =>
+        call.caller === talk.caller ? undefined : call.caller,
+      );
+      await heard(again, NO_ANSWER);
+      await again.hangUp();
+      return;
+    }
+    const asked = await tell(form.get("Url") ?? "", { ...callSid, CallStatus: "in-progress" });
+    const action = gatherIn(asked)?.action;
+    assert.ok(action !== undefined, asked);
+    assert.match(await tell(action, { ...callSid, ...answer }), /<Conference/);
+    assert.doesNotMatch(
+      await tell(form.get("Url") ?? "", { ...callSid, CallStatus: "in-progress" }),
+      /<Gather/,
+      "an outcome is final",
+    );
   });
 }
 

@@ -128,6 +128,11 @@ export class TwilioCall {
     return FINAL.has(this.#status);
   }
 
+  /** Whether it is in a conference, with others or alone. */
+  get isInConference(): boolean {
+    return this.#stay !== undefined;
+  }
+
   /** How long the call was connected, in whole seconds. */
   get talkedSec(): number {
     return this.#talkedSec;
