@@ -2,6 +2,8 @@ import * as v from "valibot";
 import { BRIEFING_CHARACTERS_MAX } from "../../engine/conversation/call-end.js";
 import {
   CONTEXT_NOTE_CHARS_MAX,
+  DTMF_DIGITS,
+  DTMF_DIGITS_MAX,
   SAY_CHARS_MAX,
 } from "../../engine/conversation/control-command.js";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
@@ -217,6 +219,18 @@ export const CallContextBody = requestObject({
   text: nameField(
     "a note that the LLM reads from its next request on; the caller does not hear it",
     CONTEXT_NOTE_CHARS_MAX,
+  ),
+});
+
+export const DtmfBody = requestObject({
+  digits: worded(
+    v.pipe(
+      v.string(),
+      v.maxLength(DTMF_DIGITS_MAX),
+      v.regex(DTMF_DIGITS),
+      v.examples(["1234#"]),
+      v.description(`the keys in their order, 1 to ${DTMF_DIGITS_MAX} of 0 to 9, *, # and A to D`),
+    ),
   ),
 });
 

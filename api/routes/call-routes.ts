@@ -97,6 +97,7 @@ export function supervisionRoutes(
   | "transferCall"
   | "sayInCall"
   | "addCallContext"
+  | "sendDtmf"
   | "muteAgent"
   | "unmuteAgent"
   | "listenToCall"
@@ -124,6 +125,8 @@ export function supervisionRoutes(
         expiresAt: timestamp(expiresAtMs),
       };
     },
+    sendDtmf: ({ tenant, id, body }) =>
+      control(tenant, id, { type: "sendDigits", digits: body.digits }),
     muteAgent: ({ tenant, id }) => control(tenant, id, { type: "mute" }),
     unmuteAgent: ({ tenant, id }) => control(tenant, id, { type: "unmute" }),
     transferCall: async ({ tenant, id, body }) => {

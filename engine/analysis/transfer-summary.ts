@@ -3,17 +3,16 @@ import type { Database } from "../../storage/database.js";
 import type { CallRecord } from "../../storage/records.js";
 import { BRIEFING_CHARACTERS_MAX } from "../conversation/call-end.js";
 import type { Logger } from "../log.js";
-import { oneLine } from "../telephony/call-values.js";
 import type { Clock } from "../time/clock.js";
 import type { AgentLlms } from "./agent-llms.js";
 import { completeForJob } from "./job-completion.js";
 import { jsonObjectsOf, TRANSCRIPT_IS_DATA, transcriptRequest } from "./transcript-request.js";
 
-/** Of a longer call the end counts, which has what the caller wants now. */
+/** Longer transcripts are cut to their end, which has what the caller wants now. */
 const INPUT_CHARACTERS_MAX = 8_000;
 const TOKENS_MAX = 200;
 const CHARS_MAX = 4_000;
-/** The member of the organization who asked for the transfer waits for it. */
+/** A member of the organization waits for the answer to the request. */
 const ANSWER_MAX_MS = 5_000;
 
 const INSTRUCTION = [
@@ -66,7 +65,7 @@ export class TransferSummaries {
 function summaryIn(answer: string): string {
   for (const candidate of jsonObjectsOf(answer)) {
     const parsed = v.safeParse(Answer, candidate);
-    if (parsed.success) return oneLine(parsed.output.summary).slice(0, BRIEFING_CHARACTERS_MAX);
+    if (parsed.success) return parsed.output.summary.slice(0, BRIEFING_CHARACTERS_MAX);
   }
   return "";
 }

@@ -126,7 +126,7 @@ export class CallSupervision {
   }
 
   /**
-   * Has the agent of the call say something, gives its LLM a note, or mutes it. RequestErrors `invalid_request` of a text without
+   * Has the agent of the call say something or send DTMF, gives its LLM a note, or mutes it. RequestErrors `invalid_request` of a text without
    * anything to speak, `not_found`, `call_ended`, and `conflict` of a call that cannot take it now.
    */
   async control(tenant: Tenant, id: string, command: ControlCommand): Promise<void> {
@@ -135,7 +135,10 @@ export class CallSupervision {
       const message = "expected a text in which something can be spoken";
       throw invalidFields([{ path: "text", message }]);
     }
-    const { callId } = await this.findLive(tenant, id);
+    const { callId, channel } = await this.findLive(tenant, id);
+    if (plain.type === "sendDigits" && channel !== "phone") {
+      throw new RequestError("conflict", "only telephone calls take DTMF");
+    }
     const outcome = await this.#options.controlCall({ callId, command: plain });
     if (outcome !== "done") throw controlRefused(outcome);
     this.#options.journal.annotate(callId, { controlledBy: personOf(tenant) });

@@ -301,6 +301,8 @@ export class EffectRunner implements EffectPerformer {
         return this.#deps.caller.pauseOutput();
       case "resumeAudio":
         return this.#deps.caller.resumeAudio();
+      case "sendDigits":
+        return void this.#deps.caller.sendDigits(effect.digits);
       case "transfer":
         return void this.#transfer(effect);
       case "abortTurn":

@@ -156,6 +156,8 @@ export type ConversationEffect =
     }
   /** Stops only the LLM: its text so far is enough. */
   | { readonly type: "stopModel"; readonly turnId: number }
+  /** DTMF that a member of the organization has ordered; nothing is reported. */
+  | { readonly type: "sendDigits"; readonly digits: string }
   /** Asks the telephony vendor to transfer the call; the result is an event. */
   | {
       readonly type: "transfer";

@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import type { HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import { IN_BACKGROUND } from "./background-tools.js";
@@ -159,11 +158,15 @@ export function startSentences(
 }
 
 /** What the LLM says about the call in a warm transfer; empty for arguments that do not fit. */
-const TransferArguments = v.pipe(v.string(), v.parseJson(), v.object({ summary: v.string() }));
-
 function briefingIn(argumentsJson: string): string {
-  const parsed = v.safeParse(TransferArguments, argumentsJson);
-  return parsed.success ? parsed.output.summary.slice(0, BRIEFING_CHARACTERS_MAX) : "";
+  try {
+    const given: unknown = JSON.parse(argumentsJson);
+    const isObject = typeof given === "object" && given !== null && "summary" in given;
+    const summary = isObject && typeof given.summary === "string" ? given.summary : "";
+    return summary.slice(0, BRIEFING_CHARACTERS_MAX);
+  } catch {
+    return "";
+  }
 }
 
 function endingOf(

@@ -7,6 +7,7 @@ import type {
 } from "../../storage/tenancy/agent-tool.js";
 import { BRIEFING_CHARACTERS_MAX } from "../conversation/call-end.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
+import { DTMF_DIGITS, DTMF_DIGITS_MAX } from "../conversation/control-command.js";
 import type { ConversationTool } from "../conversation/state.js";
 import {
   EMPTY_TOOLBOX,
@@ -60,9 +61,6 @@ function failed(error: string): ToolOutcome {
   return { content: JSON.stringify({ ok: false, error }) };
 }
 
-/** The longest thing that is typed into a telephone is a card number with its date; this is twice that. */
-const DIGITS_MAX = 40;
-
 const NOTHING: JsonObject = { type: "object", properties: {}, additionalProperties: false };
 
 const DIGITS: JsonObject = {
@@ -71,8 +69,8 @@ const DIGITS: JsonObject = {
     digits: {
       type: "string",
       description: "The keys in their order: 0 to 9, *, # and A to D, without blanks.",
-      pattern: "^[0-9*#A-D]+$",
-      maxLength: DIGITS_MAX,
+      pattern: DTMF_DIGITS.source,
+      maxLength: DTMF_DIGITS_MAX,
     },
   },
   required: ["digits"],

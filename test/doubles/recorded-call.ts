@@ -198,6 +198,8 @@ function describe(effect: ConversationEffect): string {
       return "hold audio";
     case "resumeAudio":
       return "resume audio";
+    case "sendDigits":
+      return `send digits ${effect.digits}`;
     case "transfer":
       return `transfer #${effect.turnId} to ${effect.to}${effect.briefing === undefined ? "" : `, warm: "${effect.briefing}"`}`;
     case "abortTurn":

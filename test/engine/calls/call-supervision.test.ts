@@ -17,7 +17,13 @@ import { TENANT } from "../tenancy/sample-tenant.js";
 const WATCHER: Watcher = { news: () => undefined, pulse: () => undefined };
 
 /** A call of the tenant's in this state; `isHere`: whether any process of the server has it. */
-function supervising(status: CallStatus, isHere = true, channel: CallRecord["channel"] = "web") {
+function supervising(
+  status: CallStatus,
+  isHere = true,
+  channel: CallRecord["channel"] = "web",
+  more: Partial<CallRecord> = {},
+) {
+  const briefings: (string | undefined)[] = [];
   const controlled: CallControl[] = [];
   const outcome: { control: ControlOutcome } = { control: "done" };
   const ended: (readonly [string, string])[] = [];
@@ -32,7 +38,7 @@ function supervising(status: CallStatus, isHere = true, channel: CallRecord["cha
     calls: {
       findById: async (orgId, id) =>
         orgId === TENANT.organization.id && id === "call"
-          ? callRecord({ id, status, channel })
+          ? callRecord({ id, status, channel, ...more })
           : undefined,
     },
     feed: {
@@ -43,7 +49,8 @@ function supervising(status: CallStatus, isHere = true, channel: CallRecord["cha
     },
     journal: { annotate: (_callId, metadata) => void noted.push(metadata) },
     transferSummaries: { of: () => Promise.resolve("the caller wants a person") },
-    endCall: (callId, { reason, transferTo }) => {
+    endCall: (callId, { reason, transferTo, briefing }) => {
+      briefings.push(briefing);
       ended.push(transferTo === undefined ? [callId, reason] : [callId, transferTo]);
       return isHere;
     },
@@ -52,7 +59,7 @@ function supervising(status: CallStatus, isHere = true, channel: CallRecord["cha
       return outcome.control;
     },
   });
-  return { supervision, ended, noted, watched, clock, standing, controlled, outcome };
+  return { supervision, briefings, ended, noted, watched, clock, standing, controlled, outcome };
 }
 
 test("a call in progress is ended where it is, and its record names the person", async () => {
@@ -105,6 +112,32 @@ test("a browser call, and one that is over or unknown, cannot be transferred", a
   const nowhere = supervising("active", false, "phone");
   await assert.rejects(transferring(nowhere), { code: "call_ended" });
   assert.deepEqual([web.ended, nowhere.noted], [[], []]);
+});
+
+test("a warm transfer has a briefing: the order's own, or what the LLM writes", async () => {
+  const to = "+15550101000";
+  const twilio = { metadata: { direction: "inbound", phoneVendor: "twilio" } };
+  const { supervision, briefings } = supervising("active", true, "phone", twilio);
+  await supervision.transfer(TENANT, "call", { to, mode: "warm" });
+  await supervision.transfer(TENANT, "call", { to, mode: "warm", summary: "Order\n12." });
+  await supervision.transfer(TENANT, "call", { to, mode: "blind", summary: "Order 12." });
+  assert.deepEqual(briefings, ["the caller wants a person", "Order 12.", undefined]);
+  const telnyx = { metadata: { direction: "inbound", phoneVendor: "telnyx" } };
+  const elsewhere = supervising("active", true, "phone", telnyx);
+  await assert.rejects(elsewhere.supervision.transfer(TENANT, "call", { to, mode: "warm" }), {
+    code: "conflict",
+  });
+  assert.deepEqual(elsewhere.ended, []);
+});
+
+test("only a telephone call takes DTMF", async () => {
+  const dtmf = { type: "sendDigits", digits: "12#" } as const;
+  const phone = supervising("active", true, "phone");
+  await phone.supervision.control(TENANT, "call", dtmf);
+  assert.deepEqual(phone.controlled, [{ callId: "call", command: dtmf }]);
+  const web = supervising("active");
+  await assert.rejects(web.supervision.control(TENANT, "call", dtmf), { code: "conflict" });
+  assert.deepEqual(web.controlled, []);
 });
 
 test("all calls are watched, or one that there is, while there is room", async () => {
