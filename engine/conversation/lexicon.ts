@@ -413,11 +413,12 @@ export function isAcceptance(languageTag: string, text: string): boolean | undef
   const tag = languageTag.toLowerCase();
   const own = LEXICONS[tag] ?? LEXICONS[tag.split("-")[0] ?? ""];
   const words = wordsOf(text);
-  const spoken = new Set([...words, words.join("")]);
+  const spoken = new Set(words);
+  const whole = words.join("");
+  const isSpoken = (word: string) =>
+    isCharacter(word.charAt(0)) ? whole.includes(word) : spoken.has(word);
   const has = (table: (of: Lexicon) => string | undefined) =>
-    [own, ENGLISH].some((each) =>
-      wordsOf(each === undefined ? "" : (table(each) ?? "")).some((word) => spoken.has(word)),
-    );
+    [own, ENGLISH].some((each) => tableWords((each && table(each)) ?? "").some(isSpoken));
   if (has(({ declines }) => declines)) return false;
   return has(({ acceptances }) => acceptances) ? true : undefined;
 }
