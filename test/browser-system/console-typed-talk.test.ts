@@ -7,7 +7,7 @@ import { visitConsole } from "./console-visit.js";
 const { server, browser } = await standOfFile({
   environment: { NODE_ENV: "development", SANDBOX: "on", SANDBOX_VOICE: "speech" },
 });
-/** Runs before the page's own script: whether it asks for a microphone is written down. */
+/** Runs before the page's own script: records whether it asks for a microphone. */
 const WATCHED_MICROPHONE = `{
   globalThis.hasAskedForMicrophone = false;
   navigator.mediaDevices.getUserMedia = () => {
@@ -16,7 +16,7 @@ const WATCHED_MICROPHONE = `{
   };
 }`;
 
-test("with a simulated STT Talk says so first, asks for no microphone, and answers typed words", async () => {
+test("with a simulated STT, Talk says so first, asks for no microphone, and replies to typed text", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const viewer = await visitConsole(browser, server, customer);
@@ -37,7 +37,7 @@ test("with a simulated STT Talk says so first, asks for no microphone, and answe
   assert.deepEqual(viewer.faults, []);
 });
 
-test("Talk has fields for the values that a call would be given", async () => {
+test("Talk has fields for a call's variables", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Welcome back, {{firstName|stranger}}." } });
   const viewer = await visitConsole(browser, server, customer);
@@ -52,7 +52,7 @@ test("Talk has fields for the values that a call would be given", async () => {
   assert.deepEqual(viewer.faults, []);
 });
 
-test("the person whom the agent calls in the sandbox is played by typing", async () => {
+test("a user can play the called person in the sandbox by typing", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Good day." } });
   const viewer = await visitConsole(browser, server, customer);
@@ -71,7 +71,7 @@ test("the person whom the agent calls in the sandbox is played by typing", async
   await page.getByRole("dialog").getByRole("button", { name: "End the call" }).click();
   await page.getByText("ended from the console").waitFor();
   assert.equal(await page.getByLabel("What the person says").count(), 0);
-  // Until the call is answered the page asks for a record that is not there yet.
+  // Until the call is answered, the page requests a record that does not exist yet.
   assert.deepEqual(
     viewer.faults.filter((fault) => !fault.includes("404")),
     [],
