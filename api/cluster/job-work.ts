@@ -39,6 +39,7 @@ export interface JobWorkParts {
   >;
   readonly database: Database;
   readonly phoneNumbers: Pick<PhoneNumbers, "importFrom">;
+  readonly isListening: () => boolean;
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -54,7 +55,8 @@ export interface JobWork {
 
 /** Runs the durable jobs, in the process that has the database open. */
 export function startJobs(parts: JobWorkParts): JobWork {
-  const { settings, database, phoneNumbers, cipher, clock, newId, random, log } = parts;
+  const { settings, database, phoneNumbers, isListening, cipher, clock, newId, random, log } =
+    parts;
   const { allowPrivateProviders: allowPrivateAddresses, authorities, publicBaseUrl } = settings;
   const connections = new Connections({ clock, allowPrivateAddresses, authorities });
   const metrics = new JobMetrics();
@@ -93,7 +95,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
       analysisRun: new AnalysisRunJob({ database, clock }),
       placedCall: new PlacedCallJob({ calls: database.calls, runId: owner, log }),
       knowledge: new KnowledgeJob({ database, connections, reader, clock, newId }),
-      warmTransfer: new WarmTransferJob({ calls: database.calls, apis, log }),
+      warmTransfer: new WarmTransferJob({ calls: database.calls, apis, isListening, log }),
     },
     owner,
     isAlone: database.writers === "one",

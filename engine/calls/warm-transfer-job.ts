@@ -29,6 +29,8 @@ const Payload = v.object({
 export interface WarmTransferJobOptions {
   readonly calls: Pick<CallStore, "findById" | "findBySession" | "annotate">;
   readonly apis: CallControlApis;
+  /** Whether the server answers requests: the vendor asks for the caller's next document at once. */
+  readonly isListening: () => boolean;
   readonly log: Logger;
 }
 
@@ -45,7 +47,8 @@ export class WarmTransferJob extends FixedLimitsJob {
   }
 
   override async run({ orgId, payload }: ClaimedJob): Promise<JobOutcome> {
-    const { calls, apis, log } = this.#options;
+    const { calls, apis, isListening, log } = this.#options;
+    if (!isListening()) return { kind: "retry", error: "the server is starting" };
     const given = v.parse(Payload, payload);
     const { callId, nextSessionId, vendor, callerRef, ownAccount, resultUrl } = given;
     const call = await calls.findById(orgId, callId);

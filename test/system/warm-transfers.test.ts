@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { freePort } from "../../api/http/backend/free-port.js";
 import type { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import { signatureHeader } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { decodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import { gatherIn } from "../../engine/sandbox/telephone/twilio-conferences.js";
 import type { TwilioCall } from "../../engine/sandbox/telephone/twilio-simulator.js";
+import { WARM_TRANSFER_MAX_MS } from "../../storage/jobs/job-record.js";
+import { PatientClock } from "../doubles/patient-clock.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
 import { heard } from "./telephone-stand.js";
@@ -271,6 +274,48 @@ for (const [what, answer] of [
     );
   });
 }
+
+/** A server that starts when the time of a warm transfer is over. */
+class LaterClock extends PatientClock {
+  override epochMs(): number {
+    return super.epochMs() + WARM_TRANSFER_MAX_MS;
+  }
+}
+
+test("a server is gone and no one hears of the person: the next server's job brings the caller back", async (context) => {
+  const vendor = await TwilioStand.start();
+  const dataDir = await newDataDir();
+  const { environment } = vendor;
+  const first = await TestServer.start({ environment, dataDir });
+  vendor.leadTo(first.parley.port);
+  context.after(() => vendor.close());
+  const person = "+15550250005";
+  const { customer, caller, to } = await talking(person, [warmTool(person)], {
+    on: first,
+    at: vendor,
+  });
+  await caller.say("transfer me please");
+  await vendor.of(to, "the conference", ({ isInConference }) => isInConference || undefined);
+  await first.endedCall(customer);
+  await first.settled();
+  await first.stop();
+  const port = await freePort("127.0.0.1", 0);
+  vendor.leadTo(port);
+  const second = await TestServer.start({
+    environment: { ...environment, PORT: String(port) },
+    dataDir,
+    clock: new LaterClock(),
+  });
+  context.after(() => second.stop());
+  const again = await vendor.of(to, "the next stream", (call) =>
+    call.caller === caller ? undefined : call.caller,
+  );
+  await heard(again, NO_ANSWER);
+  await again.hangUp();
+  await vendor.of(person, "the end of the ringing", ({ status }) =>
+    status === "canceled" ? true : undefined,
+  );
+});
 
 test("no telephone number and no word of a call is in the log", () => {
   assert.doesNotMatch(JSON.stringify(log.lines), /1555\d{7}|transfer me please/);

@@ -19,8 +19,14 @@ const TRANSFER = {
 };
 const NEXT: CallRecord = callRecord({ id: "next", sessionId: "next session" });
 
+interface Options {
+  readonly next?: CallRecord;
+  readonly fails?: true;
+  readonly isStarting?: true;
+}
+
 /** The job of a warm transfer whose call is stored like this. */
-function left(transfer: JsonObject | undefined, options: { next?: CallRecord; fails?: true } = {}) {
+function left(transfer: JsonObject | undefined, options: Options = {}) {
   const asked: string[] = [];
   const noted: JsonObject[] = [];
   const api: CallControlApi = {
@@ -43,6 +49,7 @@ function left(transfer: JsonObject | undefined, options: { next?: CallRecord; fa
       annotate: async (_id, metadata) => void noted.push(metadata),
     },
     apis: installationApis({ twilio: api }),
+    isListening: () => options.isStarting !== true,
     log: new RecordingLogger(),
   });
   const payload = {
@@ -80,6 +87,12 @@ test("a caller whose way back the vendor has refused is brought back with the ou
   assert.deepEqual(await run(), { kind: "done" });
   assert.deepEqual(asked, ["hang up CA2", "redirect CA1: result"]);
   assert.deepEqual(noted, []);
+});
+
+test("a caller is not brought back before the server answers requests", async () => {
+  const { run, asked, noted } = left(TRANSFER, { isStarting: true });
+  assert.equal((await run()).kind, "retry");
+  assert.deepEqual([asked, noted], [[], []]);
 });
 
 test("a vendor that is away is asked again later", async () => {
