@@ -227,11 +227,16 @@ async function install(
     sandboxControlUrl: hasTwilioAccount(config) ? undefined : sandbox?.urls.desk,
   };
 
+  const { phoneNumbers } = tenancy;
   // Spreads the tries of deliveries that failed together.
   const random = () => randomInt(RANDOM_STEPS) / RANDOM_STEPS;
-  const jobs = startJobs({ settings, database, cipher, clock, newId, random, log });
+  let hasPort = false;
+  const isListening = () => hasPort;
+  const own = { settings, database, phoneNumbers, cipher, isListening };
+  const jobs = startJobs({ ...own, clock, newId, random, log });
 
   async function listensOn(port: number): Promise<void> {
+    hasPort = true;
     if (sandbox === undefined) return;
     const { telephones: twilioUrl, desk: deskUrl } = sandbox.urls;
     const serverUrl = localUrl(config.host, port);

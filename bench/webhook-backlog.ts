@@ -79,7 +79,7 @@ async function fill(filePath: string, url: string | undefined, backlog: number):
     for (let stored = 0; stored < backlog; stored += EVENTS_AT_ONCE) {
       const events = Array.from({ length: Math.min(EVENTS_AT_ONCE, backlog - stored) }, () => {
         const callId = randomUUID();
-        const data = { to: "+15550101000" };
+        const data = { to: "+15550101000", mode: "blind" } as const;
         const id = callEventId(callId, "transfer");
         return store.webhooks.addEvent(
           newEvent({ id, orgId, type: "call.transferred", callId, atMs, data }),

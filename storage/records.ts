@@ -147,6 +147,10 @@ export interface StockPhrases {
   readonly suspended: string;
   /** A member of the organization ends the call. */
   readonly callEndedByOrganization: string;
+  /** The first words to a person whom a warm transfer calls, before the summary. */
+  readonly briefingGreeting: string;
+  /** Asks that person for key 1 or a yes, behind the summary. */
+  readonly briefingQuestion: string;
 }
 
 export interface Persona {

@@ -3,6 +3,8 @@ import { AnalysisJob } from "../../engine/analysis/analysis-job.js";
 import { AnalysisRunJob } from "../../engine/analysis/analysis-runs.js";
 import { SummaryJob } from "../../engine/analysis/summary-job.js";
 import { PlacedCallJob } from "../../engine/calls/outbound/placed-call-job.js";
+import { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
+import { WarmTransferJob } from "../../engine/calls/warm-transfer-job.js";
 import { JobRunner } from "../../engine/jobs/job-runner.js";
 import { DocumentReader } from "../../engine/knowledge/document-reader.js";
 import { Knowledge } from "../../engine/knowledge/knowledge.js";
@@ -10,6 +12,8 @@ import { KnowledgeJob } from "../../engine/knowledge/knowledge-job.js";
 import type { Logger } from "../../engine/log.js";
 import { JobMetrics } from "../../engine/metrics/job-metrics.js";
 import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
+import type { CallControlSettings } from "../../engine/telephony/telephony-settings.js";
+import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
 import type { Clock } from "../../engine/time/clock.js";
 import { Connections } from "../../engine/vendors/transport/connections.js";
 import { WebhookDelivery } from "../../engine/webhooks/webhook-delivery.js";
@@ -25,6 +29,7 @@ const UPLOAD_SWEEP_MS = 5 * 60 * 1_000;
 export interface JobWorkParts {
   readonly settings: Pick<
     WorkerSettings,
+    | keyof CallControlSettings
     | "allowPrivateProviders"
     | "authorities"
     | "publicBaseUrl"
@@ -33,6 +38,8 @@ export interface JobWorkParts {
     | "chainTimeouts"
   >;
   readonly database: Database;
+  readonly phoneNumbers: Pick<PhoneNumbers, "importFrom">;
+  readonly isListening: () => boolean;
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -48,7 +55,8 @@ export interface JobWork {
 
 /** Runs the durable jobs, in the process that has the database open. */
 export function startJobs(parts: JobWorkParts): JobWork {
-  const { settings, database, cipher, clock, newId, random, log } = parts;
+  const { settings, database, phoneNumbers, isListening, cipher, clock, newId, random, log } =
+    parts;
   const { allowPrivateProviders: allowPrivateAddresses, authorities, publicBaseUrl } = settings;
   const connections = new Connections({ clock, allowPrivateAddresses, authorities });
   const metrics = new JobMetrics();
@@ -64,7 +72,17 @@ export function startJobs(parts: JobWorkParts): JobWork {
   });
   // It has its own breakers: a failed job is no reason to keep calls away from a vendor.
   const own = { settings, connections, cipher, breakerExchange: undefined, clock, log };
-  const llms = new AgentLlms({ database, chains: vendorAccess(own).chains });
+  const access = vendorAccess(own);
+  const llms = new AgentLlms({ database, chains: access.chains });
+  const accounts = { database, phoneNumbers, cipher, settings, context: access.context };
+  const apis = new TelephonyAccounts({
+    ...accounts,
+    baseUrl: () => publicBaseUrl,
+    allowPrivateAddresses,
+    clock,
+    newId,
+    log,
+  });
   const summary = new SummaryJob({ database, llms, clock });
   const owner = newId();
   const reader = new DocumentReader({ clock });
@@ -77,6 +95,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
       analysisRun: new AnalysisRunJob({ database, clock }),
       placedCall: new PlacedCallJob({ calls: database.calls, runId: owner, log }),
       knowledge: new KnowledgeJob({ database, connections, reader, clock, newId }),
+      warmTransfer: new WarmTransferJob({ calls: database.calls, apis, isListening, log }),
     },
     owner,
     isAlone: database.writers === "one",

@@ -1,4 +1,6 @@
+import { AgentLlms } from "../../engine/analysis/agent-llms.js";
 import { AnalysisRuns } from "../../engine/analysis/analysis-runs.js";
+import { TransferSummaries } from "../../engine/analysis/transfer-summary.js";
 import { Bucket } from "../../engine/bucket/bucket.js";
 import type { RecordingSettings } from "../../engine/bucket/bucket-settings.js";
 import { AgentChats } from "../../engine/calls/agent-chats.js";
@@ -205,6 +207,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     clients,
     breakers: chains.breakers,
     chains,
+    vendors,
     mcpLists,
     telephonyAccounts,
   };
@@ -214,7 +217,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
 async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const { settings, database, cipher, tenancy, cluster, clock, newId, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses } = settings;
-  const { context, learned, reachable, clients, breakers, chains, mcpLists } = carrier;
+  const { context, learned, reachable, clients, breakers, chains, vendors, mcpLists } = carrier;
   const { calls, callControl, telephonyAccounts, outboundCalls, placedCalls, outboundTokens } =
     carrier;
   const { agents } = tenancy;
@@ -225,6 +228,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const clientAccess = new ClientAccess({ ...tenancy, database, clientTokens, clock });
   const limiterOf: LimiterOf = (name, limit) => cluster.limiterOf(name, limit);
   const standing = new ActiveCredentials({ database, clock });
+  const llms = new AgentLlms({ database, chains });
   const callSupervision = new CallSupervision({
     standing,
     dialTargets: settings.isSandboxed ? undefined : tenancy.dialTargets,
@@ -232,6 +236,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
     calls: database.calls,
     feed: calls.feed,
     journal: calls.journal,
+    transferSummaries: new TransferSummaries({ database, llms, clock, log }),
     endCall: (callId, ending) => cluster.endCall(calls.liveCalls, callId, ending),
     controlCall: (call) => cluster.controlCall(calls.liveCalls, call),
   });
@@ -295,7 +300,14 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       const places = { streamAddress, otherServer, isClosed };
       const asked = { ...tokens, ...places, liveCalls, limiterOf, placedCalls, outboundTokens };
       const { leavesAudioSocket = false } = parts;
-      const carried = { calls, callControl, telephonyAccounts, callListening, leavesAudioSocket };
+      const carried = {
+        calls,
+        callControl,
+        vendors,
+        telephonyAccounts,
+        callListening,
+        leavesAudioSocket,
+      };
       const own = { database, tenancy, clientAccess, ...carried };
       const routes = { ...reachable, ...asked, ...own };
       closeRoutes = await openVoiceRoutes({ ...routes, server, edge, clock, log });

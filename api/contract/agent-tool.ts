@@ -48,6 +48,13 @@ export function transferTarget() {
   );
 }
 
+export function transferMode() {
+  return choiceField(
+    "`blind` (the default), or `warm`: the person hears a summary and accepts before the caller is connected",
+    ["blind", "warm"],
+  );
+}
+
 /** The built-in tools are called as their types; two more names are no keys of a record. */
 const TOOL_NAME =
   /^(?!(?:hangup|transfer|sendDigits|constructor|prototype)$)[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
@@ -233,6 +240,7 @@ const toolFields = worded(
           type: typeField("transfer"),
           to: transferTarget(),
           description: v.exactOptional(descriptionField("when to use it, in words for the model")),
+          mode: v.exactOptional(transferMode()),
         }),
         requestObject({ type: typeField("sendDigits") }),
         requestObject({
@@ -295,6 +303,7 @@ export const AgentTool = v.variant("type", [
     type: v.literal("transfer"),
     to: v.string(),
     description: v.exactOptional(v.string()),
+    mode: v.exactOptional(v.picklist(["blind", "warm"])),
   }),
   v.object({ type: v.literal("sendDigits") }),
   v.object({

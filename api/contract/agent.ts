@@ -82,6 +82,12 @@ const stockPhraseFields = {
   noAnswer: v.exactOptional(stockPhrase("said when the transfer's target did not answer")),
   suspended: v.exactOptional(stockPhrase("said when the operator suspends the organization")),
   callEndedByOrganization: v.exactOptional(stockPhrase("said when the organization ends the call")),
+  briefingGreeting: v.exactOptional(
+    stockPhrase("said first to the person whom a warm transfer calls"),
+  ),
+  briefingQuestion: v.exactOptional(
+    stockPhrase("asks that person to press 1 or say yes, or to press 2"),
+  ),
 };
 
 /** What AssemblyAI takes, and what Deepgram recommends. */
@@ -574,6 +580,8 @@ export const Agent = v.object({
       noAnswer: v.exactOptional(v.string()),
       suspended: v.exactOptional(v.string()),
       callEndedByOrganization: v.exactOptional(v.string()),
+      briefingGreeting: v.exactOptional(v.string()),
+      briefingQuestion: v.exactOptional(v.string()),
     }),
     keyterms: v.array(v.string()),
     pronunciations: v.array(v.object({ word: v.string(), say: v.string() })),

@@ -1,10 +1,13 @@
 import * as v from "valibot";
+import { BRIEFING_CHARACTERS_MAX } from "../../engine/conversation/call-end.js";
 import {
   CONTEXT_NOTE_CHARS_MAX,
+  DTMF_DIGITS,
+  DTMF_DIGITS_MAX,
   SAY_CHARS_MAX,
 } from "../../engine/conversation/control-command.js";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
-import { transferTarget } from "./agent-tool.js";
+import { transferMode, transferTarget } from "./agent-tool.js";
 import { overridesField, variablesField } from "./call-values.js";
 import {
   Count,
@@ -219,12 +222,34 @@ export const CallContextBody = requestObject({
   ),
 });
 
+export const DtmfBody = requestObject({
+  digits: worded(
+    v.pipe(
+      v.string(),
+      v.maxLength(DTMF_DIGITS_MAX),
+      v.regex(DTMF_DIGITS),
+      v.examples(["1234#"]),
+      v.description(`the keys in their order, 1 to ${DTMF_DIGITS_MAX} of 0 to 9, *, # and A to D`),
+    ),
+  ),
+});
+
 export const ListenAddress = v.object({
   path: v.pipe(v.string(), v.description("of the WebSocket, below the address of this server")),
   expiresAt: Timestamp,
 });
 
-export const TransferCallBody = requestObject({ to: transferTarget() });
+export const TransferCallBody = requestObject({
+  to: transferTarget(),
+  mode: v.exactOptional(transferMode()),
+  summary: v.exactOptional(
+    textField(
+      "what the person of a warm transfer hears about the call; left out, the agent's LLM writes it",
+      BRIEFING_CHARACTERS_MAX,
+      1,
+    ),
+  ),
+});
 
 export const UpdatePhoneNumberBody = requestObject({
   agentId: v.nullable(idField("the id of the agent that answers, or null (the first active one)")),

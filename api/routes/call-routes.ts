@@ -97,6 +97,7 @@ export function supervisionRoutes(
   | "transferCall"
   | "sayInCall"
   | "addCallContext"
+  | "sendDtmf"
   | "muteAgent"
   | "unmuteAgent"
   | "listenToCall"
@@ -124,10 +125,12 @@ export function supervisionRoutes(
         expiresAt: timestamp(expiresAtMs),
       };
     },
+    sendDtmf: ({ tenant, id, body }) =>
+      control(tenant, id, { type: "sendDigits", digits: body.digits }),
     muteAgent: ({ tenant, id }) => control(tenant, id, { type: "mute" }),
     unmuteAgent: ({ tenant, id }) => control(tenant, id, { type: "unmute" }),
     transferCall: async ({ tenant, id, body }) => {
-      await supervision.transfer(tenant, id, body.to);
+      await supervision.transfer(tenant, id, body);
       return { success: true };
     },
   };

@@ -3,11 +3,16 @@ import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
 import type { CallOpener, OpenRequest } from "../../engine/calls/call-opener.js";
 import { callRefusedErrorOf } from "../../engine/calls/call-refused-error.js";
-import { type Continuations, placedCallOf } from "../../engine/calls/continuations.js";
+import {
+  type Continuations,
+  continuationUrl,
+  placedCallOf,
+} from "../../engine/calls/continuations.js";
 import {
   CallNotAcceptedError,
   type PlacedCalls,
 } from "../../engine/calls/outbound/placed-calls.js";
+import type { WarmTransfers } from "../../engine/calls/warm-transfers.js";
 import type { LiveConversation } from "../../engine/conversation/actor.js";
 import { unsupportedAudio } from "../../engine/conversation/call-end.js";
 import { phoneAudio } from "../../engine/conversation/leg-audio.js";
@@ -30,7 +35,6 @@ import {
   closeReason,
 } from "./close-codes.js";
 import { PLACED_CALL_PARAMETER } from "./outbound-routes.js";
-import { continuationUrl } from "./phone-document.js";
 import { type LegSocket, PhoneLeg } from "./phone-leg.js";
 import { phoneTenant } from "./phone-tenant.js";
 
@@ -43,6 +47,7 @@ export interface PhoneCallsOptions {
     Continuations,
     "conversationOf" | "mayGoOn" | "mayTransfer" | "transferTokenFor" | "stored"
   >;
+  readonly warmTransfers: Pick<WarmTransfers, "mayStart" | "start" | "becomesBlind">;
   readonly callInfos: Pick<BestEffortCallInfos, "find">;
   /** `https://host` of this server as vendors reach it; undefined if only their requests contain it. */
   readonly baseUrl: () => string | undefined;
@@ -125,7 +130,7 @@ export class PhoneCalls {
     const { callControl, clock } = this.#options;
     const timing = { pacer: this.#pacer, clock };
     const leg = new PhoneLeg(socket, wire, timing, {
-      transfer: (to) => this.#transfer(claims, to),
+      transfer: (to, briefing) => this.#transfer(claims, to, briefing),
       hangUp: () => callControl.hangUp(claims ?? { vendor, orgId: "" }, claims?.callerRef ?? ""),
     });
     this.#legs.add(leg);
@@ -275,11 +280,20 @@ export class PhoneCalls {
    * If the vendor's REST API cannot transfer, the document after the stream dials: the vendor requests it when the
    * stream is closed.
    */
-  async #transfer(claims: StreamClaims | undefined, to: string): Promise<boolean> {
-    const { callControl, continuations, baseUrl } = this.#options;
+  async #transfer(
+    claims: StreamClaims | undefined,
+    to: string,
+    summary: string | undefined,
+  ): Promise<boolean> {
+    const { callControl, continuations, baseUrl, warmTransfers } = this.#options;
     const base = baseUrl();
     // Members of the organization can order a transfer that the agent was not offered.
     if (claims === undefined || !(await this.#canTransfer(claims))) return false;
+    if (summary !== undefined) {
+      if (base !== undefined && (await warmTransfers.mayStart(claims)))
+        return warmTransfers.start(claims, { to, summary, base });
+      await warmTransfers.becomesBlind(claims);
+    }
     if (base === undefined || !(await transfersByRest(claims, this.#options))) {
       return phoneVendor(claims.vendor)?.documents.mayDial?.(to) ?? true;
     }

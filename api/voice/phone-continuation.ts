@@ -1,10 +1,13 @@
 import type { CallOpener } from "../../engine/calls/call-opener.js";
 import { serverStops } from "../../engine/calls/call-refused-error.js";
 import {
+  CONTINUATION_PATH,
   type Continuations,
+  continuationUrl,
   type NextStream,
   placedCallOf,
 } from "../../engine/calls/continuations.js";
+import type { WarmTransfers } from "../../engine/calls/warm-transfers.js";
 import type { Logger } from "../../engine/log.js";
 import { RequestError } from "../../engine/request-error.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
@@ -22,9 +25,7 @@ import { type OtherServer, otherServerAddress } from "./other-server.js";
 import { PLACED_CALL_PARAMETER, PLACED_CALL_WAITS } from "./outbound-routes.js";
 import { type PhoneCallsOptions, transfersByRest } from "./phone-calls.js";
 import {
-  CONTINUATION_PATH,
   connectDocument,
-  continuationUrl,
   documentAnswer,
   type StreamAddress,
   turnedAway,
@@ -49,6 +50,7 @@ export interface PhoneContinuationOptions extends SignatureOptions, StreamOpenin
   readonly otherServer: OtherServer;
   readonly callControl: PhoneCallsOptions["callControl"];
   readonly baseUrl: PhoneCallsOptions["baseUrl"];
+  readonly warmTransfers: Pick<WarmTransfers, "callerLeft">;
   readonly log: Logger;
 }
 
@@ -93,6 +95,7 @@ async function answer(
   if (transferred === undefined && !isWaiting) {
     return documentAnswer(documents, documents.hangUp());
   }
+  if (transferred !== undefined) await options.warmTransfers.callerLeft(transferred);
   const report = transferred && found.transferReport?.(body);
   const next =
     transferred === undefined

@@ -1,4 +1,4 @@
-import type { Continuations } from "../../engine/calls/continuations.js";
+import { type Continuations, continuationUrl } from "../../engine/calls/continuations.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
 import type { CallInstructions, StreamTarget } from "../../engine/telephony/call-instructions.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
@@ -9,9 +9,6 @@ import { httpBase, STREAM_PATH, socketBase } from "./stream-address.js";
 
 /** The value of `continue` for a dialplan that follows documents with a dial instruction. */
 export const DIALS_TRANSFERS = "transfer";
-
-/** The path that a vendor requests when the stream of a call has ended. */
-export const CONTINUATION_PATH = "/api/telephony/continue";
 
 export interface PhoneDocumentOptions {
   readonly publicBaseUrl: string | undefined;
@@ -55,11 +52,6 @@ export function connectDocument(
   if (token === undefined) return documents.connect({ url, parameters });
   const continueUrl = continuationUrl(httpBase(request, publicBaseUrl), token);
   return documents.connect({ url, parameters, continueUrl });
-}
-
-/** `base`: `https://host` of this server, as vendors reach it. */
-export function continuationUrl(base: string, token: string): string {
-  return `${base}${CONTINUATION_PATH}?token=${token}`;
 }
 
 function parametersOf(

@@ -47,8 +47,8 @@ export type LegSession = Pick<
 
 /** The telephone's side of the call, at the vendor. Neither promise rejects. */
 export interface LegControl {
-  /** Whether the vendor has transferred the call to that number. */
-  transfer(to: string): Promise<boolean>;
+  /** Whether the vendor has transferred the call to that number, or has put the caller on hold for a warm transfer. */
+  transfer(to: string, briefing?: string): Promise<boolean>;
   hangUp(): Promise<void>;
 }
 
@@ -225,9 +225,9 @@ export class PhoneLeg implements CallerChannel {
   }
 
   /** The stream stays open meanwhile: closing it would hang up. False if the caller has left before. */
-  async transfer(to: string): Promise<boolean> {
+  async transfer(to: string, briefing?: string): Promise<boolean> {
     await this.#playedOut();
-    return this.#isOpen && !this.#isEnding && this.#leg.transfer(to);
+    return this.#isOpen && !this.#isEnding && this.#leg.transfer(to, briefing);
   }
 
   useTool(): Promise<ClientToolAnswer> {

@@ -1,9 +1,12 @@
+import type { AgentVendorsOptions } from "../../engine/calls/agent-vendors.js";
+import { BriefingVoices } from "../../engine/calls/briefing-voices.js";
 import type { CallCenter } from "../../engine/calls/call-center.js";
 import type { CallListening } from "../../engine/calls/call-listening.js";
 import { Continuations } from "../../engine/calls/continuations.js";
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import type { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
+import { WarmTransfers } from "../../engine/calls/warm-transfers.js";
 import type { Logger } from "../../engine/log.js";
 import type { OutboundTokens } from "../../engine/security/outbound-token.js";
 import type { StreamTokenRegistry } from "../../engine/security/stream-token.js";
@@ -22,6 +25,7 @@ import type { LimiterOf } from "../http/request/rate-limiter.js";
 import type { Router } from "../http/router.js";
 import type { HttpServer } from "../http/server.js";
 import { AudioSocketRoute } from "./audio-socket-route.js";
+import { briefingRoutes } from "./briefing-routes.js";
 import { ListenSocket } from "./listen-socket.js";
 import type { OtherServer } from "./other-server.js";
 import { outboundRoutes } from "./outbound-routes.js";
@@ -29,6 +33,7 @@ import { PhoneCalls } from "./phone-calls.js";
 import { phoneContinuation } from "./phone-continuation.js";
 import type { StreamAddress } from "./phone-document.js";
 import { PhoneSocket } from "./phone-socket.js";
+import { phoneTenant } from "./phone-tenant.js";
 import { phoneWebhook } from "./phone-webhook.js";
 import { VoiceSocket } from "./voice-socket.js";
 
@@ -38,7 +43,8 @@ export interface VoiceRoutesOptions {
   readonly server: HttpServer;
   readonly edge: Router;
   readonly tenancy: Tenancy;
-  readonly database: Pick<Database, "calls">;
+  readonly database: Pick<Database, "calls" | "jobs">;
+  readonly vendors: AgentVendorsOptions;
   readonly clientAccess: ClientAccess;
   readonly callListening: Pick<CallListening, "listen">;
   readonly calls: Pick<CallCenter, "opener" | "audioPool" | "journal">;
@@ -104,7 +110,21 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
   });
   const baseUrl = () => options.publicBaseUrl ?? options.localBaseUrl?.();
   const callInfos = new BestEffortCallInfos(options.callInfos, clock, options.log);
-  const shared = { ...options, opener, outbound, continuations, baseUrl, callInfos };
+  const { agents } = tenancy;
+  const tenantOf = (orgId: string) => phoneTenant(organizations, orgId);
+  const { vendors } = options;
+  const warmTransfers = new WarmTransfers({
+    continuations,
+    calls: options.database.calls,
+    jobs: options.database.jobs,
+    journal: calls.journal,
+    callControl,
+    voices: new BriefingVoices({ agents, tenantOf, vendors, audioPool, clock }),
+    clock,
+    log: options.log,
+  });
+  const phone = { opener, outbound, continuations, baseUrl, callInfos, warmTransfers };
+  const shared = { ...options, ...phone };
   const phoneCalls = new PhoneCalls({ ...shared, organizations, callControl, audioPool });
   new PhoneSocket({ ...shared, phoneCalls }).listen();
   const placed = {
@@ -113,7 +133,7 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
       return baseUrl();
     },
   };
-  for (const route of outboundRoutes(placed)) edge.add(route);
+  for (const route of [...outboundRoutes(placed), ...briefingRoutes(placed)]) edge.add(route);
   const hasAudioSocket = options.audioSocketPort > 0;
   const streamUuids = hasAudioSocket ? options.streamUuids : undefined;
   edge.add(phoneContinuation({ ...shared, organizations, streamUuids }));

@@ -565,7 +565,11 @@ export class CallEntry implements CallRecorder {
         endReason: ending.reason,
         endMessage: ending.message,
         ...(ending.transferTo !== undefined && {
-          transfer: { to: ending.transferTo, result: "pending" },
+          // The result of a warm transfer is stored as it develops, maybe before this.
+          transfer: {
+            to: ending.transferTo,
+            ...(ending.briefing === undefined && { result: "pending" }),
+          },
         }),
         ...this.#deafness(),
         ...this.#longWait(),

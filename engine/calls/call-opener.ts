@@ -155,6 +155,9 @@ export function sessionSettings(
   };
 }
 
+/** Nobody said anything to the question of a warm transfer, or only a machine did. */
+const NOT_ANSWERED: ReadonlySet<TransferResult> = new Set(["noAnswer", "notAccepted", "machine"]);
+
 /** Those that STT can tell from the first, by the first parts of their tags. */
 function otherLanguages({ language, languages }: Persona): readonly string[] {
   const own = primaryLanguage(language);
@@ -163,7 +166,7 @@ function otherLanguages({ language, languages }: Persona): readonly string[] {
 
 function wordsAfterTransfer(stock: StockPhrases, result: TransferResult): string {
   if (result === "busy") return stock.lineBusy;
-  return result === "noAnswer" ? stock.noAnswer : stock.cannotTransfer;
+  return NOT_ANSWERED.has(result) ? stock.noAnswer : stock.cannotTransfer;
 }
 
 export interface ConversationParts {

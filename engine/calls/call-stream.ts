@@ -130,10 +130,11 @@ export function callEndedEvents(call: StreamedCall, over: CallOver): readonly Ne
       metrics: { ...metrics },
     },
   });
-  const { transferTo: to } = ending;
+  const { transferTo: to, briefing } = ending;
   if (to === undefined) return [end];
   const id = callEventId(callId, "transfer");
-  return [newEvent({ id, orgId, type: "call.transferred", callId, atMs, data: { to } }), end];
+  const data = { to, mode: briefing === undefined ? "blind" : "warm" } as const;
+  return [newEvent({ id, orgId, type: "call.transferred", callId, atMs, data }), end];
 }
 
 /** A call that was refused and has no record. */

@@ -1,5 +1,5 @@
 import type { CallStore } from "../../storage/calls/call-store.js";
-import type { JsonObject } from "../../storage/records.js";
+import type { CallRecord, JsonObject } from "../../storage/records.js";
 import {
   type Ending,
   ORGANIZATION_ENDED,
@@ -13,7 +13,9 @@ import {
 } from "../conversation/control-command.js";
 import { speakableSentences } from "../conversation/sentences.js";
 import { invalidFields, RequestError } from "../request-error.js";
+import { callInfoIn } from "../telephony/call-info.js";
 import { oneLine } from "../telephony/call-values.js";
+import { phoneVendor } from "../telephony/phone-vendors.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import { type ActiveCredentials, whileActive } from "../tenancy/people/active-credentials.js";
@@ -30,6 +32,8 @@ export interface CallSupervisionOptions {
   readonly calls: Pick<CallStore, "findById">;
   readonly feed: Pick<CallFeed, "requireRoom" | "watch">;
   readonly journal: Pick<CallJournal, "annotate">;
+  /** What the person of a warm transfer hears where nobody has written it; empty where there is nothing to say. */
+  readonly transferSummaries: { of(call: CallRecord): Promise<string> };
   /** False if no process of this server has the call. */
   readonly endCall: (callId: string, ending: Ending) => MaybePromise<boolean>;
   /** `elsewhere` where no process of this server has the call. */
@@ -39,6 +43,14 @@ export interface CallSupervisionOptions {
   /** Whether the watcher's credentials are still valid. */
   readonly standing: Pick<ActiveCredentials, "areActive">;
   readonly clock: Pick<Clock, "every">;
+}
+
+export interface TransferOrder {
+  /** E.164, or a SIP address. */
+  readonly to: string;
+  readonly mode?: "blind" | "warm" | undefined;
+  /** What the person of a warm transfer hears; left out, the agent's LLM writes it. */
+  readonly summary?: string | undefined;
 }
 
 export interface CallWatch {
@@ -78,10 +90,11 @@ export class CallSupervision {
 
   /**
    * Has the agent announce the transfer and transfer the caller; if that fails the call continues with the agent.
-   * RequestErrors of `end`, `target_not_allowed`, and `conflict` if the call is not a telephone call.
+   * RequestErrors of `end`, `target_not_allowed`, and `conflict` if the call is not a telephone call, or its vendor has no
+   * such transfer.
    */
-  async transfer(tenant: Tenant, id: string, to: string): Promise<void> {
-    const { dialTargets, journal } = this.#options;
+  async transfer(tenant: Tenant, id: string, { to, mode, summary }: TransferOrder): Promise<void> {
+    const { dialTargets, journal, transferSummaries } = this.#options;
     const { callId, channel } = await this.findLive(tenant, id);
     if (channel !== "phone") {
       throw new RequestError("conflict", "only telephone calls can be transferred");
@@ -98,12 +111,22 @@ export class CallSupervision {
         "to: expected a target that the platform's administrator has allowed this organization to call";
       throw new RequestError("target_not_allowed", message);
     }
-    await this.#endWith(callId, transferredByOrganization(to));
+    let briefing: string | undefined;
+    if (mode === "warm") {
+      const { call } = await this.#find(tenant.organization.id, id);
+      if (!hasWarmTransfer(call)) {
+        const words =
+          "mode: expected blind, since the call's telephony vendor has no warm transfer";
+        throw new RequestError("conflict", words);
+      }
+      briefing = oneLine(summary ?? (await transferSummaries.of(call)));
+    }
+    await this.#endWith(callId, transferredByOrganization(to, briefing));
     journal.annotate(callId, { transferredBy: personOf(tenant) });
   }
 
   /**
-   * Has the agent of the call say something, gives its LLM a note, or mutes it. RequestErrors `invalid_request` of a text without
+   * Has the agent of the call say something or send DTMF, gives its LLM a note, or mutes it. RequestErrors `invalid_request` of a text without
    * anything to speak, `not_found`, `call_ended`, and `conflict` of a call that cannot take it now.
    */
   async control(tenant: Tenant, id: string, command: ControlCommand): Promise<void> {
@@ -112,7 +135,10 @@ export class CallSupervision {
       const message = "expected a text in which something can be spoken";
       throw invalidFields([{ path: "text", message }]);
     }
-    const { callId } = await this.findLive(tenant, id);
+    const { callId, channel } = await this.findLive(tenant, id);
+    if (plain.type === "sendDigits" && channel !== "phone") {
+      throw new RequestError("conflict", "only telephone calls take DTMF");
+    }
     const outcome = await this.#options.controlCall({ callId, command: plain });
     if (outcome !== "done") throw controlRefused(outcome);
     this.#options.journal.annotate(callId, { controlledBy: personOf(tenant) });
@@ -125,7 +151,7 @@ export class CallSupervision {
 
   /** A call of the organization that has not ended. RequestErrors `not_found` and `call_ended`. */
   async findLive({ organization }: Tenant, id: string) {
-    const found = await this.#find(organization.id, id);
+    const { call: _call, ...found } = await this.#find(organization.id, id);
     if (!found.isActive) throw new RequestError("call_ended", "the call has already ended");
     return found;
   }
@@ -148,8 +174,13 @@ export class CallSupervision {
   async #find(orgId: string, id: string) {
     const call = await this.#options.calls.findById(orgId, id);
     if (call === undefined) throw new RequestError("not_found", "there is no such call");
-    return { callId: call.id, isActive: call.status === "active", channel: call.channel };
+    return { callId: call.id, isActive: call.status === "active", channel: call.channel, call };
   }
+}
+
+function hasWarmTransfer({ metadata }: CallRecord): boolean {
+  const vendor = callInfoIn(metadata)?.phoneVendor ?? "";
+  return phoneVendor(vendor)?.documents.warmTransfer !== undefined;
 }
 
 function controlRefused(outcome: Exclude<ControlOutcome, "done">): RequestError {

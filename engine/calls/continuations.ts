@@ -15,6 +15,14 @@ import { isBrokenOff, onceEnded } from "./broken-call.js";
 import type { CallJournal } from "./call-journal.js";
 import type { LiveCalls } from "./live-calls.js";
 
+/** The path that a vendor requests when the stream of a call has ended. */
+export const CONTINUATION_PATH = "/api/telephony/continue";
+
+/** `base`: `https://host` of this server, as vendors reach it. */
+export function continuationUrl(base: string, token: string): string {
+  return `${base}${CONTINUATION_PATH}?token=${token}`;
+}
+
 /** Telephony vendors end calls after 24 hours. */
 const TOKEN_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 const KEY_LABEL = "parley: continued call, version 1";
@@ -29,6 +37,8 @@ const CONTINUATIONS_MAX = 3;
 export const FAILED_TRANSFERS_MAX = 5;
 /** Distinguishes the token of a transfer's outcome from that of a stream. */
 const TRANSFER = "transfer";
+/** Distinguishes the token of the person whom a warm transfer calls. */
+const PERSON = "person";
 /** Marks the token of a dialplan that dials transfers. */
 const DIALS = "dials";
 /** What a token says of a call that the organization's own account carries. */
@@ -49,15 +59,44 @@ export function placedCallOf(callKey: string): string | undefined {
   return callKey.startsWith(PLACED) ? callKey.slice(PLACED.length) : undefined;
 }
 
-/** `pending`: the vendor has not reported yet. */
+/**
+ * `pending`: the vendor has not reported yet. A warm transfer also has what the person hears, the vendor's id of the person's
+ * call, and when it began.
+ */
 const StoredTransfer = v.object({
   to: v.string(),
   result: v.picklist(["pending", "dialing", ...TRANSFER_RESULTS]),
+  mode: v.optional(v.picklist(["blind", "warm"]), "blind"),
+  summary: v.optional(v.string(), ""),
+  personCallId: v.optional(v.string(), ""),
+  startedAtMs: v.optional(v.number(), 0),
 });
 
-function transferOf({ metadata }: CallRecord): v.InferOutput<typeof StoredTransfer> | undefined {
+export type StoredTransfer = v.InferOutput<typeof StoredTransfer>;
+
+export function transferOf({ metadata }: CallRecord): StoredTransfer | undefined {
   const stored = v.safeParse(StoredTransfer, metadata["transfer"]);
   return stored.success ? stored.output : undefined;
+}
+
+/** Whether the person has neither accepted nor has the transfer failed. */
+export function isOpenTransfer({ result }: Pick<StoredTransfer, "result">): boolean {
+  return result === "pending" || result === "dialing";
+}
+
+/** What a call's record says of a transfer that has its outcome. */
+export function transferNote(call: CallRecord, report: TransferReport): JsonObject {
+  const { result, reason, durationSec } = report;
+  const transfer = { result, reason, ...(durationSec !== undefined && { durationSec }) };
+  const wasTransferred = call.metadata["endReason"] === TRANSFERRED;
+  const ending: JsonObject =
+    result === "answered" || !wasTransferred
+      ? {}
+      : {
+          endReason: TRANSFER_FAILED,
+          endMessage: `the caller was not transferred: ${TRANSFER_WORDS[result]}`,
+        };
+  return { transfer, ...ending };
 }
 
 /** Why a call's transfer failed; undefined if there was none, or if it succeeded. */
@@ -73,6 +112,8 @@ const TRANSFER_WORDS: Readonly<Record<Exclude<TransferResult, "answered">, strin
   rejected: "the call was rejected",
   failed: "the telephony vendor could not connect it",
   canceled: "it was canceled while it rang",
+  notAccepted: "the person did not accept it",
+  machine: "an answering machine answered",
 };
 
 /** The conversation of a telephone call, with ids that follow from the call's key. */
@@ -145,6 +186,17 @@ export class Continuations {
     return this.#ids.mint([...idsOf(claims), TRANSFER]);
   }
 
+  /** The token of the person whom a warm transfer calls. */
+  personTokenFor(claims: StreamClaims): string {
+    return this.#ids.mint([...idsOf(claims), PERSON]);
+  }
+
+  /** The claims of the caller's call in a person's token; undefined for an invalid token. */
+  personClaimsOf(token: string): StreamClaims | undefined {
+    const ids = this.#ids.verify(token);
+    return ids?.at(-1) === PERSON ? claimsIn(ids) : undefined;
+  }
+
   /** The id of a call that was refused on arrival; undefined if its vendor does not identify it. */
   refusedCallId({
     vendor,
@@ -166,7 +218,8 @@ export class Continuations {
   /** The claims of a stream's token; undefined for an invalid token. */
   claimsOf(token: string): StreamClaims | undefined {
     const ids = this.#ids.verify(token);
-    return ids === undefined || ids.at(-1) === TRANSFER ? undefined : claimsIn(ids);
+    const kind = ids?.at(-1);
+    return ids === undefined || kind === TRANSFER || kind === PERSON ? undefined : claimsIn(ids);
   }
 
   /** The claims of a transfer's token; undefined for an invalid token. */
@@ -184,7 +237,13 @@ export class Continuations {
       const again = { kind: "askedAgain", claims: next } as const;
       return placedCallId === undefined ? again : { ...again, placedCallId };
     }
-    const transfer = byDocument ? transferOf(call) : undefined;
+    const stored = transferOf(call);
+    if (stored?.mode === "warm" && isOpenTransfer(stored)) {
+      // The server died before the caller was put on hold: the person who answers is not connected.
+      this.#note(call, { result: "failed", reason: "", durationSec: undefined });
+      return { kind: "goesOn", claims: afterTransfer(claims) };
+    }
+    const transfer = byDocument ? stored : undefined;
     if (transfer?.result === "pending") {
       this.#options.journal.annotate(call.id, { transfer: { result: "dialing" } });
       return { kind: "transfer", to: transfer.to, call };
@@ -208,17 +267,36 @@ export class Continuations {
     const { calls } = this.#options;
     const call = await this.#settled(claims);
     if (call === undefined) return { kind: "over" };
-    const known = transferOf(call)?.result;
-    const isOpen = known === undefined || known === "pending" || known === "dialing";
-    if (isOpen && (report !== undefined || isCallerWaiting)) {
+    const transfer = transferOf(call);
+    const known = transfer?.result;
+    const isOpen = transfer === undefined || isOpenTransfer(transfer);
+    if (transfer?.mode === "warm") {
+      // The vendor reports the caller's part in a conference here, which says nothing of the person.
+      const result = isCallerWaiting ? "failed" : "canceled";
+      if (isOpen) this.#note(call, { result, reason: "", durationSec: undefined });
+    } else if (isOpen && (report !== undefined || isCallerWaiting)) {
       this.#note(call, report ?? { result: "failed", reason: "", durationSec: undefined });
     } else if (known === "answered" && report?.result === "answered") this.#note(call, report);
-    const result = isOpen ? report?.result : known;
+    const result = isOpen && transfer?.mode !== "warm" ? report?.result : known;
     if (!isCallerWaiting || result === "answered") return { kind: "over" };
-    const next = afterTransfer(claims);
-    const nextSession = this.#sessionId(next.callKey, next.attempt);
-    const isThere = (await calls.findBySession(next.orgId, nextSession)) !== undefined;
-    return isThere ? { kind: "over" } : { kind: "goesOn", claims: next };
+    const isThere =
+      (await calls.findBySession(claims.orgId, this.nextSessionOf(claims))) !== undefined;
+    return isThere ? { kind: "over" } : { kind: "goesOn", claims: afterTransfer(claims) };
+  }
+
+  /** The id of the session in which a caller is back with the agent. */
+  nextSessionOf({ callKey, attempt }: StreamClaims): string {
+    return this.#sessionId(callKey, attempt + 1);
+  }
+
+  /** The call's record as it is stored, whether the call has ended or not. */
+  async recordOf({ orgId, callKey, attempt }: StreamClaims): Promise<CallRecord | undefined> {
+    const { calls } = this.#options;
+    const placedCallId = placedCallOf(callKey);
+    const own = await calls.findBySession(orgId, this.#sessionId(callKey, attempt));
+    // A stream that was requested again is the placed call's first session, too.
+    if (own !== undefined || placedCallId === undefined || attempt === 0) return own;
+    return calls.findBySession(orgId, placedCallId);
   }
 
   /** Resolves when the outcome of a transfer can be read by the process that gets its caller. */
@@ -227,29 +305,14 @@ export class Continuations {
     return within(clock, OUTCOME_STORED_MAX_MS, journal.stored());
   }
 
-  #note(call: CallRecord, { result, reason, durationSec }: TransferReport): void {
-    const transfer = { result, reason, ...(durationSec !== undefined && { durationSec }) };
-    const wasTransferred = call.metadata["endReason"] === TRANSFERRED;
-    const ending: JsonObject =
-      result === "answered" || !wasTransferred
-        ? {}
-        : {
-            endReason: TRANSFER_FAILED,
-            endMessage: `the caller was not transferred: ${TRANSFER_WORDS[result]}`,
-          };
-    this.#options.journal.annotate(call.id, { transfer, ...ending });
+  #note(call: CallRecord, report: TransferReport): void {
+    this.#options.journal.annotate(call.id, transferNote(call, report));
   }
 
   /** The call, once its end is stored; a call that is still alive has lost its stream without noticing. */
-  async #settled({ orgId, callKey, attempt }: StreamClaims): Promise<CallRecord | undefined> {
-    const { calls, liveCalls, journal, clock } = this.#options;
-    const placedCallId = placedCallOf(callKey);
-    const find = async () => {
-      const own = await calls.findBySession(orgId, this.#sessionId(callKey, attempt));
-      // A stream that was requested again is the placed call's first session, too.
-      if (own !== undefined || placedCallId === undefined || attempt === 0) return own;
-      return calls.findBySession(orgId, placedCallId);
-    };
+  async #settled(claims: StreamClaims): Promise<CallRecord | undefined> {
+    const { liveCalls, journal, clock } = this.#options;
+    const find = () => this.recordOf(claims);
     const call = await find();
     if (call?.status !== "active") return call;
     liveCalls.find(call.id)?.end(CALLER_LEFT);

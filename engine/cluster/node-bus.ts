@@ -102,11 +102,13 @@ const Ending = v.object({
   status: v.picklist(["completed", "failed"]),
   message: v.string(),
   transferTo: v.exactOptional(v.string()),
+  briefing: v.exactOptional(v.string()),
 });
 
 const ControlCommand = v.variant("type", [
   v.object({ type: v.literal("say"), text: v.string(), interrupt: v.boolean() }),
   v.object({ type: v.literal("addContext"), text: v.string() }),
+  v.object({ type: v.literal("sendDigits"), digits: v.string() }),
   v.object({ type: v.picklist(["mute", "unmute"]) }),
 ]);
 

@@ -25,6 +25,9 @@ export const END_REASONS = [
   "unsupportedAudio",
 ] as const;
 
+/** A person listens to some 40 s at most before the question. */
+export const BRIEFING_CHARACTERS_MAX = 500;
+
 export interface Ending {
   readonly reason: EndReason;
   readonly status: "completed" | "failed";
@@ -32,6 +35,8 @@ export interface Ending {
   readonly message: string;
   /** The caller's leg is transferred to this number or SIP address instead of being hung up. */
   readonly transferTo?: string;
+  /** A warm transfer: the person who is called hears this about the call, and accepts before the caller is connected. */
+  readonly briefing?: string;
 }
 
 /** The agent chose to end the call: the caller can still continue it by speaking. */
@@ -71,10 +76,11 @@ export const ORGANIZATION_ENDED: Ending = {
   message: "the organization ended the call",
 };
 
-/** `to`: E.164, or a SIP address. */
-export function transferredByOrganization(to: string): Ending {
+/** `to`: E.164, or a SIP address. `briefing`: for a warm transfer. */
+export function transferredByOrganization(to: string, briefing?: string): Ending {
   const message = "the organization transferred the call";
-  return { reason: "transferred", status: "completed", message, transferTo: to };
+  const how = briefing === undefined ? {} : { briefing };
+  return { reason: "transferred", status: "completed", message, transferTo: to, ...how };
 }
 
 export const CALLER_SILENT: Ending = {

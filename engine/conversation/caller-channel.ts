@@ -35,9 +35,9 @@ export interface CallerChannel {
   sendDigits(digits: string): Promise<DtmfOutcome>;
   /**
    * Asks the telephony vendor to transfer the call to this number. Resolves with false if it refuses or cannot.
-   * Never rejects.
+   * Never rejects. `briefing`: a warm transfer, where the vendor has one.
    */
-  transfer(to: string): Promise<boolean>;
+  transfer(to: string, briefing?: string): Promise<boolean>;
   /**
    * Resolves immediately with an error if the caller's client does not offer the tool, or there is no client.
    * Rejects only when aborted.

@@ -4,6 +4,8 @@ export type ControlCommand =
   | { readonly type: "say"; readonly text: string; readonly interrupt: boolean }
   /** A note that the LLM reads from its next request on. */
   | { readonly type: "addContext"; readonly text: string }
+  /** DTMF behind what the agent is saying; only on the telephone. */
+  | { readonly type: "sendDigits"; readonly digits: string }
   /** The agent answers nothing and says nothing by itself until it is unmuted; the caller is still transcribed. */
   | { readonly type: "mute" }
   | { readonly type: "unmute" };
@@ -27,6 +29,9 @@ export interface CallControl {
   readonly command: ControlCommand;
 }
 
+/** The longest that people enter is a card number with its date; this is twice that. */
+export const DTMF_DIGITS_MAX = 40;
+export const DTMF_DIGITS = /^[0-9*#A-D]+$/;
 /** Some minute and a half of speech. */
 export const SAY_CHARS_MAX = 1_000;
 /** Texts that wait until the agent or the caller has finished speaking. */

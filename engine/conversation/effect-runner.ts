@@ -327,8 +327,10 @@ export class EffectRunner implements EffectPerformer {
         return this.#deps.caller.pauseOutput();
       case "resumeAudio":
         return this.#deps.caller.resumeAudio();
+      case "sendDigits":
+        return void this.#deps.caller.sendDigits(effect.digits);
       case "transfer":
-        return void this.#transfer(effect.turnId, effect.to);
+        return void this.#transfer(effect);
       case "abortTurn":
         if (effect.hung !== undefined) this.#noteHung(effect.hung);
         return this.#abortTurn(effect.turnId);
@@ -440,8 +442,12 @@ export class EffectRunner implements EffectPerformer {
     return until === "callEnds" ? this.#callEnds : new AbortController();
   }
 
-  async #transfer(turnId: number, to: string): Promise<void> {
-    const isTaken = await this.#deps.caller.transfer(to);
+  async #transfer({
+    turnId,
+    to,
+    briefing,
+  }: Extract<ConversationEffect, { type: "transfer" }>): Promise<void> {
+    const isTaken = await this.#deps.caller.transfer(to, briefing);
     this.report({ type: isTaken ? "transferTaken" : "transferRefused", turnId });
   }
 

@@ -161,8 +161,16 @@ export type ConversationEffect =
     }
   /** Stops only the LLM: its text so far is enough. */
   | { readonly type: "stopModel"; readonly turnId: number }
+  /** DTMF that a member of the organization has ordered; nothing is reported. */
+  | { readonly type: "sendDigits"; readonly digits: string }
   /** Asks the telephony vendor to transfer the call; the result is an event. */
-  | { readonly type: "transfer"; readonly turnId: number; readonly to: string }
+  | {
+      readonly type: "transfer";
+      readonly turnId: number;
+      readonly to: string;
+      /** A warm transfer, with what the person hears. */
+      readonly briefing?: string;
+    }
   /** Reports a decision, which the record of its turn also contains. */
   | { readonly type: "reportBargeIn"; readonly turnId: number; readonly bargeIn: BargeIn }
   | { readonly type: "reportEndOfTurn"; readonly turnId: number; readonly endOfTurn: EndOfTurn }

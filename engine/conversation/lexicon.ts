@@ -419,3 +419,18 @@ const REQUEST = new RegExp(
 export function isQuestion(text: string): boolean {
   return MARK.test(text) || ASKING_WORD.test(text) || REQUEST.test(text);
 }
+
+/** Whether a person who is asked to take a call says yes, true, or no, false; undefined where it is neither. English counts everywhere. */
+export function isAcceptance(languageTag: string, text: string): boolean | undefined {
+  const tag = languageTag.toLowerCase();
+  const own = LEXICONS[tag] ?? LEXICONS[tag.split("-")[0] ?? ""];
+  const words = wordsOf(text);
+  const spoken = new Set(words);
+  const whole = words.join("");
+  const isSpoken = (word: string) =>
+    isCharacter(word.charAt(0)) ? whole.includes(word) : spoken.has(word);
+  const has = (table: (of: Lexicon) => string | undefined) =>
+    [own, ENGLISH].some((each) => tableWords((each && table(each)) ?? "").some(isSpoken));
+  if (has(({ declines }) => declines)) return false;
+  return has(({ acceptances }) => acceptances) ? true : undefined;
+}

@@ -27,6 +27,7 @@ const VOICE_RECENT_MS = 1_000;
 export function controlOutcome(state: ConversationState, command: ControlCommand): ControlOutcome {
   if (state.phase === "ended") return "ended";
   if (command.type === "addContext" || command.type === "unmute") return "done";
+  if (command.type === "sendDigits" && state.phase === "opening") return "opening";
   if (state.phase === "transferring" || turnOf(state)?.ending !== undefined) return "ending";
   if (command.type !== "say" || state.control.waiting.length < SAY_WAITING_MAX) return "done";
   if (!command.interrupt) return "tooManyWaiting";
@@ -47,6 +48,9 @@ export function onControlRequested(
       // A reply that was begun early does not know of it.
       dropPreemptiveReply(state, out);
       state.control.context = notesWith(state.control.context, command.text);
+      return;
+    case "sendDigits":
+      out.push({ type: "sendDigits", digits: command.digits });
       return;
     case "mute":
       return mute(state, atMs, out);

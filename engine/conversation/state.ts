@@ -387,7 +387,13 @@ export type ConversationTool =
       /** The agent does not wait for it. `reply`: its result starts a turn. */
       readonly background?: "quiet" | "reply";
     }
-  | { readonly kind: "transfer"; readonly name: string; readonly to: string };
+  | {
+      readonly kind: "transfer";
+      readonly name: string;
+      readonly to: string;
+      /** The LLM says in the tool's `summary` what the person hears. */
+      readonly isWarm?: true;
+    };
 
 export interface ReadyPhrase {
   readonly text: string;

@@ -1,7 +1,7 @@
 import type { HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import { IN_BACKGROUND } from "./background-tools.js";
-import { AGENT_HUNG_UP, type Ending } from "./call-end.js";
+import { AGENT_HUNG_UP, BRIEFING_CHARACTERS_MAX, type Ending } from "./call-end.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { ReplyDoneEvent, ToolDoneEvent } from "./events.js";
@@ -42,7 +42,7 @@ export function useTools(
   out: ConversationEffect[],
 ): boolean {
   const toolOf = ({ name }: ToolCall) => toolNamed(state, name);
-  const endingFor = (call: ToolCall) => endingOf(toolOf(call));
+  const endingFor = (call: ToolCall) => endingOf(toolOf(call), call);
   const asked = toolCalls.slice(0, TOOLS_AT_ONCE_MAX).map((call) => withOwnId(state, turn, call));
   const started = asked.filter((call) => endingFor(call) === undefined);
   const terminal = toolCalls.find((call) => endingFor(call) !== undefined);
@@ -157,11 +157,27 @@ export function startSentences(
   return told.slice(0, 1);
 }
 
-function endingOf(tool: ConversationTool | undefined): Ending | undefined {
+/** What the LLM says about the call in a warm transfer; empty for arguments that do not fit. */
+function briefingIn(argumentsJson: string): string {
+  try {
+    const given: unknown = JSON.parse(argumentsJson);
+    const isObject = typeof given === "object" && given !== null && "summary" in given;
+    const summary = isObject && typeof given.summary === "string" ? given.summary : "";
+    return summary.slice(0, BRIEFING_CHARACTERS_MAX);
+  } catch {
+    return "";
+  }
+}
+
+function endingOf(
+  tool: ConversationTool | undefined,
+  { argumentsJson }: ToolCall,
+): Ending | undefined {
   if (tool?.kind === "hangup") return AGENT_HUNG_UP;
   if (tool?.kind !== "transfer") return undefined;
   const message = "the agent transferred the call";
-  return { reason: "transferred", status: "completed", message, transferTo: tool.to };
+  const how = tool.isWarm === true ? { briefing: briefingIn(argumentsJson) } : {};
+  return { reason: "transferred", status: "completed", message, transferTo: tool.to, ...how };
 }
 
 /** More than one turn can reach; of several turns the newest messages are kept. */

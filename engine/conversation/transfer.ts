@@ -24,12 +24,13 @@ export function endAfterSpeech(
   atMs: number,
   out: ConversationEffect[],
 ): void {
-  const { transferTo } = ending;
+  const { transferTo, briefing } = ending;
   if (transferTo === undefined) {
     endCall(state, ending, atMs, out);
     return;
   }
-  out.push({ type: "transfer", turnId, to: transferTo });
+  const how = briefing === undefined ? {} : { briefing };
+  out.push({ type: "transfer", turnId, to: transferTo, ...how });
   setDeadline(state, "transfer", atMs + TRANSFER_MAX_MS);
   state.phase = "transferring";
   state.transfer = { turnId, ending, pendingEnd: undefined };
@@ -86,7 +87,7 @@ function returnToAgent(
   if (pendingEnd !== undefined) {
     endCall(state, pendingEnd, atMs, out);
   } else if (ending.status === "failed") {
-    const { transferTo: _to, ...here } = ending;
+    const { transferTo: _to, briefing: _briefing, ...here } = ending;
     endCall(state, here, atMs, out);
   } else if (turnOf(state) === undefined) {
     startScripted(state, "transferRefused", [state.settings.cannotTransfer], atMs, out);

@@ -8,7 +8,7 @@ const ATTEMPTS_MAX = 2;
 
 /** A call that is to be placed at a vendor. */
 export interface CallToPlace {
-  /** E.164. */
+  /** E.164, or a SIP address at a vendor with warm transfers. */
   readonly to: string;
   /** E.164, a number of the account. */
   readonly from: string;
@@ -32,10 +32,18 @@ export interface CallControlApi {
   hangUp(callRef: string, state?: HangUpState): Promise<void>;
   /** The call leaves its stream and is handed on. Absent where the vendor's REST API cannot. */
   transfer?(callRef: string, dial: Dial): Promise<void>;
+  /** The call leaves what it does for the document. Absent where the vendor's REST API cannot. */
+  redirect?(callRef: string, document: string): Promise<void>;
   /** Asks for something that only the account's owner may read. */
   verify(): Promise<void>;
   /** Absent where the vendor has no numbers, or the account lacks what their API wants. */
   readonly numbers?: AccountNumbersApi | undefined;
+}
+
+export type WarmTransferApi = CallControlApi & Required<Pick<CallControlApi, "place" | "redirect">>;
+
+export function canTransferWarmly(api: CallControlApi): api is WarmTransferApi {
+  return api.place !== undefined && api.redirect !== undefined;
 }
 
 /** Whose account at a vendor carries a call. */
@@ -126,6 +134,15 @@ export class CallControl {
       this.#log.error({ vendor, error }, "failed to transfer a call");
       return false;
     }
+  }
+
+  /** The account's API where it can do all that a warm transfer needs. */
+  async warmTransferApi(
+    account: CallAccount,
+    callRef: string,
+  ): Promise<WarmTransferApi | undefined> {
+    const api = callRef === "" ? undefined : await this.#apiOf(account);
+    return api !== undefined && canTransferWarmly(api) ? api : undefined;
   }
 
   /** An account that cannot be read is none for the moment. */

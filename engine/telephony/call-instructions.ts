@@ -62,8 +62,34 @@ export interface CallInstructions {
   hold?(wait: Wait): string;
   /** Hands the caller on, for a limited time of ringing. Absent where no document does. */
   dial?(dial: Dial): string;
+  /** Absent where there is no warm transfer. */
+  readonly warmTransfer?: WarmTransferDocuments;
   /** Which targets `dial` can name; absent: all. */
   mayDial?(to: string): boolean;
+}
+
+/** What the person of a warm transfer hears, and is asked. */
+export interface Briefing {
+  /** Where the vendor gets the sound of it; left out, it says `text` in a voice of its own. */
+  readonly audioUrl?: string;
+  readonly text: string;
+  /** BCP-47. */
+  readonly language: string;
+  /** Gets the key that the person presses or what the person says, and also nothing. */
+  readonly answerUrl: string;
+}
+
+/** The documents of a warm transfer: the caller waits in a conference, which the person enters on accepting. */
+export interface WarmTransferDocuments {
+  /** The caller hears the vendor's music; `resultUrl` is asked what comes next when the conference is over. */
+  wait(conference: string, resultUrl: string): string;
+  ask(briefing: Briefing): string;
+  /** The person's entry begins the conversation, and either one's exit ends it. */
+  join(conference: string): string;
+  /** The vendor is to ask there what to do. */
+  goOn(url: string): string;
+  /** Where the form says what the person has answered. */
+  readonly answerFields: { readonly digits: string; readonly speech: string };
 }
 
 export const XML_DOCUMENT = "text/xml; charset=utf-8";

@@ -66,6 +66,8 @@ export interface CallCapabilities {
   readonly transfer: "rest" | "document" | "none";
   /** A caller whose transfer failed gets the agent back. */
   readonly failedTransfer: "comesBack" | "none";
+  /** The caller waits in a conference of the vendor until a person has accepted. */
+  readonly warmTransfer: "conference" | "none";
   /** The agent's digits: as tones in its audio. */
   readonly sendDigits: "tones";
   readonly receiveDigits: "messages";

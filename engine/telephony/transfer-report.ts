@@ -3,7 +3,10 @@ import { webhookField, webhookNumber } from "./webhook-field.js";
 /** How long a transfer rings; Telnyx takes 5 to 120 seconds, and Twilio's own default is 30. */
 export const TRANSFER_RING_SEC = 30;
 
-/** What became of the leg to the person whom a caller was transferred to. */
+/**
+ * What became of the leg to the person whom a caller was transferred to. `notAccepted` and `machine` are of warm transfers: the
+ * person gave no answer to the question, or an answering machine took the call.
+ */
 export const TRANSFER_RESULTS = [
   "answered",
   "busy",
@@ -11,6 +14,8 @@ export const TRANSFER_RESULTS = [
   "rejected",
   "failed",
   "canceled",
+  "notAccepted",
+  "machine",
 ] as const;
 
 export type TransferResult = (typeof TRANSFER_RESULTS)[number];

@@ -5,7 +5,9 @@ import type {
   ClientTool,
   HttpTool,
 } from "../../storage/tenancy/agent-tool.js";
+import { BRIEFING_CHARACTERS_MAX } from "../conversation/call-end.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
+import { DTMF_DIGITS, DTMF_DIGITS_MAX } from "../conversation/control-command.js";
 import type { ConversationTool } from "../conversation/state.js";
 import {
   EMPTY_TOOLBOX,
@@ -59,9 +61,6 @@ function failed(error: string): ToolOutcome {
   return { content: JSON.stringify({ ok: false, error }) };
 }
 
-/** The longest thing that is typed into a telephone is a card number with its date; this is twice that. */
-const DIGITS_MAX = 40;
-
 const NOTHING: JsonObject = { type: "object", properties: {}, additionalProperties: false };
 
 const DIGITS: JsonObject = {
@@ -70,11 +69,25 @@ const DIGITS: JsonObject = {
     digits: {
       type: "string",
       description: "The keys in their order: 0 to 9, *, # and A to D, without blanks.",
-      pattern: "^[0-9*#A-D]+$",
-      maxLength: DIGITS_MAX,
+      pattern: DTMF_DIGITS.source,
+      maxLength: DTMF_DIGITS_MAX,
     },
   },
   required: ["digits"],
+  additionalProperties: false,
+};
+
+const WARM_TRANSFER: JsonObject = {
+  type: "object",
+  properties: {
+    summary: {
+      type: "string",
+      description:
+        "What the person hears before they accept: who calls and why, in one or two sentences, in the language of the call.",
+      maxLength: BRIEFING_CHARACTERS_MAX,
+    },
+  },
+  required: ["summary"],
   additionalProperties: false,
 };
 
@@ -102,6 +115,13 @@ function definitionOf(tool: AgentTool): ToolDefinition {
         parameters: NOTHING,
       };
     case "transfer":
+      if (tool.mode === "warm") {
+        return {
+          name: tool.type,
+          description: `Calls somebody else, tells them what the call is about, and puts the caller through if they accept; your part of the call ends by it unless they do not. Say in the same reply, before it, that the caller waits a moment while you call them.${purpose(tool.description)}`,
+          parameters: WARM_TRANSFER,
+        };
+      }
       return {
         name: tool.type,
         description: `Puts the caller through to somebody else; your part of the call ends by it. Say in the same reply, before it, that you are transferring the call.${purpose(tool.description)}`,
@@ -130,7 +150,10 @@ function purpose(description: string | undefined): string {
 export function sessionTools({ tools, mcpServers }: AgentRecord): readonly ConversationTool[] {
   const own = tools.map((tool): ConversationTool => {
     const name = nameOf(tool);
-    if (tool.type === "transfer") return { kind: tool.type, name, to: tool.to };
+    if (tool.type === "transfer") {
+      const how = tool.mode === "warm" ? ({ isWarm: true } as const) : {};
+      return { kind: tool.type, name, to: tool.to, ...how };
+    }
     if (tool.type !== "http" && tool.type !== "client") return { kind: tool.type, name };
     return { kind: tool.type, name, ...besideSpeech(tool) };
   });

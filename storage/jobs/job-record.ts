@@ -4,6 +4,7 @@ import type { JsonObject } from "../records.js";
  * `webhook`: a delivery to an endpoint. `summary`: summary and sentiment of an ended call. `analysis`: the analysis of
  * an ended call. `analysisRun`: creates the jobs that analyze an agent's past calls. `placedCall`: records a placed
  * call as failed if its process died before the call had a record. `knowledge`: fetches and reads a document.
+ * `warmTransfer`: brings a caller back to the agent if a warm transfer left the caller on hold.
  */
 export const JOB_KINDS = [
   "webhook",
@@ -12,6 +13,7 @@ export const JOB_KINDS = [
   "analysisRun",
   "placedCall",
   "knowledge",
+  "warmTransfer",
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -110,6 +112,26 @@ export function knowledgeJob(orgId: string, documentId: string, atMs: number, at
     queue: `knowledge:${orgId}`,
     payload: { documentId },
     runAfterMs: atMs,
+    createdAtMs: atMs,
+  };
+}
+
+/** The person has answered the question by then, or the caller is back, where their server lives. */
+export const WARM_TRANSFER_MAX_MS = 2 * 60 * 1_000;
+
+export function warmTransferJob(
+  orgId: string,
+  callId: string,
+  payload: JsonObject,
+  atMs: number,
+): NewJob {
+  return {
+    id: `warmTransfer_${callId}_${atMs}`,
+    orgId,
+    kind: "warmTransfer",
+    queue: `warmTransfer:${orgId}`,
+    payload,
+    runAfterMs: atMs + WARM_TRANSFER_MAX_MS,
     createdAtMs: atMs,
   };
 }

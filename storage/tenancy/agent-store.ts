@@ -23,6 +23,8 @@ const stockPhrases = v.object({
   noAnswer: v.exactOptional(v.string()),
   suspended: v.exactOptional(v.string()),
   callEndedByOrganization: v.exactOptional(v.string()),
+  briefingGreeting: v.exactOptional(v.string()),
+  briefingQuestion: v.exactOptional(v.string()),
 });
 const persona = v.object({
   systemPrompt: v.string(),
@@ -128,6 +130,7 @@ const tools = v.array(
       type: v.literal("transfer"),
       to: v.string(),
       description: v.exactOptional(v.string()),
+      mode: v.exactOptional(v.picklist(["blind", "warm"])),
     }),
     v.object({ type: v.literal("sendDigits") }),
     v.object({

@@ -12,6 +12,8 @@ export interface TransferTool {
   readonly to: string;
   /** When to transfer, in words for the LLM. */
   readonly description?: string;
+  /** Left out: blind. Warm where the telephony vendor has that: the person hears a summary and accepts first. */
+  readonly mode?: "blind" | "warm";
 }
 
 /** How the agent speaks while a tool runs. */

@@ -91,7 +91,7 @@ export interface EventData {
     readonly ok: boolean;
     readonly durationMs: number;
   };
-  readonly "call.transferred": { readonly to: string };
+  readonly "call.transferred": { readonly to: string; readonly mode: "blind" | "warm" };
   readonly "call.ended": TerminalFacts;
   readonly "call.failed": TerminalFacts;
   readonly "call.analyzed": {

@@ -202,8 +202,10 @@ function describe(effect: ConversationEffect): string {
       return "hold audio";
     case "resumeAudio":
       return "resume audio";
+    case "sendDigits":
+      return `send digits ${effect.digits}`;
     case "transfer":
-      return `transfer #${effect.turnId} to ${effect.to}`;
+      return `transfer #${effect.turnId} to ${effect.to}${effect.briefing === undefined ? "" : `, warm: "${effect.briefing}"`}`;
     case "abortTurn":
       return `abort turn #${effect.turnId}${effect.hung === undefined ? "" : `, ${effect.hung} hung`}`;
     case "stopModel":

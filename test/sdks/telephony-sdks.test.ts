@@ -10,6 +10,7 @@ import twilio from "twilio";
 import { startSandbox } from "../../engine/sandbox/sandbox.js";
 import { ACCOUNT_NUMBERS } from "../../engine/sandbox/telephone/phone-account-apis.js";
 import { SANDBOX_TWILIO } from "../../engine/sandbox/telephone/sandbox-telephony.js";
+import { TWIML_WARM_TRANSFER } from "../../engine/telephony/twilio/twiml.js";
 import { Changes } from "../doubles/changes.js";
 
 const BUSY = "+15550100001";
@@ -139,4 +140,41 @@ test("Vonage's own client places and hangs up a call with a token of its applica
   await report('"status":"ringing"');
   await voice.hangupCall(placed.uuid);
   await report('"status":"cancelled"');
+});
+
+test("the documents of a warm transfer are those that Twilio's own builder writes", () => {
+  const conference = {
+    beep: "false",
+    startConferenceOnEnter: false,
+    endConferenceOnExit: true,
+    maxParticipants: 2,
+  } as const;
+  const wait = new twilio.twiml.VoiceResponse();
+  wait.dial({ action: `${base}/result?token=a`, method: "POST" }).conference(conference, "one");
+  assert.equal(TWIML_WARM_TRANSFER.wait("one", `${base}/result?token=a`), wait.toString());
+  const join = new twilio.twiml.VoiceResponse();
+  join.dial().conference({ ...conference, startConferenceOnEnter: true }, "one");
+  assert.equal(TWIML_WARM_TRANSFER.join("one"), join.toString());
+  const briefing = { text: "Ada & Bo call.", language: "de-DE", answerUrl: `${base}/a?b=1&c=2` };
+  for (const audioUrl of [undefined, `${base}/briefing.wav?token=a&b=c`]) {
+    const ask = new twilio.twiml.VoiceResponse();
+    const gather = ask.gather({
+      input: ["dtmf", "speech"],
+      numDigits: 1,
+      timeout: 5,
+      speechTimeout: "auto",
+      language: "de-DE",
+      hints: "1, 2, yes, no",
+      action: briefing.answerUrl,
+      method: "POST",
+      actionOnEmptyResult: true,
+    });
+    if (audioUrl === undefined) gather.say({ language: "de-DE" }, briefing.text);
+    else gather.play(audioUrl);
+    const asked = TWIML_WARM_TRANSFER.ask({ ...briefing, ...(audioUrl && { audioUrl }) });
+    assert.equal(asked, ask.toString());
+  }
+  const goOn = new twilio.twiml.VoiceResponse();
+  goOn.redirect({ method: "POST" }, `${base}/result?token=a`);
+  assert.equal(TWIML_WARM_TRANSFER.goOn(`${base}/result?token=a`), goOn.toString());
 });

@@ -102,6 +102,36 @@ describe("an agent on the telephone", { concurrency: true }, () => {
     await server.endedCall(customer);
   });
 
+  test("DTMF that a member of the organization orders is heard as tones", async () => {
+    const customer = await customerWith([]);
+    const stream = VENDOR_STREAMS["Twilio in µ-law"];
+    assert.ok(stream);
+    const response = await fetch(webhookUrl(server, customer), { method: "POST" });
+    const token = /value="([0-9a-f]+)"/.exec(await response.text())?.[1] ?? "";
+    const call = await VendorCall.connect(streamUrl(server), stream);
+    call.send(stream.start(token));
+    assert.equal(await call.said(1), "Hi.");
+    call.play();
+    const [live] = await server.calls(customer);
+    const order = (digits: string) =>
+      fetch(`${server.url}/api/dashboard/calls/${live?.id}/dtmf`, {
+        method: "POST",
+        headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
+        body: JSON.stringify({ digits }),
+      });
+    for (const wrong of ["", "12x", "1".repeat(41)])
+      assert.equal((await order(wrong)).status, 400, wrong);
+    assert.equal((await order("4#2")).status, 200);
+    let audio = Buffer.alloc(0);
+    await call.changes.until("the keys", () => {
+      audio = Buffer.concat([audio, call.takeAudio()]);
+      return keysIn(decodeMuLaw(audio)).length === 3;
+    });
+    assert.equal(keysIn(decodeMuLaw(audio)), "4#2");
+    await call.end();
+    await server.endedCall(customer);
+  });
+
   test("says the response of the organization's own service", async () => {
     const service = await startService("The order has been sent.");
     try {

@@ -42,12 +42,12 @@ const TITLES = [
   "Asterisk in A-law",
 ];
 
-async function transferred(title: string): Promise<Talk> {
+async function transferred(title: string, mode: "blind" | "warm" = "blind"): Promise<Talk> {
   const stream = VENDOR_STREAMS[title];
   assert.ok(stream, title);
   const customer = await server.customer();
   await server.tenancy.dialTargets.allow(customer.email, TRANSFER_TO);
-  const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
+  const tools = [{ type: "transfer", to: TRANSFER_TO, mode } as const];
   await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
   const { vendor } = stream;
   const caller = new VendorCaller(stream, streamUrl(server, vendor));
@@ -170,9 +170,13 @@ test("an outcome that is unsigned, or of another call, changes nothing", async (
   assert.equal(first?.metadata["endReason"], "transferFailed");
 });
 
-test("a transfer requested over REST is announced, and the caller returns when the line is busy", async () => {
-  const stream = VENDOR_STREAMS["Vonage in 16-bit samples"];
-  assert.ok(stream);
+for (const title of TITLES.filter((each) => !/Twilio|Asterisk/.test(each)))
+  test(`${title}: a transfer requested over REST is announced, and the caller returns when the line is busy`, () =>
+    orderedAndBusy(title));
+
+async function orderedAndBusy(title: string): Promise<void> {
+  const stream = VENDOR_STREAMS[title];
+  assert.ok(stream, title);
   const customer = await server.customer();
   await server.tenancy.dialTargets.allow(customer.email, TRANSFER_TO);
   await server.agent(customer, { persona: { greeting: "Hello there." } });
@@ -194,6 +198,19 @@ test("a transfer requested over REST is announced, and the caller returns when t
   const [first] = await server.calls(customer);
   assert.deepEqual(first?.metadata["transferredBy"], { type: "apiKey", id: customer.apiKeyId });
   assert.equal(Object(first?.metadata["transfer"]).result, "busy");
+}
+
+test("a warm transfer at a vendor without one is blind", async () => {
+  const title = "Telnyx in A-law";
+  const { customer, caller, dial } = await transferred(title, "warm");
+  const again = await caller.dialed(dial, "busy");
+  assert.equal(await again?.said(SENTENCES), BUSY);
+  again?.drop();
+  await caller.goOn("callerGone");
+  await server.settled();
+  const [first] = await server.calls(customer);
+  const { mode, result, to } = Object(first?.metadata["transfer"]);
+  assert.deepEqual([mode, result, to], ["blind", "busy", TRANSFER_TO]);
 });
 
 test("a dialplan without a dial instruction gets no transfer", async () => {

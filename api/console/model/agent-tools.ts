@@ -37,7 +37,13 @@ export interface ClientTool extends OwnTool {
 
 export type ToolDraft =
   | { readonly type: "hangup" }
-  | { readonly type: "transfer"; readonly to: string; readonly description?: string }
+  | {
+      readonly type: "transfer";
+      readonly to: string;
+      readonly description?: string;
+      /** Left out: blind. */
+      readonly mode?: "blind" | "warm";
+    }
   | { readonly type: "sendDigits" }
   | HttpTool
   | ClientTool;
@@ -86,7 +92,8 @@ function toolOf(value: unknown): ToolDraft | undefined {
     case "transfer": {
       const description = textOf(value["description"]);
       const to = textOf(value["to"]);
-      return { type: "transfer", to, ...(description === "" ? {} : { description }) };
+      const about = description === "" ? {} : { description };
+      return { type: "transfer", to, ...about, ...(value["mode"] === "warm" && { mode: "warm" }) };
     }
     case "http":
       return httpTool(value);

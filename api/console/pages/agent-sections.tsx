@@ -1212,6 +1212,8 @@ const STOCK_PHRASES: readonly {
   { key: "noAnswer", label: "The line of a transfer does not answer" },
   { key: "suspended", label: "The operator suspends the organization" },
   { key: "callEndedByOrganization", label: "A colleague ends the call" },
+  { key: "briefingGreeting", label: "A warm transfer calls a person" },
+  { key: "briefingQuestion", label: "That person is asked to accept" },
 ];
 
 interface StockPhraseFieldsProps {

@@ -613,6 +613,7 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
     ...numberFacts(call),
     ...(keyName === undefined ? [] : [["API key", keyName] as const]),
     ...preCallFact(call),
+    ...transferFacts(call),
     ["Length", call.durationSec === undefined ? "–" : lengthWords(call.durationSec)],
     ["Latency p50", p50Ms === undefined ? "–" : waitWords(p50Ms)],
     ["Latency p95", p95Ms === undefined ? "–" : waitWords(p95Ms)],
@@ -629,6 +630,37 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
     </div>
   );
 }
+
+/** What became of a transfer to a person; nothing where there was none. */
+function transferFacts({ metadata }: Call): readonly Figure[] {
+  const { result, mode, reason, waitedSec, durationSec, summary } = Object(metadata?.["transfer"]);
+  if (typeof result !== "string") return [];
+  const words = TRANSFER_WORDS[result] ?? result;
+  const why =
+    typeof reason === "string" && reason !== "" && reason !== result ? ` (${reason})` : "";
+  const isText = typeof summary === "string" && summary !== "";
+  return [
+    [mode === "warm" ? "Warm transfer" : "Transfer", `${words}${why}`],
+    ...(typeof waitedSec === "number" ? [["Caller on hold", lengthWords(waitedSec)] as const] : []),
+    ...(typeof durationSec === "number"
+      ? [["Length of the transfer", lengthWords(durationSec)] as const]
+      : []),
+    ...(isText ? [["The person was told", summary] as const] : []),
+  ];
+}
+
+const TRANSFER_WORDS: Readonly<Record<string, string>> = {
+  pending: "no report yet",
+  dialing: "the person is being called",
+  answered: "answered",
+  busy: "busy",
+  noAnswer: "no answer",
+  rejected: "rejected",
+  failed: "failed",
+  canceled: "the caller hung up",
+  notAccepted: "not accepted",
+  machine: "an answering machine",
+};
 
 /** What became of the request before the call; nothing where there was none. */
 function preCallFact({ metadata }: Call): readonly Figure[] {

@@ -117,6 +117,8 @@ function jobWords({ kind, payload }: Job, names: ReadonlyMap<string, string>): s
       return "Analysis of past calls";
     case "placedCall":
       return "Record of a placed call";
+    case "warmTransfer":
+      return "Way back from a warm transfer";
     case "knowledge":
       return "Fetching of a document";
     case "webhook":

@@ -10,6 +10,7 @@ import {
   CallsQuery,
   DailyUsage,
   DailyWaits,
+  DtmfBody,
   InboundNumber,
   ListenAddress,
   OutboundNumbers,
@@ -406,6 +407,18 @@ export const ORGANIZATION_ROUTES = {
     body: CallContextBody,
     success: ok("The LLM reads it from its next request on", Success),
     others: [refused(409, "The call has ended, or is not open yet")],
+  },
+  sendDtmf: {
+    method: "post",
+    path: "/api/dashboard/calls/:id/dtmf",
+    group: "Calls",
+    summary: "Send DTMF to the other party of a telephone call",
+    ...dashboard,
+    body: DtmfBody,
+    success: ok("The tones follow what the agent is saying", Success),
+    others: [
+      refused(409, "The call has ended, is no telephone call, is not open yet, or is ending"),
+    ],
   },
   muteAgent: {
     method: "post",

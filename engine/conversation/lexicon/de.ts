@@ -77,6 +77,8 @@ export const GERMAN: Lexicon = {
     paula quelle richard samuel siegfried theodor ulrich viktor wilhelm xanthippe ypsilon zacharias
   `,
   refusals: "nein nicht kein keine warum was ja",
+  acceptances: "ja gerne jawohl",
+  declines: "nein nicht nee",
   stockPhrases: {
     apology: "Es tut mir leid, darauf konnte ich gerade nicht antworten.",
     waiting: ["Einen Moment, bitte.", "Ich bin noch dabei."],
@@ -97,5 +99,8 @@ export const GERMAN: Lexicon = {
     suspended: "Es tut mir leid, dieser Dienst steht gerade nicht zur Verfügung. Auf Wiederhören.",
     callEndedByOrganization:
       "Es tut mir leid, ich muss das Gespräch jetzt beenden. Auf Wiederhören.",
+    briefingGreeting: "Jemand möchte mit Ihnen sprechen.",
+    briefingQuestion:
+      "Drücken Sie die 1 oder sagen Sie ja, um den Anruf anzunehmen. Drücken Sie die 2, um abzulehnen.",
   },
 };

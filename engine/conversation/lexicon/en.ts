@@ -103,6 +103,8 @@ export const ENGLISH: Lexicon = {
     have can will no not don't dont none nothing why what who how sorry wait moment yes sure okay ok
     thanks let check look same skip later hold rather already before
   `,
+  acceptances: "yes yeah yep sure okay ok",
+  declines: "no nope not dont cant",
   stockPhrases: {
     apology: "I am sorry, I could not answer that just now.",
     waiting: ["One moment.", "I am still working on it."],
@@ -120,5 +122,7 @@ export const ENGLISH: Lexicon = {
     noAnswer: "I am sorry, nobody answered there. Is there anything else I can do?",
     suspended: "I am sorry, this service has been suspended, so I have to end the call. Goodbye.",
     callEndedByOrganization: "I am sorry, I have to end the call now. Goodbye.",
+    briefingGreeting: "A caller would like to speak to you.",
+    briefingQuestion: "Press 1 or say yes to take the call. Press 2 to decline.",
   },
 };

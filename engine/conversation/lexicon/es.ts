@@ -57,6 +57,8 @@ export const SPANISH: Lexicon = {
   addressMarks: "arroba punto guion guión barra más",
   leadIns: "sí es el la",
   refusals: "nada porque qué sí no",
+  acceptances: "sí si claro",
+  declines: "no",
   stockPhrases: {
     apology: "Lo siento, ahora mismo no he podido responder.",
     waiting: ["Un momento, por favor.", "Sigo en ello."],
@@ -73,5 +75,7 @@ export const SPANISH: Lexicon = {
     noAnswer: "Lo siento, nadie ha contestado. ¿Puedo ayudarle en algo más?",
     suspended: "Lo siento, este servicio no está disponible en este momento. Hasta luego.",
     callEndedByOrganization: "Lo siento, tengo que terminar la llamada ahora. Hasta luego.",
+    briefingGreeting: "Una persona desea hablar con usted.",
+    briefingQuestion: "Pulse 1 o diga sí para aceptar la llamada. Pulse 2 para rechazarla.",
   },
 };

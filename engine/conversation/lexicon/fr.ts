@@ -61,6 +61,8 @@ export const FRENCH: Lexicon = {
   addressMarks: "arobase tiret slash point",
   leadIns: "c'est oui le la",
   refusals: "non pas rien pourquoi quoi oui",
+  acceptances: "oui daccord",
+  declines: "non pas",
   stockPhrases: {
     apology: "Je suis désolé, je n'ai pas pu répondre à l'instant.",
     waiting: ["Un instant, s'il vous plaît.", "J'y travaille encore."],
@@ -78,5 +80,8 @@ export const FRENCH: Lexicon = {
     noAnswer: "Je suis désolé, personne n'a répondu. Puis-je faire autre chose pour vous ?",
     suspended: "Je suis désolé, ce service n'est pas disponible pour le moment. Au revoir.",
     callEndedByOrganization: "Je suis désolé, je dois mettre fin à cet appel. Au revoir.",
+    briefingGreeting: "Une personne souhaite vous parler.",
+    briefingQuestion:
+      "Appuyez sur 1 ou dites oui pour prendre l’appel. Appuyez sur 2 pour le refuser.",
   },
 };

@@ -56,6 +56,8 @@ export const ITALIAN: Lexicon = {
   addressMarks: "chiocciola trattino punto",
   leadIns: "è sì il",
   refusals: "non no",
+  acceptances: "sì si certo",
+  declines: "no non",
   stockPhrases: {
     apology: "Mi dispiace, in questo momento non sono riuscito a rispondere.",
     waiting: ["Un momento, per favore.", "Ci sto ancora lavorando."],
@@ -73,5 +75,7 @@ export const ITALIAN: Lexicon = {
     noAnswer: "Mi dispiace, non ha risposto nessuno. Posso fare altro per lei?",
     suspended: "Mi dispiace, questo servizio non è al momento disponibile. Arrivederci.",
     callEndedByOrganization: "Mi dispiace, ora devo terminare la chiamata. Arrivederci.",
+    briefingGreeting: "Una persona desidera parlare con lei.",
+    briefingQuestion: "Prema 1 o dica sì per accettare la chiamata. Prema 2 per rifiutarla.",
   },
 };

@@ -20,6 +20,8 @@ export const JAPANESE: Lexicon = {
   openers: "を が へ",
   connectives: "つまり, 例えば, たとえば, それから, あと, というか, なんというか, または, および",
   announcing: /(?<!こんにち|こんばん|で)は$/u,
+  acceptances: "はい",
+  declines: "いいえ",
   stockPhrases: {
     apology: "申し訳ありません。ただいまお答えできませんでした。",
     waiting: ["少々お待ちください。", "まだ確認しております。"],
@@ -37,5 +39,8 @@ export const JAPANESE: Lexicon = {
     noAnswer: "申し訳ありません。どなたもお出になりませんでした。ほかにご用件はございますか。",
     suspended: "申し訳ありません。ただいまこのサービスはご利用いただけません。失礼いたします。",
     callEndedByOrganization: "申し訳ありません。お電話を終わらせていただきます。失礼いたします。",
+    briefingGreeting: "お話ししたいという方からお電話です。",
+    briefingQuestion:
+      "電話に出る場合は1を押すか、はいと言ってください。断る場合は2を押してください。",
   },
 };

@@ -76,5 +76,9 @@ export interface Lexicon {
   readonly spellingNames?: WordTable;
   /** A caller who says one of these does not dictate. */
   readonly refusals?: WordTable;
+  /** A person who is asked whether to take a call accepts with one of these; in Chinese and Japanese they are whole answers. */
+  readonly acceptances?: WordTable;
+  /** Beside one of these a word of `acceptances` accepts nothing. */
+  readonly declines?: WordTable;
   readonly stockPhrases?: StockPhrases;
 }

@@ -58,6 +58,8 @@ export const DUTCH: Lexicon = {
   addressMarks: "apenstaartje streepje",
   leadIns: "het dat ja",
   refusals: "niet geen waarom",
+  acceptances: "ja graag",
+  declines: "nee niet",
   stockPhrases: {
     apology: "Het spijt me, daar kon ik net niet op antwoorden.",
     waiting: ["Een ogenblik, alstublieft.", "Ik ben er nog mee bezig."],
@@ -75,5 +77,7 @@ export const DUTCH: Lexicon = {
     noAnswer: "Het spijt me, er werd niet opgenomen. Kan ik nog iets anders voor u doen?",
     suspended: "Het spijt me, deze dienst is op dit moment niet beschikbaar. Tot ziens.",
     callEndedByOrganization: "Het spijt me, ik moet het gesprek nu beëindigen. Tot ziens.",
+    briefingGreeting: "Iemand wil u graag spreken.",
+    briefingQuestion: "Druk op 1 of zeg ja om het gesprek aan te nemen. Druk op 2 om te weigeren.",
   },
 };

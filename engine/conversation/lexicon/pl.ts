@@ -52,6 +52,8 @@ export const POLISH: Lexicon = {
   addressMarks: "małpa kropka myślnik",
   leadIns: "to tak",
   refusals: "nie",
+  acceptances: "tak",
+  declines: "nie",
   stockPhrases: {
     apology: "Przepraszam, nie mogę teraz na to odpowiedzieć.",
     waiting: ["Chwileczkę.", "Jeszcze nad tym pracuję."],
@@ -69,5 +71,8 @@ export const POLISH: Lexicon = {
     noAnswer: "Przepraszam, nikt nie odebrał. Czy mogę pomóc w czymś innym?",
     suspended: "Przepraszam, ta usługa jest w tej chwili niedostępna. Do widzenia.",
     callEndedByOrganization: "Przepraszam, muszę teraz zakończyć rozmowę. Do widzenia.",
+    briefingGreeting: "Ktoś chciałby z Panem lub Panią porozmawiać.",
+    briefingQuestion:
+      "Proszę nacisnąć 1 lub powiedzieć tak, aby przyjąć rozmowę. Proszę nacisnąć 2, aby odmówić.",
   },
 };

@@ -2,6 +2,8 @@ import type { Lexicon } from "./language-lexicon.js";
 
 /** Where Brazilian differs from European Portuguese; everything else is in `pt.ts`. */
 export const BRAZILIAN: Lexicon = {
+  acceptances: "sim claro",
+  declines: "não nao",
   stockPhrases: {
     apology: "Desculpe, não consegui responder agora.",
     waiting: ["Um momento, por favor.", "Ainda estou verificando."],
@@ -19,5 +21,7 @@ export const BRAZILIAN: Lexicon = {
     noAnswer: "Desculpe, ninguém atendeu. Posso ajudar com mais alguma coisa?",
     suspended: "Desculpe, este serviço não está disponível no momento. Até logo.",
     callEndedByOrganization: "Desculpe, preciso encerrar a ligação agora. Até logo.",
+    briefingGreeting: "Uma pessoa gostaria de falar com você.",
+    briefingQuestion: "Pressione 1 ou diga sim para atender a ligação. Pressione 2 para recusar.",
   },
 };

@@ -54,6 +54,8 @@ export const PORTUGUESE: Lexicon = {
   addressMarks: "ponto hífen arroba",
   leadIns: "é sim o",
   refusals: "não sim nada",
+  acceptances: "sim claro",
+  declines: "não nao",
   stockPhrases: {
     apology: "Desculpe, não consegui responder agora.",
     waiting: ["Um momento, por favor.", "Ainda estou a tratar disso."],
@@ -71,5 +73,7 @@ export const PORTUGUESE: Lexicon = {
     noAnswer: "Desculpe, ninguém atendeu. Posso ajudar em mais alguma coisa?",
     suspended: "Desculpe, este serviço não está disponível neste momento. Até logo.",
     callEndedByOrganization: "Desculpe, tenho de terminar a chamada agora. Até logo.",
+    briefingGreeting: "Uma pessoa gostaria de falar consigo.",
+    briefingQuestion: "Prima 1 ou diga sim para atender a chamada. Prima 2 para recusar.",
   },
 };

@@ -38,6 +38,8 @@ export const TURKISH: Lexicon = {
   numberUnits: "bin virgül lira buçuk",
   addressMarks: "nokta tire",
   refusals: "hayır",
+  acceptances: "evet",
+  declines: "hayır",
   stockPhrases: {
     apology: "Üzgünüm, buna şu anda cevap veremedim.",
     waiting: ["Bir dakika lütfen.", "Hâlâ üzerinde çalışıyorum."],
@@ -54,5 +56,8 @@ export const TURKISH: Lexicon = {
     noAnswer: "Üzgünüm, kimse cevap vermedi. Başka bir konuda yardımcı olabilir miyim?",
     suspended: "Üzgünüm, bu hizmet şu anda kullanılamıyor. Hoşça kalın.",
     callEndedByOrganization: "Üzgünüm, görüşmeyi şimdi bitirmem gerekiyor. Hoşça kalın.",
+    briefingGreeting: "Biri sizinle görüşmek istiyor.",
+    briefingQuestion:
+      "Görüşmeyi kabul etmek için 1’e basın ya da evet deyin. Reddetmek için 2’ye basın.",
   },
 };

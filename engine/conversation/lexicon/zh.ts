@@ -18,6 +18,8 @@ export const CHINESE: Lexicon = {
   openers: "因为 但是 和 我的",
   connectives: "就是, 比如, 比如说, 也就是说, 以及, 还有, 或者, 而且, 那就是, 怎么说",
   announcing: /(?:我的|号码|名字|电话|地址|单号)[^。？]{0,12}是$/u,
+  acceptances: "是 好",
+  declines: "不",
   stockPhrases: {
     apology: "抱歉，我刚才没能回答。",
     waiting: ["请稍等。", "我还在处理。"],
@@ -34,5 +36,7 @@ export const CHINESE: Lexicon = {
     noAnswer: "抱歉，对方无人接听。还有什么可以帮您的吗？",
     suspended: "抱歉，目前无法提供此服务。再见。",
     callEndedByOrganization: "抱歉，我现在必须结束通话。再见。",
+    briefingGreeting: "有人想和您通话。",
+    briefingQuestion: "要接听请按1，或者说“是”。要拒绝请按2。",
   },
 };

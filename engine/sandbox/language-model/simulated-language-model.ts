@@ -189,7 +189,10 @@ export function toolUse(
   if (named.length > 0) return { words: "", calls: named };
   if (isOffered("transfer") && /\b(?:transfer|put) me\b/i.test(text)) {
     const words = "One moment please, I will transfer you.";
-    return { words, calls: [{ name: "transfer", arguments: {} }] };
+    const tool = offered.find(({ name }) => name === "transfer");
+    const summary = `The caller said: ${quoted(text)}.`;
+    const isWarm = tool?.parameters?.required?.includes("summary") === true;
+    return { words, calls: [{ name: "transfer", arguments: isWarm ? { summary } : {} }] };
   }
   const keys = PRESS.exec(text)?.[1];
   if (isOffered("sendDigits") && keys !== undefined) {
@@ -287,7 +290,10 @@ export function replyTo(messages: readonly ChatMessage[]): string {
   const wantsSummary = system.some(
     ({ content }) => /json/i.test(content) && /sentiment/i.test(content),
   );
-  if (wantsSummary) return summarize(messages);
+  const isPassedOn = system.some(({ content }) =>
+    /^a phone call is being passed on/i.test(content),
+  );
+  if (wantsSummary || isPassedOn) return summarize(messages);
   if (system.some(({ content }) => /^you keep the notes of a conversation/i.test(content))) {
     return notesOf(messages);
   }

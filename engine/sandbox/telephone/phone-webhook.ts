@@ -70,7 +70,11 @@ export async function requestWebhook(
   throw new Error("sent on and on");
 }
 
-async function documentOf(url: string, call: RingingCall, callStatus: string): Promise<string> {
+export async function documentOf(
+  url: string,
+  call: RingingCall,
+  callStatus: string,
+): Promise<string> {
   const fields = {
     CallSid: call.callSid,
     AccountSid: call.accountSid,
@@ -97,8 +101,22 @@ async function documentOf(url: string, call: RingingCall, callStatus: string): P
   return document;
 }
 
+/** Whether the document has an instruction for a call without a stream: a question, or a conference. */
+const WITHOUT_STREAM = /<Gather\b|<Conference\b/;
+
+/** The call is answered with a document that opens no stream. */
+export class StreamlessDocumentError extends Error {
+  override readonly name = "StreamlessDocumentError";
+  readonly document: string;
+
+  constructor(document: string) {
+    super("the document opens no stream");
+    this.document = document;
+  }
+}
+
 /** The vendor's next request, and its delay; undefined for a document with another instruction. */
-function redirectIn(
+export function redirectIn(
   document: string,
 ): { readonly url: string; readonly pauseSec: number } | undefined {
   const [, lengthSec = "0", url] =
@@ -140,6 +158,7 @@ const PARAMETER = /<Parameter\b((?:[^>"]|"[^"]*")*?)\/?>/g;
 export function readDocument(document: string): StreamInstruction {
   const stream = STREAM.exec(document);
   if (stream === null) {
+    if (WITHOUT_STREAM.test(document)) throw new StreamlessDocumentError(document);
     const words = /<Say\b[^>]*>([\s\S]*?)<\/Say>/.exec(document)?.[1];
     if (words !== undefined) throw new CallRefusedByServerError(unescapeXml(words));
     throw new Error(/<Hangup\b/.test(document) ? "hung up" : "not TwiML");
@@ -177,7 +196,7 @@ export function dialledIn(document: string): DialInstruction | undefined {
   };
 }
 
-function attribute(text: string, name: string): string {
+export function attribute(text: string, name: string): string {
   return unescapeXml(new RegExp(`\\b${name}="([^"]*)"`).exec(text)?.[1] ?? "");
 }
 
@@ -189,7 +208,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["apos", "'"],
 ]);
 
-function unescapeXml(text: string): string {
+export function unescapeXml(text: string): string {
   return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (whole, hex, decimal, name) => {
     if (hex !== undefined) return String.fromCodePoint(Number.parseInt(String(hex), 16));
     if (decimal !== undefined) return String.fromCodePoint(Number(decimal));

@@ -14,9 +14,24 @@ import { Journal } from "../journal.js";
 import type { Simulator, Upgrade } from "../simulator.js";
 import { SimulatedPhoneAccount } from "./phone-account-apis.js";
 import type { PhoneCaller } from "./phone-caller.js";
-import { type DialInstruction, dialledIn, signatureHeader } from "./phone-webhook.js";
+import {
+  type DialInstruction,
+  dialledIn,
+  documentOf,
+  redirectIn,
+  StreamlessDocumentError,
+  signatureHeader,
+} from "./phone-webhook.js";
 import { type AnsweredCall, simulatedTelephone, type Telephone } from "./telephone.js";
 import { type OwnCall, TelephoneExchange } from "./telephone-exchange.js";
+import {
+  type ConferenceInstruction,
+  type ConferenceStay,
+  Conferences,
+  conferenceIn,
+  type GatherInstruction,
+  gatherIn,
+} from "./twilio-conferences.js";
 
 /** Timeout of a report to the server under test. A failed report is not repeated. */
 const REPORT_MAX_MS = 5_000;
@@ -25,6 +40,19 @@ const RING_MAX_SEC = 60;
 
 /** The outcome of a call. */
 export type CallOutcome = "answers" | "busy" | "no-answer" | "failed" | "machine" | "rings";
+
+/** How a person answers the question of a document. */
+export interface PersonReply {
+  readonly digits?: string;
+  readonly speech?: string;
+  readonly hangsUp?: boolean;
+}
+
+/** The instruction of a document for a call that has no stream. */
+type NextInstruction =
+  | { readonly kind: "dial"; readonly dial: DialInstruction }
+  | { readonly kind: "conference"; readonly conference: ConferenceInstruction }
+  | { readonly kind: "redirect"; readonly url: string };
 
 const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
 const EVENT_BY_STATUS = new Map([
@@ -45,6 +73,10 @@ export interface TwilioCallOptions {
   readonly begun?: { readonly callSid: string; readonly taken: AnsweredCall };
   /** Transfers the call; the other call has not started yet. */
   readonly dial: (dialled: DialInstruction, from: TwilioCall) => TwilioCall;
+  readonly conferences: Conferences;
+  /** How the called person answers a question, and how long they then talk in a conference. */
+  readonly reply: PersonReply;
+  readonly talkMs: number;
   readonly onStatus: (call: TwilioCall) => void;
 }
 
@@ -55,14 +87,17 @@ export class TwilioCall {
   readonly reports: string[] = [];
   /** The fields of each update over REST. */
   readonly updates: URLSearchParams[] = [];
+  /** The sounds and words of the questions that the person was asked. */
+  readonly briefings: (Uint8Array | string)[] = [];
   readonly #options: TwilioCallOptions;
   readonly #hungUp = new AbortController();
   #status = "queued";
   #taken: AnsweredCall | undefined;
-  #dialled: DialInstruction | undefined;
+  #next: NextInstruction | undefined;
+  #stay: ConferenceStay | undefined;
   #answeredNs: bigint | undefined;
   #talkedSec = 0;
-  #next: TwilioCall | undefined;
+  #dialledCall: TwilioCall | undefined;
 
   constructor(options: TwilioCallOptions) {
     this.#options = options;
@@ -93,6 +128,11 @@ export class TwilioCall {
     return FINAL.has(this.#status);
   }
 
+  /** Whether it is in a conference, with others or alone. */
+  get isInConference(): boolean {
+    return this.#stay !== undefined;
+  }
+
   /** How long the call was connected, in whole seconds. */
   get talkedSec(): number {
     return this.#talkedSec;
@@ -115,14 +155,16 @@ export class TwilioCall {
   /** Executes a request to Twilio's REST API. */
   async update(form: URLSearchParams): Promise<void> {
     this.updates.push(form);
-    this.#dialled = dialledIn(form.get("Twiml") ?? "");
-    if (this.#dialled === undefined) await this.hangUp();
-    else await this.#taken?.leave();
+    this.#next = instructionIn(form.get("Twiml") ?? "");
+    if (this.#next === undefined) return this.hangUp();
+    this.#stay?.exit();
+    await this.#taken?.leave();
   }
 
   async hangUp(): Promise<void> {
     this.#hungUp.abort();
-    await this.#next?.hangUp();
+    this.#stay?.exit();
+    await this.#dialledCall?.hangUp();
     await this.#taken?.leave();
   }
 
@@ -148,7 +190,9 @@ export class TwilioCall {
       const taken = await telephone.answer({ webhookUrl, callSid, from, to, authToken });
       await this.#talk(taken, outcome === "machine" ? "machine_start" : "human");
     } catch (error) {
-      this.reports.push(String(error));
+      if (error instanceof StreamlessDocumentError)
+        await this.#followAsPerson(error.document, outcome);
+      else this.reports.push(String(error));
     }
     await this.#report("completed");
     // The heard audio goes with it.
@@ -156,10 +200,7 @@ export class TwilioCall {
   }
 
   async #talk(taken: AnsweredCall, answeredBy?: string): Promise<void> {
-    if (answeredBy !== undefined && this.form.get("MachineDetection") === "Enable") {
-      const url = this.form.get("AsyncAmdStatusCallback") ?? "";
-      await this.#post(url, { AnsweredBy: answeredBy });
-    }
+    if (answeredBy !== undefined) await this.#reportMachine(answeredBy);
     let stream: AnsweredCall | undefined = taken;
     while (stream !== undefined) {
       this.#taken = stream;
@@ -174,11 +215,16 @@ export class TwilioCall {
    * for example.
    */
   async #handOn(): Promise<AnsweredCall | undefined> {
-    const dialled = this.#dialled;
-    this.#dialled = undefined;
-    if (dialled === undefined || this.#hungUp.signal.aborted) return undefined;
+    const instruction = this.#next;
+    this.#next = undefined;
+    if (instruction === undefined || this.#hungUp.signal.aborted) return undefined;
+    if (instruction.kind === "redirect") {
+      return this.#streamOf(instruction.url, { CallStatus: "in-progress" });
+    }
+    if (instruction.kind === "conference") return this.#confer(instruction.conference);
+    const dialled = instruction.dial;
     const next = this.#options.dial(dialled, this);
-    this.#next = next;
+    this.#dialledCall = next;
     await next.live();
     if (dialled.action === "") return undefined;
     const isThere = !this.#hungUp.signal.aborted;
@@ -192,15 +238,95 @@ export class TwilioCall {
       await this.#post(dialled.action, fields);
       return undefined;
     }
+    return this.#streamOf(dialled.action, fields);
+  }
+
+  /** The stream that the document at that address opens; undefined if it opens none. */
+  async #streamOf(
+    webhookUrl: string,
+    fields: Readonly<Record<string, string>>,
+  ): Promise<AnsweredCall | undefined> {
     const { telephone, authToken } = this.#options;
     const { sid: callSid, from, to } = this;
-    const asked = { webhookUrl: dialled.action, callSid, from, to, authToken, fields };
     try {
-      return await telephone.answer(asked);
+      return await telephone.answer({ webhookUrl, callSid, from, to, authToken, fields });
     } catch (error) {
       this.reports.push(String(error));
       return undefined;
     }
+  }
+
+  /** Waits in the conference, until it is over or the server has another instruction for the call. */
+  async #confer(instruction: ConferenceInstruction): Promise<AnsweredCall | undefined> {
+    const stay = this.#options.conferences.enter(instruction);
+    this.#stay = stay;
+    this.#options.onStatus(this);
+    await stay.over;
+    this.#stay = undefined;
+    if (this.#next !== undefined) return this.#handOn();
+    if (instruction.action === "") return undefined;
+    const isThere = !this.#hungUp.signal.aborted;
+    // Twilio says of a conference that it was answered, whoever was in it.
+    const fields = {
+      DialCallStatus: "answered",
+      CallStatus: isThere ? "in-progress" : "completed",
+    };
+    if (isThere) return this.#streamOf(instruction.action, fields);
+    await this.#post(instruction.action, fields);
+    return undefined;
+  }
+
+  /** Listens to what a document asks, answers, and talks in a conference if the server says so. */
+  async #followAsPerson(document: string, outcome: CallOutcome): Promise<void> {
+    const { reply, conferences, talkMs } = this.#options;
+    if (outcome === "machine") await this.#reportMachine("machine_start");
+    else await this.#reportMachine("human");
+    let current = document;
+    while (!this.#hungUp.signal.aborted) {
+      const gather = gatherIn(current);
+      if (gather !== undefined) {
+        await this.#listenTo(gather);
+        if (reply.hangsUp === true) return;
+        const given = outcome === "machine" ? {} : reply;
+        const isSilent = given.digits === undefined && given.speech === undefined;
+        if (isSilent && !gather.asksWithoutAnswer) return;
+        current = await this.#documentOf(gather.action, {
+          ...(given.digits !== undefined && { Digits: given.digits }),
+          ...(given.speech !== undefined && { SpeechResult: given.speech, Confidence: "0.9" }),
+        });
+        continue;
+      }
+      const conference = conferenceIn(current);
+      if (conference === undefined) return;
+      const stay = conferences.enter(conference);
+      this.#stay = stay;
+      this.#options.onStatus(this);
+      await Promise.race([stay.begun.then(() => this.#pause(talkMs)), stay.over]);
+      stay.exit();
+      return;
+    }
+  }
+
+  async #listenTo({ play, words }: GatherInstruction): Promise<void> {
+    if (play === "") return void this.briefings.push(words);
+    const response = await fetch(play, { signal: AbortSignal.timeout(REPORT_MAX_MS) });
+    const sound = new Uint8Array(await response.arrayBuffer());
+    this.briefings.push(response.ok ? sound : `error ${response.status}`);
+  }
+
+  async #documentOf(url: string, fields: Readonly<Record<string, string>>): Promise<string> {
+    const { sid: callSid, from, to } = this;
+    const { authToken } = this.#options;
+    const call = { callSid, accountSid: `AC${"0".repeat(32)}`, from, to, authToken, fields };
+    return documentOf(url, call, "in-progress").catch((error: unknown) => {
+      this.reports.push(String(error));
+      return "";
+    });
+  }
+
+  async #reportMachine(answeredBy: string): Promise<void> {
+    if (this.form.get("MachineDetection") !== "Enable") return;
+    await this.#post(this.form.get("AsyncAmdStatusCallback") ?? "", { AnsweredBy: answeredBy });
   }
 
   async #pause(ms: number): Promise<void> {
@@ -221,7 +347,9 @@ export class TwilioCall {
     const asked = new Set(this.form.getAll("StatusCallbackEvent"));
     const event = EVENT_BY_STATUS.get(status) ?? "completed";
     if (url === null || (event !== "completed" && !asked.has(event))) return;
-    await this.#post(url, { CallStatus: status, ANewField: "of the future" });
+    const length: Readonly<Record<string, string>> =
+      status === "completed" ? { CallDuration: String(this.#talkedSec) } : {};
+    await this.#post(url, { CallStatus: status, ...length, ANewField: "of the future" });
   }
 
   async #post(url: string, report: Readonly<Record<string, string>>): Promise<void> {
@@ -244,6 +372,24 @@ export class TwilioCall {
     }
   }
 }
+
+function instructionIn(document: string): NextInstruction | undefined {
+  const conference = conferenceIn(document);
+  if (conference !== undefined) return { kind: "conference", conference };
+  const dial = dialledIn(document);
+  if (dial !== undefined) return { kind: "dial", dial };
+  const url = redirectIn(document)?.url;
+  return url === undefined ? undefined : { kind: "redirect", url };
+}
+
+/** How a person answers the question of a warm transfer, by the last digits of the called number; others press 1. */
+const REPLIES: ReadonlyMap<string, PersonReply> = new Map([
+  ["0006", { digits: "2" }],
+  ["0007", {}],
+  ["0008", { speech: "Yes, please." }],
+  ["0010", { hangsUp: true }],
+]);
+const ACCEPTS: PersonReply = { digits: "1" };
 
 /** The outcome of a call, by the last digits of the called number; other numbers answer. */
 const FATES: ReadonlyMap<string, CallOutcome> = new Map([
@@ -289,6 +435,7 @@ export class TwilioSimulator implements Simulator {
   readonly #faults: SandboxFaults;
   readonly #journal: Journal;
   readonly #person: Telephone;
+  readonly #conferences = new Conferences();
   readonly #exchange = new TelephoneExchange((call) => this.#adopt(call));
   #calls: TwilioCall[] = [];
 
@@ -359,7 +506,10 @@ export class TwilioSimulator implements Simulator {
   }
 
   #add(
-    options: Omit<ConstructorParameters<typeof TwilioCall>[0], "outcome" | "ringMs" | "dial">,
+    options: Omit<
+      TwilioCallOptions,
+      "outcome" | "ringMs" | "dial" | "conferences" | "reply" | "talkMs"
+    >,
   ): TwilioCall {
     const { onStatus } = options;
     const number = this.#journal.nextRequest();
@@ -367,6 +517,9 @@ export class TwilioSimulator implements Simulator {
       ...options,
       outcome: this.#outcomeOf(options.form.get("To") ?? ""),
       ringMs: this.#faults.twilio.ringMs ?? 0,
+      conferences: this.#conferences,
+      reply: REPLIES.get((options.form.get("To") ?? "").slice(-4)) ?? ACCEPTS,
+      talkMs: this.#faults.twilio.talkMs ?? 0,
       dial: (dialled, from) => this.#handOn(dialled, from, onStatus),
       onStatus: (each) => {
         this.#journal.record("twilio", "event", number, each.status);

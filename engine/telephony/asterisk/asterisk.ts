@@ -257,6 +257,7 @@ const STREAM_CAPABILITIES = {
   machineDetection: "none",
   transfer: "document",
   failedTransfer: "comesBack",
+  warmTransfer: "none",
   sendDigits: "tones",
   receiveDigits: "messages",
   importNumbers: "none",

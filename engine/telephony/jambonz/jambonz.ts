@@ -303,6 +303,7 @@ export const JAMBONZ: PhoneVendor = {
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",
+    warmTransfer: "none",
     sendDigits: "tones",
     receiveDigits: "messages",
     importNumbers: "none",

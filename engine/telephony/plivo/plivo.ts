@@ -457,6 +457,7 @@ export const PLIVO: PhoneVendor = {
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",
+    warmTransfer: "none",
     sendDigits: "tones",
     receiveDigits: "messages",
     importNumbers: "rest",

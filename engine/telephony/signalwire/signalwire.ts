@@ -115,6 +115,7 @@ export const SIGNALWIRE: PhoneVendor = {
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",
+    warmTransfer: "none",
     sendDigits: "tones",
     receiveDigits: "messages",
     importNumbers: "rest",

@@ -360,6 +360,7 @@ export const TELNYX: PhoneVendor = {
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",
+    warmTransfer: "none",
     sendDigits: "tones",
     receiveDigits: "messages",
     importNumbers: "rest",

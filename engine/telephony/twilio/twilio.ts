@@ -11,6 +11,7 @@ import {
   hangUp,
   pauseAndAsk,
   sayAndHangUp,
+  TWIML_WARM_TRANSFER,
   twilioConnect,
 } from "./twiml.js";
 
@@ -23,6 +24,7 @@ export const TWILIO: PhoneVendor = {
     hangUp,
     hold: pauseAndAsk,
     dial: dialAndAsk,
+    warmTransfer: TWIML_WARM_TRANSFER,
   },
   transferReport: dialReport,
   callIdField: "CallSid",
@@ -58,6 +60,7 @@ export const TWILIO: PhoneVendor = {
       place: (call) => calls.place(call),
       hangUp: (callSid, state) => calls.hangUp(callSid, state),
       transfer: (callSid, dial) => calls.redirect(callSid, dialAndAsk(dial)),
+      redirect: (callSid, twiml) => calls.redirect(callSid, twiml),
       verify: () => calls.verify(),
       numbers: calls.numbers,
     };
@@ -68,6 +71,7 @@ export const TWILIO: PhoneVendor = {
     hangUp: "rest",
     transfer: "rest",
     failedTransfer: "comesBack",
+    warmTransfer: "conference",
     sendDigits: "tones",
     receiveDigits: "messages",
     importNumbers: "rest",

@@ -5,6 +5,7 @@ import {
   plainAddress,
   type StreamTarget,
   type Wait,
+  type WarmTransferDocuments,
 } from "../call-instructions.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
 import { element, escapeText, xmlDocument } from "../xml.js";
@@ -67,6 +68,56 @@ export function dialAndAsk({ to, ringSec, resultUrl, callerId }: Dial): string {
   const target = element(isSipAddress(to) ? "Sip" : "Number", {}, escapeText(to));
   const attributes = { action: resultUrl, method: "POST", timeout: String(ringSec), callerId };
   return xmlDocument(element("Response", {}, element("Dial", attributes, target)));
+}
+
+/** Gathering ends this long after the person's last key, or when nothing was said for that long. */
+const ANSWER_SEC = 5;
+const ANSWER_HINTS = "1, 2, yes, no";
+
+/**
+ * A warm transfer at Twilio: https://www.twilio.com/docs/voice/twiml/conference (without `waitUrl` it plays its own music) and
+ * https://www.twilio.com/docs/voice/twiml/gather.
+ */
+export const TWIML_WARM_TRANSFER: WarmTransferDocuments = {
+  wait: (conference, resultUrl) =>
+    conferenceOf(conference, { action: resultUrl, method: "POST" }, "false"),
+  ask: ({ audioUrl, text, language, answerUrl }) => {
+    const spoken =
+      audioUrl === undefined
+        ? element("Say", { language }, escapeText(text))
+        : element("Play", {}, escapeText(audioUrl));
+    const attributes = {
+      input: "dtmf speech",
+      numDigits: "1",
+      timeout: String(ANSWER_SEC),
+      speechTimeout: "auto",
+      language,
+      hints: ANSWER_HINTS,
+      action: answerUrl,
+      method: "POST",
+      actionOnEmptyResult: "true",
+    };
+    return xmlDocument(element("Response", {}, element("Gather", attributes, spoken)));
+  },
+  join: (conference) => conferenceOf(conference, {}, "true"),
+  goOn: (url) => xmlDocument(element("Response", {}, behindStream({ continueUrl: url }))),
+  answerFields: { digits: "Digits", speech: "SpeechResult" },
+};
+
+/** Ends with either of the two. */
+function conferenceOf(
+  name: string,
+  dial: StreamAttributes,
+  startConferenceOnEnter: string,
+): string {
+  const attributes = {
+    beep: "false",
+    startConferenceOnEnter,
+    endConferenceOnExit: "true",
+    maxParticipants: "2",
+  };
+  const conference = element("Conference", attributes, escapeText(name));
+  return xmlDocument(element("Response", {}, element("Dial", dial, conference)));
 }
 
 /** What the request to `action` says of the leg. */

@@ -457,6 +457,7 @@ export const VONAGE: PhoneVendor = {
     hangUp: "rest",
     transfer: "rest",
     failedTransfer: "comesBack",
+    warmTransfer: "none",
     sendDigits: "tones",
     receiveDigits: "messages",
     importNumbers: "rest",

@@ -316,6 +316,7 @@ async function buildServices({
       calls: database.calls,
       feed: closedFeed(clock),
       journal: { annotate: () => {} },
+      transferSummaries: { of: () => Promise.resolve("") },
       endCall: () => false,
       controlCall: () => "elsewhere",
     }),

@@ -92,6 +92,7 @@ before(async () => {
     ["sayAsPerson", { text: "Hello." }],
     ["sayInCall", { text: "Whose call is this?" }],
     ["addCallContext", { text: "The caller is mine." }],
+    ["sendDtmf", { digits: "1" }],
     ["createAgent", { ...(await agentDraft(platform, stranger)), ...theirProvider }],
     ["updateAgent", { name: "Mine now", ...theirProvider }],
     ["testAgentTool", { name: "find", arguments: {} }],

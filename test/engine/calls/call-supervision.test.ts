@@ -17,7 +17,13 @@ import { TENANT } from "../tenancy/sample-tenant.js";
 const WATCHER: Watcher = { news: () => undefined, pulse: () => undefined };
 
 /** A call of the tenant's in this state; `isHere`: whether any process of the server has it. */
-function supervising(status: CallStatus, isHere = true, channel: CallRecord["channel"] = "web") {
+function supervising(
+  status: CallStatus,
+  isHere = true,
+  channel: CallRecord["channel"] = "web",
+  more: Partial<CallRecord> = {},
+) {
+  const briefings: (string | undefined)[] = [];
   const controlled: CallControl[] = [];
   const outcome: { control: ControlOutcome } = { control: "done" };
   const ended: (readonly [string, string])[] = [];
@@ -32,7 +38,7 @@ function supervising(status: CallStatus, isHere = true, channel: CallRecord["cha
     calls: {
       findById: async (orgId, id) =>
         orgId === TENANT.organization.id && id === "call"
-          ? callRecord({ id, status, channel })
+          ? callRecord({ id, status, channel, ...more })
           : undefined,
     },
     feed: {
@@ -42,7 +48,9 @@ function supervising(status: CallStatus, isHere = true, channel: CallRecord["cha
       watch: async (topic) => void watched.push(topic),
     },
     journal: { annotate: (_callId, metadata) => void noted.push(metadata) },
-    endCall: (callId, { reason, transferTo }) => {
+    transferSummaries: { of: () => Promise.resolve("the caller wants a person") },
+    endCall: (callId, { reason, transferTo, briefing }) => {
+      briefings.push(briefing);
       ended.push(transferTo === undefined ? [callId, reason] : [callId, transferTo]);
       return isHere;
     },
@@ -51,7 +59,7 @@ function supervising(status: CallStatus, isHere = true, channel: CallRecord["cha
       return outcome.control;
     },
   });
-  return { supervision, ended, noted, watched, clock, standing, controlled, outcome };
+  return { supervision, briefings, ended, noted, watched, clock, standing, controlled, outcome };
 }
 
 test("a call in progress is ended where it is, and its record names the person", async () => {
@@ -80,14 +88,14 @@ test("a call that is over, is nowhere or is another organization's cannot be end
 
 test("a telephone call is transferred to an allowed target, and its record names the person", async () => {
   const { supervision, ended, noted } = supervising("active", true, "phone");
-  await supervision.transfer(TENANT, "call", "+15550101000");
+  await supervision.transfer(TENANT, "call", { to: "+15550101000" });
   assert.deepEqual(ended, [["call", "+15550101000"]]);
   assert.deepEqual(noted, [{ transferredBy: { type: "user", id: TENANT.userId } }]);
   const refused = { code: "target_not_allowed" };
   for (const to of ["+15550102000", "+19005550100", "+112"]) {
-    await assert.rejects(supervision.transfer(TENANT, "call", to), refused, to);
+    await assert.rejects(supervision.transfer(TENANT, "call", { to }), refused, to);
   }
-  await assert.rejects(supervision.transfer(TENANT, "unknown", "+15550101000"), {
+  await assert.rejects(supervision.transfer(TENANT, "unknown", { to: "+15550101000" }), {
     code: "not_found",
   });
   assert.equal(ended.length, 1);
@@ -95,7 +103,7 @@ test("a telephone call is transferred to an allowed target, and its record names
 
 test("a browser call, and one that is over or unknown, cannot be transferred", async () => {
   const transferring = ({ supervision }: ReturnType<typeof supervising>) =>
-    supervision.transfer(TENANT, "call", "+15550101000");
+    supervision.transfer(TENANT, "call", { to: "+15550101000" });
   const web = supervising("active");
   await assert.rejects(transferring(web), { code: "conflict" });
   await assert.rejects(transferring(supervising("completed", true, "phone")), {
@@ -104,6 +112,32 @@ test("a browser call, and one that is over or unknown, cannot be transferred", a
   const nowhere = supervising("active", false, "phone");
   await assert.rejects(transferring(nowhere), { code: "call_ended" });
   assert.deepEqual([web.ended, nowhere.noted], [[], []]);
+});
+
+test("a warm transfer has a briefing: the order's own, or what the LLM writes", async () => {
+  const to = "+15550101000";
+  const twilio = { metadata: { direction: "inbound", phoneVendor: "twilio" } };
+  const { supervision, briefings } = supervising("active", true, "phone", twilio);
+  await supervision.transfer(TENANT, "call", { to, mode: "warm" });
+  await supervision.transfer(TENANT, "call", { to, mode: "warm", summary: "Order\n12." });
+  await supervision.transfer(TENANT, "call", { to, mode: "blind", summary: "Order 12." });
+  assert.deepEqual(briefings, ["the caller wants a person", "Order 12.", undefined]);
+  const telnyx = { metadata: { direction: "inbound", phoneVendor: "telnyx" } };
+  const elsewhere = supervising("active", true, "phone", telnyx);
+  await assert.rejects(elsewhere.supervision.transfer(TENANT, "call", { to, mode: "warm" }), {
+    code: "conflict",
+  });
+  assert.deepEqual(elsewhere.ended, []);
+});
+
+test("only a telephone call takes DTMF", async () => {
+  const dtmf = { type: "sendDigits", digits: "12#" } as const;
+  const phone = supervising("active", true, "phone");
+  await phone.supervision.control(TENANT, "call", dtmf);
+  assert.deepEqual(phone.controlled, [{ callId: "call", command: dtmf }]);
+  const web = supervising("active");
+  await assert.rejects(web.supervision.control(TENANT, "call", dtmf), { code: "conflict" });
+  assert.deepEqual(web.controlled, []);
 });
 
 test("all calls are watched, or one that there is, while there is room", async () => {
@@ -174,6 +208,7 @@ test("a watch ends within a second of the end of the key or the user that began 
     },
     journal: { annotate: () => undefined },
     dialTargets: undefined,
+    transferSummaries: { of: () => Promise.resolve("") },
     endCall: () => false,
     controlCall: () => "elsewhere",
     standing: { areActive: () => Promise.resolve(holds) },

@@ -8,6 +8,7 @@ import {
 } from "../../../engine/conversation/endpointing.js";
 import {
   DAYS,
+  isAcceptance,
   isInDigits,
   isNumberJoint,
   isQuestion,
@@ -23,6 +24,28 @@ import {
 import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 import { HELD_OUT, type HeldOutPhrases } from "./held-out-phrases.js";
+
+const ANSWERS: readonly (readonly [string, string, boolean | undefined])[] = [
+  ["en-US", "Yes, please.", true],
+  ["en", "Sure, put them through.", true],
+  ["en", "No, not now. Yes, later.", false],
+  ["en", "I am in a meeting", undefined],
+  ["en", "", undefined],
+  ["de-DE", "Ja, gerne.", true],
+  ["de", "Nein danke.", false],
+  ["fr-FR", "Oui", true],
+  ["pt-BR", "Sim, claro.", true],
+  ["sv", "Yes.", true],
+  ["ja", "はい。", true],
+  ["ja", "いいえ", false],
+  ["zh-CN", "不是", false],
+  ["xx", "yes", true],
+];
+for (const [language, text, expected] of ANSWERS) {
+  test(`"${text}" (${language}) ${expected === undefined ? "neither accepts nor declines" : expected ? "accepts" : "declines"} a call`, () => {
+    assert.equal(isAcceptance(language, text), expected);
+  });
+}
 
 test("a number is in each language once, and all of it is dictated as well as counted", () => {
   for (const [language, { ones, tens, magnitudes, moreNumbers }] of Object.entries(LEXICONS)) {

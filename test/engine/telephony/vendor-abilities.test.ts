@@ -32,6 +32,7 @@ const COLUMNS: readonly (readonly [string, (of: Described) => string])[] = [
     "After a failed transfer",
     ({ failedTransfer }) => (failedTransfer === "comesBack" ? "back to the agent" : "no"),
   ],
+  ["Warm transfers", ({ warmTransfer }) => (warmTransfer === "conference" ? "yes" : "no")],
   ["Digits from the caller", ({ receiveDigits }) => receiveDigits],
   ["Digits to the caller", ({ sendDigits }) => sendDigits],
   ["Own accounts", ({ account }) => (account === undefined ? "no" : "yes")],

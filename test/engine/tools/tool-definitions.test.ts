@@ -46,6 +46,16 @@ test("the model is not told where a tool leads", () => {
   assert.doesNotMatch(text, /5550100|orders\.test|hidden|authorization/);
 });
 
+test("the model writes the summary of a warm transfer", () => {
+  const to = "sip:desk@bakery.test";
+  const [warm, blind] = toolDefinitions([
+    { type: "transfer", to, mode: "warm" },
+    { type: "transfer", to, mode: "blind" },
+  ]);
+  assert.deepEqual(warm?.parameters["required"], ["summary"]);
+  assert.equal(blind?.parameters["required"], undefined);
+});
+
 test("the model is told when the author wants a call transferred", () => {
   const [plain] = toolDefinitions([{ type: "transfer", to: "sip:desk@bakery.test" }]);
   const [described] = toolDefinitions([

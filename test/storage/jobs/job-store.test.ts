@@ -139,7 +139,7 @@ test("a later event of a call waits until the earlier one is delivered or given 
         type: "call.transferred",
         callId,
         atMs,
-        data: { to: "sip:desk@a.org" },
+        data: { to: "sip:desk@a.org", mode: "blind" },
       }),
     );
   await add("one", "x");

@@ -148,6 +148,11 @@ const BACKGROUNDS = [
   { value: "reply", label: "The agent speaks on, and reports", background: "reply" },
 ] as const;
 
+const TRANSFER_MODES = [
+  { value: "blind", label: "Hand the caller on (blind)" },
+  { value: "warm", label: "Ask the person first (warm)" },
+] as const;
+
 export function ToolForm({ tool, onChange, wrongAt }: ToolFormProps<ToolDraft>) {
   switch (tool.type) {
     case "hangup":
@@ -174,6 +179,17 @@ export function ToolForm({ tool, onChange, wrongAt }: ToolFormProps<ToolDraft>) 
               onChange(description === "" ? rest : { ...rest, description });
             }}
             wrong={wrongAt("description")}
+          />
+          <SelectField
+            label="How"
+            hint="A warm transfer first calls the person, tells them what the call is about, and connects the caller when they accept. At telephony vendors without it, and without an account, the transfer is blind."
+            value={tool.mode ?? "blind"}
+            options={TRANSFER_MODES}
+            onChange={(value) => {
+              const { mode: _before, ...rest } = tool;
+              onChange(value === "warm" ? { ...rest, mode: "warm" } : rest);
+            }}
+            wrong={wrongAt("mode")}
           />
         </>
       );

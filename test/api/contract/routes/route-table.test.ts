@@ -31,7 +31,7 @@ test("the table has every endpoint of the contract, and no other", () => {
     POST /api/dashboard/calls/:id/end, POST /api/dashboard/calls/:id/transfer,
     POST /api/dashboard/calls/:id/person, GET /api/dashboard/analytics/usage,
     POST /api/dashboard/calls/:id/say, POST /api/dashboard/calls/:id/context, POST /api/dashboard/calls/:id/mute,
-    POST /api/dashboard/calls/:id/unmute, POST /api/dashboard/calls/:id/listen,
+    POST /api/dashboard/calls/:id/unmute, POST /api/dashboard/calls/:id/dtmf, POST /api/dashboard/calls/:id/listen,
     GET /api/dashboard/analytics/usage-shares, GET /api/dashboard/analytics/vendor-shares,
     GET /api/dashboard/analytics/waits, POST /api/dashboard/client-tokens,
      GET /api/dashboard/api-keys, POST /api/dashboard/api-keys, DELETE /api/dashboard/api-keys/:id,

@@ -1,0 +1,133 @@
+import type { Continuations } from "../../engine/calls/continuations.js";
+import {
+  BRIEFING_AUDIO_PATH,
+  BRIEFING_PATH,
+  BRIEFING_STATUS_PATH,
+  type WarmTransfers,
+} from "../../engine/calls/warm-transfers.js";
+import { RequestError } from "../../engine/request-error.js";
+import type { StreamClaims } from "../../engine/security/stream-token.js";
+import type { WarmTransferDocuments } from "../../engine/telephony/call-instructions.js";
+import type { PhoneVendor } from "../../engine/telephony/phone-vendor.js";
+import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import { type TransferReport, transferReport } from "../../engine/telephony/transfer-report.js";
+import { webhookField } from "../../engine/telephony/webhook-field.js";
+import type { Answer } from "../http/answer/answer.js";
+import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
+import { documentAnswer } from "./phone-document.js";
+import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./require-signature.js";
+import { httpBase } from "./stream-address.js";
+
+/** A report has some thirty short fields, and recognized speech a few hundred characters. */
+const BODY_BYTES_MAX = 64 * 1024;
+const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
+
+export interface BriefingRoutesOptions extends SignatureOptions {
+  readonly continuations: Pick<Continuations, "personClaimsOf">;
+  readonly warmTransfers: WarmTransfers;
+}
+
+/** The vendor's requests about the person whom a warm transfer calls, each with the person's signed token. */
+export function briefingRoutes(options: BriefingRoutesOptions): readonly Endpoint[] {
+  return [
+    route(BRIEFING_PATH, options, (person) => asked(person, options)),
+    route(BRIEFING_STATUS_PATH, options, (person) => reported(person, options)),
+    {
+      method: "get",
+      path: BRIEFING_AUDIO_PATH,
+      headerNames: [],
+      readsBody: false,
+      isQuiet: false,
+      answer: (request) => audio(request, options),
+    },
+  ];
+}
+
+interface PersonRequest {
+  readonly claims: StreamClaims;
+  readonly vendor: PhoneVendor;
+  readonly documents: WarmTransferDocuments;
+  readonly base: string;
+  readonly query: URLSearchParams;
+  readonly body: string;
+}
+
+function route(
+  path: string,
+  options: BriefingRoutesOptions,
+  serve: (person: PersonRequest) => Promise<Answer>,
+): Endpoint {
+  return {
+    method: "post",
+    path,
+    headerNames: SIGNED_HEADERS,
+    readsBody: true,
+    bodyBytesMax: BODY_BYTES_MAX,
+    isQuiet: false,
+    answer: async (request) => {
+      const bytes = Buffer.from(await request.body());
+      const query = new URLSearchParams(request.queryString);
+      const claims = options.continuations.personClaimsOf(query.get("token") ?? "");
+      const account = claims ?? { vendor: DEFAULT_PHONE_VENDOR, orgId: "" };
+      await requireSignature(account, request, path, bytes, options);
+      const vendor = phoneVendor(account.vendor);
+      const documents = vendor?.documents.warmTransfer;
+      if (claims === undefined || vendor === undefined || documents === undefined)
+        throw notCalled();
+      const base = httpBase(request, options.publicBaseUrl);
+      return serve({ claims, vendor, documents, base, query, body: bytes.toString("utf8") });
+    },
+  };
+}
+
+/** The person has answered the telephone, or the question. */
+async function asked(
+  { claims, vendor, documents, base, query, body }: PersonRequest,
+  { warmTransfers }: BriefingRoutesOptions,
+): Promise<Answer> {
+  const count = Number(query.get("asked") ?? 0);
+  const { digits, speech } = documents.answerFields;
+  const form = new URLSearchParams(body);
+  const answer = {
+    digits: webhookField(body, digits),
+    speech: form.get(speech) ?? "",
+    asked: count,
+  };
+  const document =
+    count === 0
+      ? await warmTransfers.answered(claims, base)
+      : await warmTransfers.decided(claims, answer, base);
+  return documentAnswer(vendor.documents, document ?? vendor.documents.hangUp());
+}
+
+async function reported(
+  { claims, vendor, base, body }: PersonRequest,
+  { warmTransfers }: BriefingRoutesOptions,
+): Promise<Answer> {
+  const report = vendor.placedReport?.(body);
+  if (report === undefined) throw notCalled();
+  await warmTransfers.reported(claims, report, finalReport(report.status, body), base);
+  return { status: 204, contentType: "", body: "" };
+}
+
+function finalReport(status: string, body: string): TransferReport | undefined {
+  if (!FINAL.has(status)) return undefined;
+  const fields = { status: "CallStatus", reason: "SipResponseCode", duration: "CallDuration" };
+  return transferReport(body, fields);
+}
+
+/** Vendors do not sign what they fetch to play: the token is the proof. */
+async function audio(
+  request: IncomingRequest,
+  { continuations, warmTransfers }: BriefingRoutesOptions,
+): Promise<Answer> {
+  const token = new URLSearchParams(request.queryString).get("token") ?? "";
+  const claims = continuations.personClaimsOf(token);
+  const body = claims && (await warmTransfers.audio(claims));
+  if (body === undefined) throw new RequestError("not_found", "there is nothing to play");
+  return { status: 200, contentType: "audio/wav", body };
+}
+
+function notCalled(): RequestError {
+  return new RequestError("invalid_token", "token: expected that of a person who was called");
+}
