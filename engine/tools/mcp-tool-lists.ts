@@ -158,7 +158,7 @@ export class McpToolLists {
     signal: AbortSignal,
   ): Promise<ToolOutcome> {
     const checked = toolArguments(call.argumentsJson, tool.schema);
-    if (!checked.ok) return failed(checked.error);
+    if (!checked.ok) return misused(checked.error);
     const entry = this.#entry(open);
     const { timeoutMs } = tool.server;
     const { toolTurns } = this.#options.context.connections;
@@ -432,6 +432,11 @@ function toolFailure(error: unknown, fault: VendorFault): string {
 }
 
 function failed(error: string): ToolOutcome {
+  return { ...misused(error), isFailed: true };
+}
+
+/** The LLM may try again with other arguments: no failure of the tool. */
+function misused(error: string): ToolOutcome {
   return { content: JSON.stringify({ ok: false, error }) };
 }
 

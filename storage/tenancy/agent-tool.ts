@@ -18,8 +18,16 @@ export interface TransferTool {
 export interface BesideSpeech {
   /** What the agent says when it starts, where the LLM has said nothing; absent: nothing. */
   readonly onStart?: string;
+  /** What the agent says when it still runs after `onDelayMs`; absent: nothing. */
+  readonly onDelay?: string;
+  /** Absent: the default. */
+  readonly onDelayMs?: number;
+  /** What the agent says when it has failed or timed out; absent: nothing. */
+  readonly onFailure?: string;
   /** The agent speaks on while it runs. `reply`: its result starts a turn; absent: the agent waits for it. */
   readonly background?: "quiet" | "reply";
+  /** An interruption or the end of the call aborts the request; absent: it does not. */
+  readonly cancellable?: boolean;
 }
 
 /** An organization's own tool, with its name and description. */
