@@ -198,12 +198,17 @@ export function reportOf(turn: Turn, outcome: TurnOutcome): TurnReport {
   const marks = [
     turn.callerEndedAtMs,
     turn.decidedAtMs,
-    turn.firstTokenAtMs,
+    firstTokenAtMs(turn),
     turn.firstSentenceAtMs,
     turn.firstByteAtMs,
     turn.firstAudioAtMs,
   ].map((mark) => (mark === undefined ? undefined : Math.max(mark, turn.callerEndedAtMs)));
   return { ...report, ...stagesBetween(marks) };
+}
+
+/** A sentence that a tool has the agent say can come before the LLM's first token: the caller waited for it. */
+function firstTokenAtMs({ firstTokenAtMs: tokenAtMs, firstSentenceAtMs }: Turn) {
+  return tokenAtMs === undefined ? undefined : Math.min(tokenAtMs, firstSentenceAtMs ?? tokenAtMs);
 }
 
 function stagesBetween(marks: readonly (number | undefined)[]): Partial<TurnReport> {

@@ -14,7 +14,7 @@ export function takeFailureSentence(
   turn: Turn,
   { callId, isFailed, voiceAgoMs }: ToolDoneEvent,
 ): string | undefined {
-  if (isFailed !== true || turn.hasSaidFailure) return undefined;
+  if (isFailed !== true || turn.hasSaidFailure || !turn.generating) return undefined;
   const name = toolNameOf(state, turn, callId);
   const sentence = name === undefined ? undefined : failureSentenceOf(state, name);
   if (sentence === undefined || isCallerSpeaking(state, turn, voiceAgoMs)) return undefined;
