@@ -1,8 +1,10 @@
 /** What a tool that has failed has the agent say. */
 
+import * as v from "valibot";
 import type { ToolDoneEvent } from "./events.js";
 import { isCallerSpeaking } from "./filler.js";
 import type { ConversationState, Turn } from "./state.js";
+import { JsonObjectText } from "./toolbox.js";
 import { toolNamed, toolNameOf } from "./tools.js";
 
 /**
@@ -30,5 +32,7 @@ export function failureSentenceOf(state: ConversationState, name: string): strin
 
 /** The result of a failed tool for the LLM, so that it does not say the same again. */
 export function withSaid(content: string, sentence: string): string {
-  return `${content}\nYou have already said to the caller: ${JSON.stringify(sentence)}`;
+  const parsed = v.safeParse(JsonObjectText, content);
+  const result = parsed.success ? parsed.output : { ok: false, error: content };
+  return JSON.stringify({ ...result, alreadySaid: sentence });
 }
