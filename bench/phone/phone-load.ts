@@ -17,6 +17,7 @@ import { readGauges } from "../stand/server-gauges.js";
 import { overTls, type ServerStand, startServerStand, type VendorStand } from "../stand/stand.js";
 import { PhoneJitter } from "./phone-jitter.js";
 import {
+  type AgentExtras,
   callersOfRelay,
   callersOfServers,
   startPhoneRelayStand,
@@ -37,6 +38,8 @@ export interface PhoneLoadOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** So many servers that know nothing of each other share the callers; left out: one. */
   readonly apart?: number;
+  /** What the agent has beside its vendors. */
+  readonly agent?: AgentExtras;
   readonly onServer?: (server: ServerStand) => void | Promise<void>;
   /** Called where the measured time begins, and where it ends, with all calls still there. */
   readonly onMeasuring?: (server: ServerStand, isOn: boolean) => void;
@@ -62,7 +65,7 @@ export async function runPhoneLoad(
   options: PhoneLoadOptions = {},
 ): Promise<PhoneLoadResult> {
   const isRelay = variant === "relay";
-  const { environment, apart = 1, onServer, onMeasuring } = options;
+  const { environment, apart = 1, agent, onServer, onMeasuring } = options;
   const server = isRelay
     ? await startPhoneRelayStand(vendors)
     : await startServersApart(apart, () => startServerStand(vendors, undefined, environment));
@@ -71,7 +74,7 @@ export async function runPhoneLoad(
     const jitter = new PhoneJitter();
     const asked: LoadCallers = isRelay
       ? callersOfRelay(server, jitter)
-      : await callersOfServers([server, ...(server.besides ?? [])], variant, jitter);
+      : await callersOfServers([server, ...(server.besides ?? [])], variant, jitter, agent);
     let warmUpUnderruns = 0;
     let underruns = Number.NaN;
     let gaps: RigGaps = { sent: 0, planned: 0, lateMs: [] };

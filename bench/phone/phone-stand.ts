@@ -48,9 +48,10 @@ export async function callersOfServers(
   servers: readonly ServerStand[],
   voice: VoiceVendor,
   jitter: PhoneJitter,
+  extras?: AgentExtras,
 ): Promise<LoadCallers> {
   const all: LoadCallers[] = [];
-  for (const server of servers) all.push(await callersOfServer(server, voice, jitter));
+  for (const server of servers) all.push(await callersOfServer(server, voice, jitter, extras));
   const [first] = all;
   if (first === undefined) throw new RangeError("there is no server");
   let count = 0;
@@ -62,13 +63,21 @@ export async function callersOfServers(
   return { ...first, connect };
 }
 
+/** Fields of an agent beside its vendors, and what is awaited once it is made. */
+export interface AgentExtras {
+  fields(server: ServerStand): Promise<object>;
+  made(server: ServerStand, agentId: string): Promise<void>;
+}
+
 /** Callers of an agent that is made for them, with this vendor's voice. */
 export async function callersOfServer(
   server: ServerStand,
   voice: VoiceVendor,
   jitter: PhoneJitter,
+  extras?: AgentExtras,
 ): Promise<LoadCallers> {
-  const agentId = await createAgent(server, voice);
+  const agentId = await createAgent(server, voice, false, await extras?.fields(server));
+  await extras?.made(server, agentId);
   const query = new URLSearchParams({ api_key: server.apiKey, agent_id: agentId });
   const webhookUrl = `${server.url}/api/telephony/voice?${query.toString()}`;
   return phoneCallers({ webhookUrl, voice }, jitter);
@@ -79,6 +88,7 @@ export async function createAgent(
   server: ServerStand,
   voice: VoiceVendor,
   hasChains = false,
+  fields: object = {},
 ): Promise<string> {
   const providers = v.parse(Providers, await askServer(server, "/api/dashboard/providers"));
   const idOf = (category: string, providerKey: string) =>
@@ -97,6 +107,7 @@ export async function createAgent(
     ttsModelId: modelId,
     sttProviderId: idOf("stt", "deepgram"),
     ...(hasChains ? { fallbacks } : {}),
+    ...fields,
   };
   return v.parse(Made, await askServer(server, "/api/dashboard/agents", agent))._id;
 }
