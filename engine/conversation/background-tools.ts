@@ -6,12 +6,6 @@ import type { ToolDoneEvent } from "./events.js";
 import { type ConversationState, NO_BACKGROUND_TOOLS, type Turn } from "./state.js";
 import { failureSentenceOf, withSaid } from "./tool-failure.js";
 
-/** The LLM's answer to its call, so that it can speak on. */
-export const IN_BACKGROUND = JSON.stringify({
-  ok: true,
-  status: "started",
-  note: "It runs in the background. Its result comes later: do not make it up, and do not start it again.",
-});
 /** Results that no reply has used yet; of more, the newest are kept. */
 const RESULTS_MAX = 8;
 

@@ -1,10 +1,8 @@
 /** What a tool that has failed has the agent say. */
 
-import * as v from "valibot";
 import type { ToolDoneEvent } from "./events.js";
 import { isCallerSpeaking } from "./filler.js";
 import type { ConversationState, Turn } from "./state.js";
-import { JsonObjectText } from "./toolbox.js";
 import { toolNamed, toolNameOf } from "./tools.js";
 
 /**
@@ -32,7 +30,16 @@ export function failureSentenceOf(state: ConversationState, name: string): strin
 
 /** The result of a failed tool for the LLM, so that it does not say the same again. */
 export function withSaid(content: string, sentence: string): string {
-  const parsed = v.safeParse(JsonObjectText, content);
-  const result = parsed.success ? parsed.output : { ok: false, error: content };
+  const result = objectIn(content) ?? { ok: false, error: content };
   return JSON.stringify({ ...result, alreadySaid: sentence });
+}
+
+function objectIn(content: string): object | undefined {
+  try {
+    const result: unknown = JSON.parse(content);
+    const isObject = typeof result === "object" && result !== null && !Array.isArray(result);
+    return isObject ? result : undefined;
+  } catch {
+    return undefined;
+  }
 }

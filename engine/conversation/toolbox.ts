@@ -27,7 +27,7 @@ export const EMPTY_TOOLBOX: Toolbox = {
   run: () => Promise.resolve({ content: "There is no such tool." }),
 };
 
-export const JsonObjectText = v.pipe(v.string(), v.parseJson(), v.custom<JsonObject>(isJsonObject));
+const ArgumentsText = v.pipe(v.string(), v.parseJson(), v.custom<JsonObject>(isJsonObject));
 
 export type ToolArguments =
   | { readonly ok: true; readonly arguments: JsonObject }
@@ -36,7 +36,7 @@ export type ToolArguments =
 
 /** Parses the LLM's arguments and validates them against the tool's JSON schema (draft 2020-12). Never throws. */
 export function toolArguments(argumentsJson: string, parameters: JsonObject): ToolArguments {
-  const parsed = v.safeParse(JsonObjectText, argumentsJson);
+  const parsed = v.safeParse(ArgumentsText, argumentsJson);
   if (!parsed.success) return { ok: false, error: "the arguments are not a JSON object" };
   try {
     const misfit = schemaMisfit(parameters, parsed.output);

@@ -1,6 +1,5 @@
 import type { HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
-import { IN_BACKGROUND } from "./background-tools.js";
 import { AGENT_HUNG_UP, type Ending } from "./call-end.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
@@ -25,6 +24,12 @@ const TOOLS_AT_ONCE_MAX = 8;
 const PUT_OFF = JSON.stringify({
   ok: false,
   error: "not done yet: read the results of the other tools first, then call this one alone",
+});
+/** The result of a tool in the background, so that the LLM can speak on. */
+const IN_BACKGROUND = JSON.stringify({
+  ok: true,
+  status: "started",
+  note: "It runs in the background. Its result comes later: do not make it up, and do not start it again.",
 });
 /** A tool has its own, shorter time-out; this one is for a tool that never answers. */
 const TOOLS_MAX_MS = 15_000;

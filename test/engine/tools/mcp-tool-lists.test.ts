@@ -107,7 +107,10 @@ for (const [title, status] of [
     const seen: string[] = [];
     let sessions = 0;
     server.answer = (response, { method, headers, body }) => {
-      if (method !== "POST") return response.writeHead(405).end();
+      if (method !== "POST") {
+        response.writeHead(405).end();
+        return;
+      }
       const rpc: Rpc = JSON.parse(body);
       const session = headers["mcp-session-id"] ?? "none";
       seen.push(`${rpc.method} ${session}`);
@@ -119,10 +122,14 @@ for (const [title, status] of [
         response.writeHead(session === "none" ? 400 : status, {
           "content-type": "application/json",
         });
-        return response.end(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
+        response.end(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
+        return;
       }
       response.setHeader("mcp-session-id", current);
-      if (rpc.id === undefined) return response.writeHead(202).end();
+      if (rpc.method.startsWith("notifications/")) {
+        response.writeHead(202).end();
+        return;
+      }
       const about = { protocolVersion: "2025-06-18", serverInfo: { name: "old", version: "1" } };
       const results: Readonly<Record<string, object>> = {
         initialize: { ...about, capabilities: { tools: {} } },
