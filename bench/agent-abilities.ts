@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { packageRoot } from "../api/commands/livestream-local/package-root.js";
 import { abilities, requireTools } from "./abilities/able-agent.js";
 import { alternate } from "./alternation.js";
+import type { TurnTiming } from "./load/turn-timing.js";
 import { thisMachine } from "./machine.js";
 import { type PhoneLoadResult, phonePhrases, runPhoneLoad } from "./phone/phone-load.js";
 import { quantile } from "./quantile.js";
@@ -13,9 +14,10 @@ import { type HotFunction, Inspector } from "./stand/inspector.js";
 import { startPreparedVendors } from "./stand/prepared-vendors.js";
 
 /**
- * `node dist/bench/agent-abilities.js [--calls 200] [--seconds 30] [--rounds 3] [--profile] [--write]`: telephone calls of an agent
+ * `node dist/bench/agent-abilities.js [--calls 200] [--seconds 30] [--rounds 3] [--together] [--profile] [--write]`: telephone calls of an agent
  * with five MCP tools, knowledge and variables, compared with the same calls of an agent without them, in both orders. Fails where
- * p50 or p99 of what the server adds to the first sound differs by more than 5 ms. `--profile` says where the time of the session
+ * p50 or p99 of what the server adds to the first sound differs by more than 5 ms. With `--together` half of the calls are with each
+ * agent, on one server at the same time, so that a machine with other work on it is the same for both. `--profile` says where the time of the session
  * thread goes; `--write` keeps the table beside the other results.
  */
 const { values } = parseArgs({
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     calls: { type: "string", default: "200" },
     seconds: { type: "string", default: "30" },
     rounds: { type: "string", default: "3" },
+    together: { type: "boolean", default: false },
     profile: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
   },
@@ -62,6 +65,7 @@ const load = (isAble: boolean) => async () => {
       agent: {
         fields: (server) => abilities(server, business.ready, spoken),
         made: requireTools,
+        isBesidePlain: values.together,
       },
     }),
     async onServer(server) {
@@ -79,10 +83,11 @@ const load = (isAble: boolean) => async () => {
   return result;
 };
 
-const measured = (results: readonly PhoneLoadResult[]) => {
-  const timings = results.flatMap((result) => result.timings);
+const measured = (results: readonly PhoneLoadResult[], group?: number) => {
+  const all = results.flatMap((result) => result.timings);
+  const timings = all.filter((timing) => group === undefined || timing.group === group);
   const cpus = results.map(({ cpuMsPerCallSecond }) => cpuMsPerCallSecond);
-  const part = (name: keyof (typeof timings)[number], share: number) =>
+  const part = (name: keyof TurnTiming, share: number) =>
     quantile(
       timings.map((timing) => timing[name]),
       share,
@@ -100,8 +105,11 @@ const measured = (results: readonly PhoneLoadResult[]) => {
 };
 
 try {
-  const [plain = [], able = []] = await alternate(rounds, [load(false), load(true)]);
-  const [without, having] = [measured(plain), measured(able)];
+  const loads = values.together ? [load(true)] : [load(false), load(true)];
+  const [first = [], second = first] = await alternate(rounds, loads);
+  const [without, having] = values.together
+    ? [measured(first, 0), measured(first, 1)]
+    : [measured(first), measured(second)];
   const row = (title: string, of: typeof without) => {
     const times = [of.p50Ms, of.p99Ms, of.questionP50Ms, of.questionP99Ms, of.cpuMs];
     const shown = times.map((value) => value.toFixed(2)).join(" | ");
@@ -112,10 +120,11 @@ try {
   const isKept = Math.max(p50Ms, p99Ms) <= DIFFERENCE_MAX_MS;
   const { cores, cpu, node, pinning, commit } = thisMachine();
   const machine = `${cores} cores of ${cpu}, Node ${node}, ${pinning}, commit ${commit}`;
-  const options = `--calls ${calls} --seconds ${seconds} --rounds ${rounds}`;
+  const order = values.together ? " --together" : "";
+  const options = `--calls ${calls} --seconds ${seconds} --rounds ${rounds}${order}`;
   const report = `# An agent with tools, knowledge and variables
 
-${calls} telephone calls of an agent with five MCP tools, ten documents that each turn searches, variables and a request before the call, compared with the same calls of an agent without them, in one run. What the server adds to the first sound of a reply may differ by ${DIFFERENCE_MAX_MS} ms.
+${calls} telephone calls of an agent with five MCP tools, ten documents that each turn searches, variables and a request before the call, compared with the same calls of an agent without them, in one run${values.together ? ", half of them at the same time with each agent; what was not followed or answered, and the CPU, is of both" : ""}. What the server adds to the first sound of a reply may differ by ${DIFFERENCE_MAX_MS} ms.
 Made by \`node dist/bench/agent-abilities.js ${options}\` on ${new Date().toISOString().slice(0, 10)}, on ${machine}; load at the end ${(loadavg()[0] ?? 0).toFixed(1)}.
 
 | Agent | Turns | Not followed | Not answered | First sound p50, ms | p99, ms | End of speech to the model p50, ms | p99, ms | CPU, ms per second of call |

@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 
@@ -28,7 +28,9 @@ const mcp = createMcpHandler(() => {
 });
 const customer = JSON.stringify({ variables: { firstName: "Ada", orders: 3, city: "Bern" } });
 
-const http = createServer(async (request, response) => {
+const http = createServer((request, response) => void answer(request, response));
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);
   const body = Buffer.concat(pieces).toString();
@@ -41,10 +43,11 @@ const http = createServer(async (request, response) => {
   for (const [name, value] of Object.entries(request.headers)) headers.set(name, String(value));
   const { method = "POST" } = request;
   const asked = new Request("http://localhost/mcp", { method, headers, ...(body && { body }) });
-  const answer = await mcp.fetch(asked);
-  response.writeHead(answer.status, Object.fromEntries(answer.headers));
-  response.end(await answer.text());
-});
+  const answered = await mcp.fetch(asked);
+  response.writeHead(answered.status, Object.fromEntries(answered.headers));
+  response.end(await answered.text());
+}
+
 http.listen(0, "127.0.0.1", () => {
   const address = http.address() as AddressInfo;
   console.log(`http://127.0.0.1:${address.port}`);

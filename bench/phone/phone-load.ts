@@ -8,7 +8,7 @@ import {
   runCallLoad,
 } from "../load/call-load.js";
 import { PHONE_SOUND, type Phrase, phrases } from "../load/phrases.js";
-import type { VoiceVendor } from "../load/turn-timing.js";
+import type { TurnTiming, VoiceVendor } from "../load/turn-timing.js";
 import { quantile } from "../quantile.js";
 import { pinThisProcess } from "../stand/child-process.js";
 import { Inspector } from "../stand/inspector.js";
@@ -119,7 +119,7 @@ export function describePhoneLoad(who: string, result: PhoneLoadResult): readonl
   const { timings, turnCount, lostCount, missedReplies, first, rigGaps: rig } = result;
   const spread = (values: readonly number[]) =>
     SPREAD.map((share) => quantile(values, share).toFixed(2)).join(" / ");
-  const part = (name: keyof (typeof timings)[number]) => spread(timings.map((one) => one[name]));
+  const part = (name: keyof TurnTiming) => spread(timings.map((one) => one[name]));
   const kilobytes = (bytes: number) => `${Math.round(bytes / 1_000)} kB`;
   return [
     `${who}: ${turnCount} turns, ${lostCount} not followed, ${missedReplies} not answered; p50 / p90 / p99 / max in ms`,

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { LoadCallers } from "../load/call-load.js";
+import type { Talker } from "../load/conversation.js";
 import type { VoiceVendor } from "../load/turn-timing.js";
 import { type ServerStand, startRelayStand, type VendorStand } from "../stand/stand.js";
 import { phoneCallers } from "./phone-callers.js";
@@ -67,6 +68,8 @@ export async function callersOfServers(
 export interface AgentExtras {
   fields(server: ServerStand): Promise<object>;
   made(server: ServerStand, agentId: string): Promise<void>;
+  /** Every other call is with an agent without the fields: group 0 beside group 1. */
+  readonly isBesidePlain?: boolean;
 }
 
 /** Callers of an agent that is made for them, with this vendor's voice. */
@@ -78,6 +81,37 @@ export async function callersOfServer(
 ): Promise<LoadCallers> {
   const agentId = await createAgent(server, voice, false, await extras?.fields(server));
   await extras?.made(server, agentId);
+  const able = callersOfAgent(server, agentId, voice, jitter);
+  if (extras?.isBesidePlain !== true) return able;
+  const plain = callersOfAgent(server, await createAgent(server, voice), voice, jitter);
+  let count = 0;
+  const connect = async () => {
+    const group = count % 2;
+    count += 1;
+    const talker = await (group === 0 ? plain : able).connect();
+    return grouped(talker, group);
+  };
+  return { ...able, connect };
+}
+
+function grouped(talker: Talker, group: number): Talker {
+  return {
+    group,
+    get events() {
+      return talker.events;
+    },
+    say: (phrase) => talker.say(phrase),
+    until: (predicate, timeoutMs) => talker.until(predicate, timeoutMs),
+    hangUp: () => talker.hangUp(),
+  };
+}
+
+function callersOfAgent(
+  server: ServerStand,
+  agentId: string,
+  voice: VoiceVendor,
+  jitter: PhoneJitter,
+): LoadCallers {
   const query = new URLSearchParams({ api_key: server.apiKey, agent_id: agentId });
   const webhookUrl = `${server.url}/api/telephony/voice?${query.toString()}`;
   return phoneCallers({ webhookUrl, voice }, jitter);

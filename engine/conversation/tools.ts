@@ -94,8 +94,7 @@ export function useTools(
 
 /** What aborts a tool: a request that a service has started runs to its end, unless its author allows otherwise. */
 function endOfTool(tool: ConversationTool | undefined): "turnEnds" | "callEnds" | "done" {
-  const isCancellable =
-    tool !== undefined && "isCancellable" in tool && tool.isCancellable === true;
+  const isCancellable = tool !== undefined && "isCancellable" in tool && tool.isCancellable;
   if (isCancellable && backgroundOf(tool) === undefined) return "turnEnds";
   // The caller's page exists until the call ends.
   return isCancellable || tool?.kind === "client" ? "callEnds" : "done";

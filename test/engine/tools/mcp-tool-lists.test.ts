@@ -112,7 +112,7 @@ for (const [title, status] of [
         return;
       }
       const rpc: Rpc = JSON.parse(body);
-      const session = headers["mcp-session-id"] ?? "none";
+      const session = String(headers["mcp-session-id"] ?? "none");
       seen.push(`${rpc.method} ${session}`);
       const isFirst = rpc.method === "initialize";
       if (isFirst) sessions += 1;
