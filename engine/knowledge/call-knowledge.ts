@@ -16,8 +16,10 @@ export const SEARCH_WAIT_MAX_MS = 30;
 const QUESTION_CHARACTERS_MAX = 400;
 /** A shorter one ("and on Sundays?") is searched with the question before it. */
 const QUESTION_WORDS_MIN = 4;
-/** The share of words that a search must not have known for another one to begin. */
+/** The share of a question's words that a search may not have known, and still counts for it. */
 const NEW_WORDS_SHARE = 0.2;
+/** While the caller speaks another search begins sooner: the last words come with the end of the turn, which would wait for them. */
+const NEW_PARTIAL_WORDS_SHARE = 0.1;
 /** Turns whose passages wait for their record: dropped preemptive replies are among them. */
 const TURNS_KEPT_MAX = 8;
 /** Kept of one call: its record is read whole. Later passages are told by document and position. */
@@ -99,7 +101,7 @@ export class CallKnowledge {
   hear(text: string): void {
     if (this.#searchedIds.length === 0 || this.#running !== undefined) return;
     const question = questionOf(text, this.#question);
-    if (!knows(this.#latest, question)) this.#search(question);
+    if (!knows(this.#latest, question, NEW_PARTIAL_WORDS_SHARE)) this.#search(question);
   }
 
   /** What the model is told for the turn's question: at once where it has been searched already. */
@@ -213,10 +215,14 @@ function wordsOf(text: string): ReadonlySet<string> {
 }
 
 /** Whether the search was for nearly all the words of the question. */
-function knows(search: Search | undefined, question: string): boolean {
+function knows(
+  search: Search | undefined,
+  question: string,
+  newWordsShare = NEW_WORDS_SHARE,
+): boolean {
   if (search === undefined) return false;
   if (search.question === question) return true;
   const words = [...wordsOf(question)];
   const unknown = words.filter((word) => !search.words.has(word)).length;
-  return words.length > 0 && unknown / words.length <= NEW_WORDS_SHARE;
+  return words.length > 0 && unknown / words.length <= newWordsShare;
 }
