@@ -4,6 +4,7 @@ import {
   missingDefault,
   nameWithoutDefault,
 } from "../../engine/calls/call-variables.js";
+import { ON_DELAY_DEFAULT_MS } from "../../engine/tools/agent-toolbox.js";
 import {
   type FlatSchema,
   UNREAD_SCHEMA_MAX_BYTES,
@@ -114,14 +115,36 @@ const httpToolFields = {
     ),
   ),
 };
-const ON_START_CHARACTERS_MAX = 300;
+const SENTENCE_CHARACTERS_MAX = 300;
+const ON_DELAY_MIN_MS = 500;
 
 /** How the agent speaks while a tool runs. */
 export const besideSpeechFields = {
   onStart: v.exactOptional(
     textField(
       "a sentence that the agent says while it runs, where the model has said nothing",
-      ON_START_CHARACTERS_MAX,
+      SENTENCE_CHARACTERS_MAX,
+      1,
+    ),
+  ),
+  onDelay: v.exactOptional(
+    textField(
+      "a sentence that the agent says once if it still runs after onDelayMs",
+      SENTENCE_CHARACTERS_MAX,
+      1,
+    ),
+  ),
+  onDelayMs: v.exactOptional(
+    wholeNumberField(
+      `milliseconds until onDelay is said, ${ON_DELAY_DEFAULT_MS} if left out`,
+      ON_DELAY_MIN_MS,
+      TIMEOUT_MAX_MS,
+    ),
+  ),
+  onFailure: v.exactOptional(
+    textField(
+      "a sentence that the agent says when it has failed or timed out",
+      SENTENCE_CHARACTERS_MAX,
       1,
     ),
   ),
@@ -130,6 +153,9 @@ export const besideSpeechFields = {
       "the agent speaks on while it runs, and reads its result with the next reply, or in a turn that the result starts",
       ["quiet", "reply"],
     ),
+  ),
+  cancellable: v.exactOptional(
+    flagField("whether the request is aborted when the caller interrupts, or when the call ends"),
   ),
 };
 const timeoutField = v.optional(
@@ -294,7 +320,11 @@ export const toolsField = worded(
 
 export const shownBesideSpeech = {
   onStart: v.exactOptional(v.string()),
+  onDelay: v.exactOptional(v.string()),
+  onDelayMs: v.exactOptional(v.number()),
+  onFailure: v.exactOptional(v.string()),
   background: v.exactOptional(v.picklist(["quiet", "reply"])),
+  cancellable: v.exactOptional(v.boolean()),
 };
 
 export const AgentTool = v.variant("type", [

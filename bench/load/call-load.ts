@@ -6,7 +6,7 @@ import { collectedBytesOf, cpuMsOf, residentBytesOf } from "../stand/measured-se
 import type { ServerStand, VendorStand } from "../stand/stand.js";
 import { Conversation, type ConversationOptions, type Talker } from "./conversation.js";
 import type { Phrase } from "./phrases.js";
-import { type TurnSigns, type TurnTiming, TurnTimings } from "./turn-timing.js";
+import { type GroupedTiming, type TurnSigns, TurnTimings } from "./turn-timing.js";
 
 export interface LoadPlan {
   readonly callers: number;
@@ -45,7 +45,7 @@ export interface CallLoadResult extends FollowedTurns {
 
 /** Turns that were spoken in some time, as far as the journal tells of them. */
 export interface FollowedTurns {
-  readonly timings: readonly TurnTiming[];
+  readonly timings: readonly GroupedTiming[];
   readonly bargeInsMs: readonly number[];
   readonly turnCount: number;
   /** Turns that could not be followed through the journal. */
@@ -236,18 +236,18 @@ export function followTurns(
   fromNs: bigint,
   toNs: bigint,
 ): FollowedTurns {
-  const found: TurnTiming[] = [];
+  const found: GroupedTiming[] = [];
   const bargeInsMs: number[] = [];
   let turnCount = 0;
   let missedReplies = 0;
-  for (const { turns, events, missedReplies: missed } of conversations) {
+  for (const { turns, events, missedReplies: missed, group } of conversations) {
     missedReplies += missed;
     for (const turn of turns) {
       const { endNs } = turn.utterance;
       if (endNs < fromNs || endNs > toNs) continue;
       turnCount += 1;
       const timing = timings.ofTurn(turn, events);
-      if (timing !== undefined) found.push(timing);
+      if (timing !== undefined) found.push(group === undefined ? timing : { ...timing, group });
       const bargeInMs = turn.interrupts ? timings.bargeInMs(turn, events) : undefined;
       if (bargeInMs !== undefined) bargeInsMs.push(bargeInMs);
     }

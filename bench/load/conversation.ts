@@ -19,6 +19,8 @@ export interface Happening {
 /** A caller in a call, on whichever leg. `audio` happens when the agent begins to speak. */
 export interface Talker {
   readonly events: readonly Happening[];
+  /** Which of several agents that are compared at the same time it talks with. */
+  readonly group?: number;
   /** Resolves when the last frame is sent. */
   say(phrase: Phrase): Promise<Utterance>;
   until(predicate: (happening: Happening) => boolean, timeoutMs: number): Promise<unknown>;
@@ -52,6 +54,10 @@ export class Conversation {
   private constructor(caller: Talker, options: ConversationOptions) {
     this.#caller = caller;
     this.#options = options;
+  }
+
+  get group(): number | undefined {
+    return this.#caller.group;
   }
 
   get turns(): readonly SpokenTurn[] {

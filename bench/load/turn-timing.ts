@@ -29,6 +29,11 @@ export interface TurnTiming {
   readonly totalMs: number;
 }
 
+/** With the talker's group, where several agents are compared at the same time. */
+export interface GroupedTiming extends TurnTiming {
+  readonly group?: number;
+}
+
 interface Marks {
   readonly speechHeardNs: bigint;
   readonly speechFinalNs: bigint;

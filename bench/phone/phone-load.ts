@@ -8,7 +8,7 @@ import {
   runCallLoad,
 } from "../load/call-load.js";
 import { PHONE_SOUND, type Phrase, phrases } from "../load/phrases.js";
-import type { VoiceVendor } from "../load/turn-timing.js";
+import type { TurnTiming, VoiceVendor } from "../load/turn-timing.js";
 import { quantile } from "../quantile.js";
 import { pinThisProcess } from "../stand/child-process.js";
 import { Inspector } from "../stand/inspector.js";
@@ -17,6 +17,7 @@ import { readGauges } from "../stand/server-gauges.js";
 import { overTls, type ServerStand, startServerStand, type VendorStand } from "../stand/stand.js";
 import { PhoneJitter } from "./phone-jitter.js";
 import {
+  type AgentExtras,
   callersOfRelay,
   callersOfServers,
   startPhoneRelayStand,
@@ -37,6 +38,8 @@ export interface PhoneLoadOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** So many servers that know nothing of each other share the callers; left out: one. */
   readonly apart?: number;
+  /** What the agent has beside its vendors. */
+  readonly agent?: AgentExtras;
   readonly onServer?: (server: ServerStand) => void | Promise<void>;
   /** Called where the measured time begins, and where it ends, with all calls still there. */
   readonly onMeasuring?: (server: ServerStand, isOn: boolean) => void;
@@ -62,7 +65,7 @@ export async function runPhoneLoad(
   options: PhoneLoadOptions = {},
 ): Promise<PhoneLoadResult> {
   const isRelay = variant === "relay";
-  const { environment, apart = 1, onServer, onMeasuring } = options;
+  const { environment, apart = 1, agent, onServer, onMeasuring } = options;
   const server = isRelay
     ? await startPhoneRelayStand(vendors)
     : await startServersApart(apart, () => startServerStand(vendors, undefined, environment));
@@ -71,7 +74,7 @@ export async function runPhoneLoad(
     const jitter = new PhoneJitter();
     const asked: LoadCallers = isRelay
       ? callersOfRelay(server, jitter)
-      : await callersOfServers([server, ...(server.besides ?? [])], variant, jitter);
+      : await callersOfServers([server, ...(server.besides ?? [])], variant, jitter, agent);
     let warmUpUnderruns = 0;
     let underruns = Number.NaN;
     let gaps: RigGaps = { sent: 0, planned: 0, lateMs: [] };
@@ -116,7 +119,7 @@ export function describePhoneLoad(who: string, result: PhoneLoadResult): readonl
   const { timings, turnCount, lostCount, missedReplies, first, rigGaps: rig } = result;
   const spread = (values: readonly number[]) =>
     SPREAD.map((share) => quantile(values, share).toFixed(2)).join(" / ");
-  const part = (name: keyof (typeof timings)[number]) => spread(timings.map((one) => one[name]));
+  const part = (name: keyof TurnTiming) => spread(timings.map((one) => one[name]));
   const kilobytes = (bytes: number) => `${Math.round(bytes / 1_000)} kB`;
   return [
     `${who}: ${turnCount} turns, ${lostCount} not followed, ${missedReplies} not answered; p50 / p90 / p99 / max in ms`,

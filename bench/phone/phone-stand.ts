@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { LoadCallers } from "../load/call-load.js";
+import type { Talker } from "../load/conversation.js";
 import type { VoiceVendor } from "../load/turn-timing.js";
 import { type ServerStand, startRelayStand, type VendorStand } from "../stand/stand.js";
 import { phoneCallers } from "./phone-callers.js";
@@ -48,9 +49,10 @@ export async function callersOfServers(
   servers: readonly ServerStand[],
   voice: VoiceVendor,
   jitter: PhoneJitter,
+  extras?: AgentExtras,
 ): Promise<LoadCallers> {
   const all: LoadCallers[] = [];
-  for (const server of servers) all.push(await callersOfServer(server, voice, jitter));
+  for (const server of servers) all.push(await callersOfServer(server, voice, jitter, extras));
   const [first] = all;
   if (first === undefined) throw new RangeError("there is no server");
   let count = 0;
@@ -62,13 +64,54 @@ export async function callersOfServers(
   return { ...first, connect };
 }
 
+/** Fields of an agent beside its vendors, and what is awaited once it is made. */
+export interface AgentExtras {
+  fields(server: ServerStand): Promise<object>;
+  made(server: ServerStand, agentId: string): Promise<void>;
+  /** Every other call is with an agent without the fields: group 0 beside group 1. */
+  readonly isBesidePlain?: boolean;
+}
+
 /** Callers of an agent that is made for them, with this vendor's voice. */
 export async function callersOfServer(
   server: ServerStand,
   voice: VoiceVendor,
   jitter: PhoneJitter,
+  extras?: AgentExtras,
 ): Promise<LoadCallers> {
-  const agentId = await createAgent(server, voice);
+  const agentId = await createAgent(server, voice, false, await extras?.fields(server));
+  await extras?.made(server, agentId);
+  const able = callersOfAgent(server, agentId, voice, jitter);
+  if (extras?.isBesidePlain !== true) return able;
+  const plain = callersOfAgent(server, await createAgent(server, voice), voice, jitter);
+  let count = 0;
+  const connect = async () => {
+    const group = count % 2;
+    count += 1;
+    const talker = await (group === 0 ? plain : able).connect();
+    return grouped(talker, group);
+  };
+  return { ...able, connect };
+}
+
+function grouped(talker: Talker, group: number): Talker {
+  return {
+    group,
+    get events() {
+      return talker.events;
+    },
+    say: (phrase) => talker.say(phrase),
+    until: (predicate, timeoutMs) => talker.until(predicate, timeoutMs),
+    hangUp: () => talker.hangUp(),
+  };
+}
+
+function callersOfAgent(
+  server: ServerStand,
+  agentId: string,
+  voice: VoiceVendor,
+  jitter: PhoneJitter,
+): LoadCallers {
   const query = new URLSearchParams({ api_key: server.apiKey, agent_id: agentId });
   const webhookUrl = `${server.url}/api/telephony/voice?${query.toString()}`;
   return phoneCallers({ webhookUrl, voice }, jitter);
@@ -79,6 +122,7 @@ export async function createAgent(
   server: ServerStand,
   voice: VoiceVendor,
   hasChains = false,
+  fields: object = {},
 ): Promise<string> {
   const providers = v.parse(Providers, await askServer(server, "/api/dashboard/providers"));
   const idOf = (category: string, providerKey: string) =>
@@ -97,6 +141,7 @@ export async function createAgent(
     ttsModelId: modelId,
     sttProviderId: idOf("stt", "deepgram"),
     ...(hasChains ? { fallbacks } : {}),
+    ...fields,
   };
   return v.parse(Made, await askServer(server, "/api/dashboard/agents", agent))._id;
 }

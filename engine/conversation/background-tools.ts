@@ -3,23 +3,18 @@
 import type { ChatMessage } from "../vendors/contracts.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ToolDoneEvent } from "./events.js";
-import type { ConversationState, Turn } from "./state.js";
+import { type ConversationState, NO_BACKGROUND_TOOLS, type Turn } from "./state.js";
+import { failureSentenceOf, withSaid } from "./tool-failure.js";
 
-/** The LLM's answer to its call, so that it can speak on. */
-export const IN_BACKGROUND = JSON.stringify({
-  ok: true,
-  status: "started",
-  note: "It runs in the background. Its result comes later: do not make it up, and do not start it again.",
-});
 /** Results that no reply has used yet; of more, the newest are kept. */
 const RESULTS_MAX = 8;
 
 /** Takes the result of a tool in the background; false where the call is none. */
 export function takeBackgroundResult(
   state: ConversationState,
-  { turnId, callId, content, atMs }: ToolDoneEvent,
+  { turnId, callId, content, isFailed, atMs }: ToolDoneEvent,
 ): boolean {
-  const { calls, results, isTurnDue } = state.background;
+  const { calls, results, isTurnDue, failure } = state.background;
   const done = calls.find((each) => each.turnId === turnId && each.call.id === callId);
   if (done === undefined) return false;
   // The call itself was answered when it began, so that its result stands behind a call of its own.
@@ -28,11 +23,13 @@ export function takeBackgroundResult(
     { role: "assistant", content: "", toolCalls: [call] },
     { role: "tool", toolCallId: call.id, content },
   ];
+  const sentence = isFailed === true ? failureSentenceOf(state, call.name) : undefined;
   state.background = {
     calls: calls.filter((each) => each !== done),
     results: [...results, exchange].slice(-RESULTS_MAX),
-    isTurnDue: isTurnDue || done.startsTurn,
+    isTurnDue: isTurnDue || done.startsTurn || sentence !== undefined,
     isLastTry: false,
+    failure: failure ?? (sentence === undefined ? undefined : { sentence, callId: call.id }),
   };
   if (state.background.isTurnDue) setDeadline(state, "backgroundResult", atMs);
   return true;
@@ -47,8 +44,24 @@ export function useBackgroundResults(state: ConversationState, turn: Turn): void
     const { question = "", covered = "", messages = [], pending = [] } = state.toolsDone ?? {};
     state.toolsDone = { question, covered, messages: [...messages, ...results.flat()], pending };
   }
-  state.background = { calls, results: [], isTurnDue: false, isLastTry: false };
+  state.background = { ...NO_BACKGROUND_TOOLS, calls };
   clearDeadline(state, "backgroundResult");
+}
+
+/** The sentence that the turn for a failed tool begins with; the LLM reads that it was said. */
+export function takeFailure(state: ConversationState): string | undefined {
+  const { failure, results } = state.background;
+  if (failure === undefined) return undefined;
+  const { callId, sentence } = failure;
+  const told = results.map((exchange) =>
+    exchange.map((message) =>
+      message.role === "tool" && message.toolCallId === callId
+        ? { ...message, content: withSaid(message.content, sentence) }
+        : message,
+    ),
+  );
+  state.background = { ...state.background, results: told, failure: undefined };
+  return sentence;
 }
 
 /** Repeats results whose turn ended before the caller heard anything of it. */

@@ -43,6 +43,7 @@ import {
 } from "./reply.js";
 import { speakableSentences } from "./sentences.js";
 import { type ConversationState, placeOf, type Turn, turnOf } from "./state.js";
+import { onToolDelayDeadline } from "./tool-delay.js";
 import { onTransferDeadline, onTransferRefused, onTransferStarted } from "./transfer.js";
 import { onSentenceAudio, onSentenceFailed, onUnderrunDeadline } from "./underrun.js";
 import {
@@ -229,6 +230,8 @@ function onDeadline(
     case "underrun":
       if (turn !== undefined) onUnderrunDeadline(state, turn, event, out);
       return;
+    case "toolDelay":
+      return onToolDelayDeadline(state, event, out);
     case "filler":
       return onFillerDeadline(state, event, out);
     case "playbackEnd":

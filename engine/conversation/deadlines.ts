@@ -22,6 +22,8 @@ export const DEADLINE_NAMES = [
   "synthesisAhead",
   /** More of a sentence must arrive before the caller has heard all of it that is there. */
   "underrun",
+  /** A tool takes so long that its sentence is said. */
+  "toolDelay",
   /** The caller has heard nothing of a reply for a while. */
   "filler",
   /** The caller has heard all of the turn. */
@@ -68,6 +70,7 @@ export function noDeadlines(): Deadlines {
     sentenceFlush: undefined,
     synthesisAhead: undefined,
     underrun: undefined,
+    toolDelay: undefined,
     filler: undefined,
     playbackEnd: undefined,
     turnStall: undefined,

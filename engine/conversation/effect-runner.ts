@@ -422,21 +422,23 @@ export class EffectRunner implements EffectPerformer {
     const { signal } = this.#stopOf(turnId, until);
     this.#toolsAtWork += 1;
     this.#deps.toolbox.run(call, this.#deps.caller, signal).then(
-      ({ content, spoken }) => {
+      ({ content, spoken, isFailed }) => {
         this.#toolsAtWork -= 1;
-        this.report({ type: "toolDone", turnId, callId: call.id, content, spoken });
+        const { voiceAgoMs } = this;
+        const failure = isFailed === true ? { isFailed, voiceAgoMs } : {};
+        this.report({ type: "toolDone", turnId, callId: call.id, content, spoken, ...failure });
       },
       (error: unknown) => {
         this.#toolsAtWork -= 1;
         if (signal.aborted) return;
         this.#deps.log.error({ error, tool: call.name }, "a tool broke its contract");
         const content = "The tool failed.";
-        this.report({ type: "toolDone", turnId, callId: call.id, content });
+        const failure = { isFailed: true, voiceAgoMs: this.voiceAgoMs };
+        this.report({ type: "toolDone", turnId, callId: call.id, content, ...failure });
       },
     );
   }
 
-  /** A request that a service has started is stopped only by its own timeout. */
   #stopOf(turnId: number, until: "turnEnds" | "callEnds" | "done"): AbortController {
     if (until === "turnEnds") return this.#workOf(turnId).model;
     return until === "callEnds" ? this.#callEnds : new AbortController();

@@ -108,6 +108,9 @@ export type ToolDoneEvent = At & {
   readonly content: string;
   /** Text that is spoken to the caller as it is, instead of going to the LLM. */
   readonly spoken?: string | undefined;
+  /** It has not done what it was asked, and not for the LLM's arguments. */
+  readonly isFailed?: boolean | undefined;
+  readonly voiceAgoMs?: number | undefined;
 };
 /** The telephone reports that the caller has heard this sentence to its end. */
 export type SentencePlayedEvent = At & {

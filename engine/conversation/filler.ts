@@ -44,7 +44,10 @@ export function onPhraseReady(state: ConversationState, event: PhraseReadyEvent)
 export function preparedPhrases({ settings }: ConversationState): readonly string[] {
   const { phrases, apology, cannotTransfer, idleTimeoutMs, repeatRequest, tools } = settings;
   const onUnrecognized = repeatRequest === "" ? [] : [repeatRequest];
-  if (phrases === undefined) return onUnrecognized;
+  const onDelay = tools.flatMap((tool) =>
+    "onDelay" in tool && tool.onDelay !== undefined ? [tool.onDelay.text] : [],
+  );
+  if (phrases === undefined) return [...onUnrecognized, ...new Set(onDelay)];
   const { waiting, stillThere, callerIdleGoodbye, sttFailedApology, timeIsUp } = phrases;
   const idle = idleTimeoutMs > 0 ? [stillThere, callerIdleGoodbye] : [];
   const canTransfer = tools.some(({ kind }) => kind === "transfer");
@@ -57,6 +60,7 @@ export function preparedPhrases({ settings }: ConversationState): readonly strin
     sttFailedApology,
     timeIsUp,
     ...onTransfer,
+    ...new Set(onDelay),
   ];
 }
 
@@ -107,7 +111,8 @@ export function isCallerSpeaking(
   return pendingText(hearing) !== "" || turn.overlapAtMs !== undefined || isVoiced;
 }
 
-function isHindered(state: ConversationState, turn: Turn, atMs: number): boolean {
+/** Audio of the turn is paused, incomplete, or DTMF: nothing can be put behind it now. */
+export function isHindered(state: ConversationState, turn: Turn, atMs: number): boolean {
   return state.outputPausedAtMs !== undefined || isGrowing(turn) || isSendingDtmf(turn, atMs);
 }
 

@@ -1,4 +1,4 @@
-import { areResultsTold, useBackgroundResults } from "./background-tools.js";
+import { areResultsTold, takeFailure, useBackgroundResults } from "./background-tools.js";
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
 import { commitTurn, replyTimeoutAtMs, saveWords, waitedBeforeMs } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
@@ -45,6 +45,8 @@ import {
   turnOf,
 } from "./state.js";
 import { countStoppedReply } from "./token-estimate.js";
+import { isFloorFree } from "./tool-delay.js";
+import { takeFailureSentence, withSaid } from "./tool-failure.js";
 import {
   conversationOf,
   pendingToolsMs,
@@ -54,7 +56,6 @@ import {
   toolsDueMs,
   useTools,
 } from "./tools.js";
-import { pendingText } from "./transcript-buffer.js";
 import { providerFailureEnd } from "./transfer.js";
 import { cutSentence } from "./underrun.js";
 
@@ -89,9 +90,16 @@ export function onLateToolDone(
   event: ToolDoneEvent,
   out: ConversationEffect[],
 ): void {
-  takeLateResult(state, event);
-  const isWaiting = turnOf(state)?.waitsForTools === true && pendingToolsMs(state, event.atMs) > 0;
-  if (!isWaiting) requestReplyAfterTools(state, event.atMs, out);
+  const { atMs, content } = event;
+  const turn = turnOf(state);
+  const waiting = turn?.waitsForTools === true ? turn : undefined;
+  const sentence = waiting && takeFailureSentence(state, waiting, event);
+  const told = sentence === undefined ? content : withSaid(content, sentence);
+  takeLateResult(state, { ...event, content: told });
+  if (waiting === undefined) return;
+  if (sentence !== undefined) addSentences(waiting, [sentence], atMs);
+  if (pendingToolsMs(state, atMs) <= 0) requestReplyAfterTools(state, atMs, out);
+  if (sentence !== undefined) advanceSpeech(state, waiting, atMs, out);
 }
 
 /** Their results have arrived, or are not awaited any longer. */
@@ -141,25 +149,17 @@ export function requestReply(
   setDeadline(state, "turnStall", turn.progressAtMs + firstStallMs(turn));
 }
 
-/** A voice that ended less than this ago may continue. */
-const VOICE_RECENT_MS = 300;
 /** The interval between checks while either side speaks. */
 const RESULT_RECHECK_MS = 500;
 
 /** A background tool has a result for the caller: the agent speaks when neither side does. */
 export function onBackgroundResultDeadline(
   state: ConversationState,
-  { atMs, voiceAgoMs = Number.POSITIVE_INFINITY }: DeadlineReachedEvent,
+  { atMs, voiceAgoMs }: DeadlineReachedEvent,
   out: ConversationEffect[],
 ): void {
   if (!state.background.isTurnDue || isBeingTransferred(state)) return;
-  const { echo } = state;
-  const { hearing, digits, unanswered } = state.user;
-  const isUnderway = pendingText(hearing) !== "" || digits !== "" || unanswered !== "";
-  const isSilent = state.agent.state === "silent" && state.outputPausedAtMs === undefined;
-  // What an interruption has cut off is said again if no words follow it.
-  const isCut = state.deadlines.falseInterruption !== undefined || echo.suspected !== undefined;
-  if (!isSilent || isUnderway || isCut || state.control.isMuted || voiceAgoMs < VOICE_RECENT_MS) {
+  if (!isFloorFree(state, voiceAgoMs)) {
     setDeadline(state, "backgroundResult", atMs + RESULT_RECHECK_MS);
     return;
   }
@@ -169,7 +169,13 @@ export function onBackgroundResultDeadline(
   }
   const resultTry = state.background.isLastTry ? "last" : "first";
   const fields = { userText: "", callerEndedAtMs: atMs, decidedAtMs: atMs, attempt: 1 };
+  const sentence = takeFailure(state);
   startReply(state, { ...fields, resultTry, progressAtMs: atMs }, out);
+  const turn = turnOf(state);
+  if (turn === undefined || sentence === undefined) return;
+  turn.hasSaidFailure = true;
+  addSentences(turn, [sentence], atMs);
+  advanceSpeech(state, turn, atMs, out);
 }
 
 /** How long the LLM has before the first check. */
@@ -341,11 +347,15 @@ export function onToolDone(
   out: ConversationEffect[],
 ): void {
   const { callId, content, spoken, atMs } = event;
-  if (!takeToolResult(turn, callId, content)) return;
+  const sentence = takeFailureSentence(state, turn, event);
+  const told = sentence === undefined ? content : withSaid(content, sentence);
+  if (!takeToolResult(turn, callId, told)) return;
   turn.progressAtMs = atMs;
   const isLast = turn.toolsWaiting.length === 0;
   if (spoken === undefined) {
+    if (sentence !== undefined) addSentences(turn, [sentence], atMs);
     if (isLast) requestReply(state, turn, out);
+    if (sentence !== undefined) advanceSpeech(state, turn, atMs, out);
     return;
   }
   addSentences(turn, sentencesOf(spoken.slice(0, REPLY_CHARS_MAX)), atMs);

@@ -98,6 +98,10 @@ export interface Turn {
   waitsForTools: boolean;
   /** The newest DTMF tool calls, sent after all that the agent has said, and those that still wait for that. */
   dtmfCallIds: readonly string[];
+  /** Tool calls that are aborted with the turn. */
+  cancellableCallIds: readonly string[];
+  /** The agent has said that a tool failed. */
+  hasSaidFailure: boolean;
   keysToPress: readonly ToolCall[];
   /** How the call ends once this has been said. */
   ending: Ending | undefined;
@@ -170,6 +174,8 @@ export function newTurn({
     resultTry: undefined,
     waitsForTools: false,
     dtmfCallIds: [],
+    cancellableCallIds: [],
+    hasSaidFailure: false,
     keysToPress: [],
     ending: undefined,
   };
@@ -192,12 +198,17 @@ export function reportOf(turn: Turn, outcome: TurnOutcome): TurnReport {
   const marks = [
     turn.callerEndedAtMs,
     turn.decidedAtMs,
-    turn.firstTokenAtMs,
+    firstTokenAtMs(turn),
     turn.firstSentenceAtMs,
     turn.firstByteAtMs,
     turn.firstAudioAtMs,
   ].map((mark) => (mark === undefined ? undefined : Math.max(mark, turn.callerEndedAtMs)));
   return { ...report, ...stagesBetween(marks) };
+}
+
+/** A sentence that a tool has the agent say can come before the LLM's first token: the caller waited for it. */
+function firstTokenAtMs({ firstTokenAtMs: tokenAtMs, firstSentenceAtMs }: Turn) {
+  return tokenAtMs === undefined ? undefined : Math.min(tokenAtMs, firstSentenceAtMs ?? tokenAtMs);
 }
 
 function stagesBetween(marks: readonly (number | undefined)[]): Partial<TurnReport> {
@@ -384,8 +395,14 @@ export type ConversationTool =
       readonly name: string;
       /** A sentence that the agent says while it runs, where the LLM has said nothing. */
       readonly onStart?: string;
+      /** A sentence that the agent says once when it still runs after this time. */
+      readonly onDelay?: { readonly text: string; readonly afterMs: number };
+      /** A sentence that the agent says when it has failed. */
+      readonly onFailure?: string;
       /** The agent does not wait for it. `reply`: its result starts a turn. */
       readonly background?: "quiet" | "reply";
+      /** An interruption aborts it; in the background only the end of the call does. */
+      readonly isCancellable?: true;
     }
   | {
       readonly kind: "transfer";
@@ -474,6 +491,14 @@ export interface ToolsDone {
   readonly pending: readonly PendingTool[];
 }
 
+/** A sentence that is said if a tool still runs then. */
+export interface ToolDelay {
+  readonly turnId: number;
+  readonly callId: string;
+  readonly text: string;
+  readonly dueMs: number;
+}
+
 /** A tool that runs beside the conversation. */
 export interface BackgroundCall {
   readonly turnId: number;
@@ -489,6 +514,8 @@ export interface BackgroundTools {
   readonly isTurnDue: boolean;
   /** The turn that is due is for results that were read before, in a turn of which nothing was heard. */
   readonly isLastTry: boolean;
+  /** The turn that is due begins with this sentence, for the result of that call. */
+  readonly failure: { readonly sentence: string; readonly callId: string } | undefined;
 }
 
 export const NO_BACKGROUND_TOOLS: BackgroundTools = {
@@ -496,6 +523,7 @@ export const NO_BACKGROUND_TOOLS: BackgroundTools = {
   results: [],
   isTurnDue: false,
   isLastTry: false,
+  failure: undefined,
 };
 
 /** The transfer request to the vendor, and what is known of its result. */
@@ -683,6 +711,8 @@ export interface ConversationState {
   /** Tool calls of a reply that the caller did not hear to its end. */
   toolsDone: ToolsDone | undefined;
   background: BackgroundTools;
+  /** Sentences of running tools that have not been said yet. */
+  toolDelays: readonly ToolDelay[];
   /** How long the caller has waited in restarted turns since an answer was last heard. */
   carriedOverWait: CarriedOverWait | undefined;
   /** The vendor was asked to transfer the call and has not refused; a late acceptance counts. */
@@ -748,6 +778,7 @@ export function newConversation(
     wastedTokens: 0,
     toolsDone: undefined,
     background: NO_BACKGROUND_TOOLS,
+    toolDelays: [],
     carriedOverWait: undefined,
     transfer: undefined,
     failedTurns: 0,

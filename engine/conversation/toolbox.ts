@@ -9,6 +9,8 @@ export interface ToolOutcome {
   readonly content: string;
   /** Text that is spoken to the caller as it is, instead of going to the LLM. */
   readonly spoken?: string | undefined;
+  /** The service failed or did not answer in time. */
+  readonly isFailed?: boolean;
 }
 
 /** The tools that an agent's LLM can call during a call. */

@@ -26,6 +26,12 @@ const PUT_OFF = JSON.stringify({
   ok: false,
   error: "not done yet: read the results of the other tools first, then call this one alone",
 });
+/** The result of a tool in the background, so that the LLM can speak on. */
+const IN_BACKGROUND = JSON.stringify({
+  ok: true,
+  status: "started",
+  note: "It runs in the background. Its result comes later: do not make it up, and do not start it again.",
+});
 /** A tool has its own, shorter time-out; this one is for a tool that never answers. */
 const TOOLS_MAX_MS = 15_000;
 
@@ -57,9 +63,7 @@ export function useTools(
   const keysToPress = started.filter((call) => toolOf(call)?.kind === "sendDigits");
   for (const call of started) {
     if (keysToPress.includes(call)) continue;
-    // A request that a service has started runs to its end; the caller's page exists until the call ends.
-    const until = toolOf(call)?.kind === "client" ? "callEnds" : "done";
-    out.push({ type: "runTool", turnId: turn.id, call, until });
+    out.push({ type: "runTool", turnId: turn.id, call, until: endOfTool(toolOf(call)) });
   }
   setDeadline(state, "turnStall", atMs + TOOLS_MAX_MS);
   const said = turn.sentences.filter((sentence) => !isFiller(sentence));
@@ -76,6 +80,10 @@ export function useTools(
   turn.toolsWaiting = started.filter((call) => !background.includes(call)).map(({ id }) => id);
   turn.dtmfCallIds = keysToPress.map((call) => call.id);
   turn.keysToPress = keysToPress;
+  turn.cancellableCallIds = started
+    .filter((call) => endOfTool(toolOf(call)) === "turnEnds")
+    .map(({ id }) => id);
+  for (const call of started) watchDelay(state, turn, call, atMs);
   turn.toolMessages = [
     ...turn.toolMessages,
     { role: "assistant", content, toolCalls: asked },
@@ -83,6 +91,23 @@ export function useTools(
     ...background.map(inBackground),
   ];
   return true;
+}
+
+/** What aborts a tool: a request that a service has started runs to its end, unless its author allows otherwise. */
+function endOfTool(tool: ConversationTool | undefined): "turnEnds" | "callEnds" | "done" {
+  const isCancellable = tool !== undefined && "isCancellable" in tool && tool.isCancellable;
+  if (isCancellable && backgroundOf(tool) === undefined) return "turnEnds";
+  // The caller's page exists until the call ends.
+  return isCancellable || tool?.kind === "client" ? "callEnds" : "done";
+}
+
+function watchDelay(state: ConversationState, turn: Turn, call: ToolCall, atMs: number): void {
+  const tool = toolNamed(state, call.name);
+  if (tool === undefined || !("onDelay" in tool) || tool.onDelay === undefined) return;
+  const { text, afterMs } = tool.onDelay;
+  const delay = { turnId: turn.id, callId: call.id, text, dueMs: atMs + afterMs };
+  state.toolDelays = [...state.toolDelays, delay];
+  setDeadline(state, "toolDelay", Math.min(delay.dueMs, state.deadlines.toolDelay ?? delay.dueMs));
 }
 
 /** Some LLMs number the calls of each reply alike: one that is still running in the background keeps its id for itself. */
@@ -128,7 +153,26 @@ function putOff({ id }: ToolCall): ChatMessage {
   return { role: "tool", toolCallId: id, content: PUT_OFF };
 }
 
-function toolNamed({ settings }: ConversationState, name: string): ConversationTool | undefined {
+/** What the LLM called, in this turn or in an earlier one that was cut off; undefined if no result is awaited. */
+export function toolNameOf(
+  { toolsDone }: ConversationState,
+  { toolsWaiting, toolMessages }: Turn,
+  callId: string,
+): string | undefined {
+  const isPending = toolsDone?.pending.some((each) => each.callId === callId) === true;
+  if (!isPending && !toolsWaiting.includes(callId)) return undefined;
+  const messages = toolsWaiting.includes(callId) ? toolMessages : (toolsDone?.messages ?? []);
+  const calls = messages.flatMap((message) =>
+    message.role === "assistant" ? (message.toolCalls ?? []) : [],
+  );
+  return calls.findLast(({ id }) => id === callId)?.name;
+}
+
+/** A tool of an MCP server is the server's. */
+export function toolNamed(
+  { settings }: ConversationState,
+  name: string,
+): ConversationTool | undefined {
   const own = settings.tools.find((tool) => tool.kind !== "mcp" && tool.name === name);
   if (own !== undefined) return own;
   return settings.tools.find((tool) => tool.kind === "mcp" && name.startsWith(`${tool.name}_`));
@@ -182,7 +226,7 @@ function endingOf(
 
 /** More than one turn can reach; of several turns the newest messages are kept. */
 const MESSAGES_MAX = 40;
-/** The result for DTMF that was stopped while it was sent. */
+/** The result for DTMF that was stopped while it was sent, and for a request that was aborted. */
 const STOPPED = JSON.stringify({
   ok: false,
   error: "it was stopped before its result arrived: it may or may not have been done",
@@ -299,7 +343,7 @@ function withAnswers(turn: Turn): readonly ChatMessage[] {
       ({
         role: "tool",
         toolCallId,
-        content: isDtmfCall(turn, toolCallId) ? STOPPED : AT_WORK,
+        content: endsWithTurn(turn, toolCallId) ? STOPPED : AT_WORK,
       }) as const,
   );
   return [...told, ...answers];
@@ -308,11 +352,11 @@ function withAnswers(turn: Turn): readonly ChatMessage[] {
 function pendingOf(turn: Turn): readonly PendingTool[] {
   const dueMs = toolsDueMs(turn);
   return turn.toolsWaiting
-    .filter((callId) => !isDtmfCall(turn, callId))
+    .filter((callId) => !endsWithTurn(turn, callId))
     .map((callId) => ({ turnId: turn.id, callId, dueMs }));
 }
 
-/** DTMF is part of the agent's audio, and ends with it. */
-function isDtmfCall({ dtmfCallIds }: Turn, callId: string): boolean {
-  return dtmfCallIds.includes(callId);
+/** DTMF is part of the agent's audio, and ends with it; a cancellable tool is aborted. */
+function endsWithTurn({ dtmfCallIds, cancellableCallIds }: Turn, callId: string): boolean {
+  return dtmfCallIds.includes(callId) || cancellableCallIds.includes(callId);
 }

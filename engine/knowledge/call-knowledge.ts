@@ -18,6 +18,11 @@ const QUESTION_CHARACTERS_MAX = 400;
 const QUESTION_WORDS_MIN = 4;
 /** A new search starts if a larger share of the words was not in the last search. */
 const NEW_WORDS_SHARE = 0.2;
+/**
+ * While the caller speaks, another search starts sooner: the last words arrive with the end of the turn, which would wait
+ * for their search.
+ */
+const NEW_PARTIAL_WORDS_SHARE = 0.1;
 /** Turns whose passages wait for their record, including dropped preemptive replies. */
 const TURNS_KEPT_MAX = 8;
 /**
@@ -102,7 +107,7 @@ export class CallKnowledge {
   hear(text: string): void {
     if (this.#searchedIds.length === 0 || this.#running !== undefined) return;
     const question = questionOf(text, this.#question);
-    if (!knows(this.#latest, question)) this.#search(question);
+    if (!knows(this.#latest, question, NEW_PARTIAL_WORDS_SHARE)) this.#search(question);
   }
 
   /** Returns the note with passages for the turn's question: at once if the search is done already. */
@@ -220,10 +225,14 @@ function wordsOf(text: string): ReadonlySet<string> {
 }
 
 /** Whether the search covers nearly all the words of the question. */
-function knows(search: Search | undefined, question: string): boolean {
+function knows(
+  search: Search | undefined,
+  question: string,
+  newWordsShare = NEW_WORDS_SHARE,
+): boolean {
   if (search === undefined) return false;
   if (search.question === question) return true;
   const words = [...wordsOf(question)];
   const unknown = words.filter((word) => !search.words.has(word)).length;
-  return words.length > 0 && unknown / words.length <= NEW_WORDS_SHARE;
+  return words.length > 0 && unknown / words.length <= newWordsShare;
 }

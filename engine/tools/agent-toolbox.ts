@@ -41,7 +41,7 @@ export async function runClientTool(
 ): Promise<ToolOutcome> {
   const { name, parameters, timeoutMs } = tool;
   const checked = toolArguments(argumentsJson, parameters);
-  if (!checked.ok) return failed(checked.error);
+  if (!checked.ok) return misused(checked.error);
   const late = new AbortController();
   const cancel = clock.after(timeoutMs, () => late.abort());
   try {
@@ -58,6 +58,11 @@ export async function runClientTool(
 }
 
 function failed(error: string): ToolOutcome {
+  return { ...misused(error), isFailed: true };
+}
+
+/** The LLM may try again with other arguments: no failure of the tool. */
+function misused(error: string): ToolOutcome {
   return { content: JSON.stringify({ ok: false, error }) };
 }
 
@@ -163,8 +168,24 @@ export function sessionTools({ tools, mcpServers }: AgentRecord): readonly Conve
   return [...own, ...ofServers];
 }
 
-function besideSpeech({ onStart, background }: BesideSpeech): BesideSpeech {
-  return { ...(onStart && { onStart }), ...(background && { background }) };
+/** When `onDelay` is said unless its author says otherwise: a caller wonders after some three seconds of silence. */
+export const ON_DELAY_DEFAULT_MS = 3_000;
+
+function besideSpeech({
+  onStart,
+  onDelay,
+  onDelayMs = ON_DELAY_DEFAULT_MS,
+  onFailure,
+  background,
+  cancellable,
+}: BesideSpeech) {
+  return {
+    ...(onStart && { onStart }),
+    ...(onDelay && { onDelay: { text: onDelay, afterMs: onDelayMs } }),
+    ...(onFailure && { onFailure }),
+    ...(background && { background }),
+    ...(cancellable === true && { isCancellable: cancellable }),
+  };
 }
 
 /**
@@ -294,7 +315,8 @@ async function runFilled(
 ): Promise<ToolOutcome> {
   const request = filledRequest(deps, tool, newToolCall(deps, call));
   if (request === undefined) return failed("a value of this call cannot stand in the address");
-  return runHttpTool(request, deps.context, signal);
+  const { content, spoken, ok, fault } = await runHttpTool(request, deps.context, signal);
+  return { content, spoken, ...(!ok && fault !== "badArguments" && { isFailed: true }) };
 }
 
 export interface AgentHttpTools {

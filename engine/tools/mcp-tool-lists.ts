@@ -158,7 +158,7 @@ export class McpToolLists {
     signal: AbortSignal,
   ): Promise<ToolOutcome> {
     const checked = toolArguments(call.argumentsJson, tool.schema);
-    if (!checked.ok) return failed(checked.error);
+    if (!checked.ok) return misused(checked.error);
     const entry = this.#entry(open);
     const { timeoutMs } = tool.server;
     const { toolTurns } = this.#options.context.connections;
@@ -207,12 +207,7 @@ export class McpToolLists {
       entry.era ??= { value: era, atMs: this.#now() };
       return result;
     };
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isUnstarted(entry, error)) throw error;
-      return attempt();
-    }
+    return retriedOnce(entry, attempt);
   }
 
   #entry(open: OpenMcpServer): Entry {
@@ -271,11 +266,15 @@ export class McpToolLists {
     const { signal } = this.#closed;
     const startedMs = this.#now();
     try {
-      const endpoint = await this.#endpoint(entry, signal);
-      const known = entry.era;
-      const isDated = known?.value.kind === "legacy" && startedMs - known.atMs > LEGACY_MAX_MS;
-      const era = isDated ? undefined : known?.value;
-      const pages = await listMcpTools(endpoint, era, context, LIST_TIMEOUT_MS, signal);
+      const request = async () => {
+        const endpoint = await this.#endpoint(entry, signal);
+        const known = entry.era;
+        const isDated = known?.value.kind === "legacy" && startedMs - known.atMs > LEGACY_MAX_MS;
+        const era = isDated ? undefined : known?.value;
+        const pages = await listMcpTools(endpoint, era, context, LIST_TIMEOUT_MS, signal);
+        return { era, pages };
+      };
+      const { era, pages } = await retriedOnce(entry, request);
       const { tools, isCut, protocolVersion, ttlMs, sizeBytes } = pages;
       const atMs = this.#now();
       if (era === undefined) entry.era = { value: pages.era, atMs };
@@ -364,13 +363,26 @@ export class McpToolLists {
 }
 
 /** A token that has ended early, or a session that an older server has forgotten: the request has done nothing, and can be made again. */
+async function retriedOnce<Result>(entry: Entry, attempt: () => Promise<Result>): Promise<Result> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!isUnstarted(entry, error)) throw error;
+    return attempt();
+  }
+}
+
 function isUnstarted(entry: Entry, error: unknown): boolean {
   if (!(error instanceof VendorError)) return false;
   if (error.status === 401 && entry.open.server.auth.type === "clientCredentials") {
     entry.token = undefined;
     return true;
   }
-  if (error.status !== 404 || entry.era?.value.kind !== "legacy") return false;
+  const era = entry.era?.value;
+  if (era?.kind !== "legacy") return false;
+  // The specification's status for a session that has ended is 404; servers made from the official examples answer 400.
+  const isSessionOver = error.status === 400 && era.sessionId !== undefined;
+  if (error.status !== 404 && !isSessionOver) return false;
   entry.era = undefined;
   return true;
 }
@@ -432,6 +444,11 @@ function toolFailure(error: unknown, fault: VendorFault): string {
 }
 
 function failed(error: string): ToolOutcome {
+  return { ...misused(error), isFailed: true };
+}
+
+/** The LLM may try again with other arguments: no failure of the tool. */
+function misused(error: string): ToolOutcome {
   return { content: JSON.stringify({ ok: false, error }) };
 }
 

@@ -101,7 +101,11 @@ const preCall = v.object({
 const knowledge = v.object({ documentIds: stringList });
 const besideSpeech = {
   onStart: v.exactOptional(v.string()),
+  onDelay: v.exactOptional(v.string()),
+  onDelayMs: v.exactOptional(v.number()),
+  onFailure: v.exactOptional(v.string()),
   background: v.exactOptional(v.picklist(["quiet", "reply"])),
+  cancellable: v.exactOptional(v.boolean()),
 };
 const mcpServers = v.array(
   v.object({

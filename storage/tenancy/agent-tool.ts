@@ -20,11 +20,19 @@ export interface TransferTool {
 export interface BesideSpeech {
   /** What the agent says when the tool starts, if the LLM has said nothing. Absent: nothing. */
   readonly onStart?: string;
+  /** What the agent says when the tool still runs after `onDelayMs`. Absent: nothing. */
+  readonly onDelay?: string;
+  /** Absent: the default. */
+  readonly onDelayMs?: number;
+  /** What the agent says when the tool has failed or timed out. Absent: nothing. */
+  readonly onFailure?: string;
   /**
    * If set, the agent goes on speaking while the tool runs. `reply`: the tool's result starts a turn. Absent: the agent
    * waits for the result.
    */
   readonly background?: "quiet" | "reply";
+  /** An interruption or the end of the call aborts the request; absent: it does not. */
+  readonly cancellable?: boolean;
 }
 
 /** An organization's own tool, with its name and description. */

@@ -89,6 +89,10 @@ test("a tool can be described in a form, is stored with its secret, and can be e
   await section.getByLabel("Kind").selectOption("Whole number");
   await section.getByLabel("What it is").fill("As on the invoice");
   await section.getByLabel("Said when it starts").fill("One moment.");
+  await section.getByLabel("Said when it takes long").fill("It takes longer.");
+  await section.getByLabel("Takes long after").fill("2000");
+  await section.getByLabel("Said when it fails").fill("It did not work.");
+  await section.getByLabel("Abort it when the caller interrupts").check();
   await section.getByLabel("While it runs").selectOption("The agent speaks on, and reports");
   await page.getByRole("button", { name: "Save" }).click();
   await section.getByText(/a letter and up to 63 letters/).waitFor();
@@ -103,6 +107,8 @@ test("a tool can be described in a form, is stored with its secret, and can be e
     required: ["number"],
   });
   assert.deepEqual([tool.onStart, tool.background], ["One moment.", "reply"]);
+  assert.deepEqual([tool.onDelay, tool.onDelayMs], ["It takes longer.", 2_000]);
+  assert.deepEqual([tool.onFailure, tool.cancellable], ["It did not work.", true]);
   assert.equal(await section.getByLabel("Secret headers").inputValue(), "", "it is never shown");
 
   await section.getByRole("button", { name: "Hang up" }).click();

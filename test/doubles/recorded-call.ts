@@ -197,7 +197,7 @@ function describe(effect: ConversationEffect): string {
     case "play":
       return `play #${effect.turnId}.${effect.index}`;
     case "runTool":
-      return `run tool #${effect.turnId} ${effect.call.name} ${effect.call.argumentsJson}`;
+      return `run tool #${effect.turnId} ${effect.call.name} ${effect.call.argumentsJson}${effect.until === "turnEnds" ? " until the turn ends" : ""}`;
     case "pauseOutput":
       return "hold audio";
     case "resumeAudio":

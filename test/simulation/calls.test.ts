@@ -21,7 +21,12 @@ const COUNT = process.env["SIMULATION_SEED"] === undefined ? CALLS : 1;
 const ECHO_ANSWERED_SHARE_MAX = 0.001;
 
 const TOOLS = [
-  { kind: "http", name: "weather" },
+  {
+    kind: "http",
+    name: "weather",
+    onDelay: { text: "I am still looking at the weather.", afterMs: 1_500 },
+    onFailure: "The weather cannot be had today.",
+  },
   { kind: "hangup", name: "hangup" },
   { kind: "transfer", name: "transfer", to: "+15550001111" },
 ] as const;

@@ -235,8 +235,9 @@ export class SimulatedWorld {
     if (this.random.chance(this.#faults.model / 2)) return;
     const delayMs = this.random.whole(5, 3_000);
     // What a service has begun ends there, whatever has become of the turn.
+    const failure = this.random.chance(0.3) && { isFailed: true };
     this.clock.after(delayMs, () =>
-      this.send({ type: "toolDone", turnId, callId, content: "done" }),
+      this.send({ type: "toolDone", turnId, callId, content: "done", ...failure }),
     );
   }
 

@@ -5,6 +5,7 @@ import { AgentCall } from "../../api/client/agent-call.js";
 import type { CallEvents } from "../../api/client/call-events.js";
 import { OwnSound } from "../../api/client/own-sound.js";
 import type { ToolHandler } from "../../api/client/page-tools.js";
+import type { BesideSpeech } from "../../storage/tenancy/agent-tool.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const TIMEOUT_MS = 5_000;
@@ -33,9 +34,13 @@ class Page {
   readonly customer: Customer;
   readonly call: AgentCall;
 
-  static async begun(handler?: ToolHandler, timeoutMs?: number): Promise<Page> {
+  static async begun(
+    handler?: ToolHandler,
+    timeoutMs?: number,
+    beside: BesideSpeech = {},
+  ): Promise<Page> {
     const customer = await server.customer();
-    await server.agent(customer, { tools: [showOrder(timeoutMs)] });
+    await server.agent(customer, { tools: [{ ...showOrder(timeoutMs), ...beside }] });
     const page = new Page(customer);
     if (handler !== undefined) page.call.tool("show_order", handler);
     const connected = page.next("connected");
@@ -99,6 +104,32 @@ test("the agent gets a handler's exception, and the call continues", async () =>
   });
   assert.equal(await page.answerTo(ASK, "heard"), "The tool failed: no such order.");
   assert.equal(await page.answerTo("say yes"), "yes");
+  await page.hangUp();
+});
+
+test("the agent says the tool's sentence when it takes long, once", async () => {
+  let release = () => {};
+  const handler = () =>
+    new Promise<string>((resolve) => {
+      release = () => resolve("shown");
+    });
+  const onDelay = "It takes a little longer.";
+  const page = await Page.begun(handler, TIMEOUT_MS, { onDelay, onDelayMs: 500 });
+  const heard = page.next("words", ({ kind }) => kind === "heard");
+  assert.equal(await page.answerTo(ASK), onDelay);
+  release();
+  assert.equal((await heard).text, `${onDelay} The tool says: shown.`);
+  await page.hangUp();
+});
+
+test("the agent says the tool's sentence when it fails, and then what the LLM says of it", async () => {
+  const handler = () => {
+    throw new Error("no such order");
+  };
+  const onFailure = "I cannot show it just now.";
+  const page = await Page.begun(handler, TIMEOUT_MS, { onFailure });
+  const heard = await page.answerTo(ASK, "heard");
+  assert.equal(heard, `${onFailure} The tool failed: no such order.`);
   await page.hangUp();
 });
 

@@ -109,7 +109,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   pino: ["engine/log.ts"],
   unpdf: ["engine/knowledge/"],
   "@modelcontextprotocol/client": ["engine/tools/"],
-  "@modelcontextprotocol/server": ["test/engine/tools/"],
+  "@modelcontextprotocol/server": ["test/engine/tools/", "bench/abilities/"],
   htmlparser2: ["engine/knowledge/"],
   "mpg123-decoder": ["engine/mp3-decoder.ts", "test/"],
   "wasm-media-encoders": ["engine/sandbox/", "engine/audio/", "api/commands/", "bench/", "test/"],

@@ -14,8 +14,14 @@ interface OwnTool extends BesideSpeech {
 /** How the agent speaks while a tool runs. */
 export interface BesideSpeech {
   readonly onStart?: string;
+  readonly onDelay?: string;
+  /** Left out, the server's default. */
+  readonly onDelayMs?: number;
+  readonly onFailure?: string;
   /** Left out, the agent waits for it. */
   readonly background?: "quiet" | "reply";
+  /** Left out, neither an interruption nor the end of the call aborts it. */
+  readonly cancellable?: boolean;
 }
 
 export interface HttpTool extends OwnTool {
@@ -51,6 +57,8 @@ export type ToolDraft =
 /** As many as an agent may have. */
 export const TOOLS_MAX = 16;
 const TIMEOUT_MS = 5_000;
+/** The server's default for `onDelayMs`. */
+export const ON_DELAY_MS = 3_000;
 
 export function newTool(type: ToolDraft["type"]): ToolDraft {
   switch (type) {
@@ -119,15 +127,52 @@ function httpTool(value: Readonly<Record<string, unknown>>): HttpTool {
 }
 
 function ownTool(value: Readonly<Record<string, unknown>>): OwnTool {
-  const { name, description, parameters, timeoutMs, onStart, background } = value;
+  const { name, description, parameters, timeoutMs } = value;
   return {
     name: textOf(name),
     description: textOf(description),
     parameters: isFields(parameters) ? parameters : { type: "object", properties: {} },
     timeoutMs: typeof timeoutMs === "number" ? timeoutMs : TIMEOUT_MS,
-    ...(typeof onStart === "string" && onStart !== "" ? { onStart } : {}),
-    ...(background === "quiet" || background === "reply" ? { background } : {}),
+    ...besideSpeechOf(value),
   };
+}
+
+/** How the agent speaks, without what is not set. */
+export function besideSpeechOf({
+  onStart,
+  onDelay,
+  onDelayMs,
+  onFailure,
+  background,
+  cancellable,
+}: Partial<Record<SpeechField, unknown>>): BesideSpeech {
+  return {
+    ...(typeof onStart === "string" && onStart !== "" ? { onStart } : {}),
+    ...(typeof onDelay === "string" && onDelay !== "" ? { onDelay } : {}),
+    ...(typeof onDelayMs === "number" ? { onDelayMs } : {}),
+    ...(typeof onFailure === "string" && onFailure !== "" ? { onFailure } : {}),
+    ...(background === "quiet" || background === "reply" ? { background } : {}),
+    ...(cancellable === true ? { cancellable } : {}),
+  };
+}
+
+type SpeechField = keyof BesideSpeech;
+
+/** The fields with others of how the agent speaks, which are complete: what they leave out is left out. */
+export function withBesideSpeech<Fields extends BesideSpeech>(
+  fields: Fields,
+  beside: BesideSpeech,
+): Omit<Fields, SpeechField> & BesideSpeech {
+  const {
+    onStart: _onStart,
+    onDelay: _onDelay,
+    onDelayMs: _onDelayMs,
+    onFailure: _onFailure,
+    background: _background,
+    cancellable: _cancellable,
+    ...rest
+  } = fields;
+  return { ...rest, ...beside };
 }
 
 function textOf(value: unknown): string {

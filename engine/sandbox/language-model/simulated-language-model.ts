@@ -211,7 +211,11 @@ export function aboutToolResults(messages: readonly ChatMessage[]): string | und
   return results.length === 0 ? undefined : results.map(aboutResult).join(" ");
 }
 
+/** The result of a tool that runs in the background. */
+const ToolStarted = v.pipe(v.string(), v.parseJson(), v.object({ status: v.literal("started") }));
+
 function aboutResult(content: string): string {
+  if (v.is(ToolStarted, content)) return "It is under way. What else can I do for you?";
   const result = v.safeParse(ToolResult, content);
   if (!result.success) return `The tool says: ${quoted(content)}.`;
   const { ok, status, body, error } = result.output;

@@ -7,7 +7,7 @@ import {
   namesPrivateHost,
   PUBLIC_ADDRESS_EXPECTED,
 } from "../../vendors/transport/private-addresses.js";
-import { type Headers, inLowerCase } from "./agent-tools.js";
+import { besideSpeechOf, type Headers, inLowerCase } from "./agent-tools.js";
 
 type ClientCredentials = Extract<McpAuth, { type: "clientCredentials" }>;
 
@@ -72,8 +72,7 @@ export function sealedMcpServers(
       headerNames,
       allowedTools,
       timeoutMs,
-      ...(input.onStart !== undefined && { onStart: input.onStart }),
-      ...(input.background !== undefined && { background: input.background }),
+      ...besideSpeechOf(input),
     };
   });
   if (Object.keys(secrets).length === 0) return { mcpServers, sealedMcpSecrets: null };

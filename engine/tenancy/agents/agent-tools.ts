@@ -1,6 +1,11 @@
 import * as v from "valibot";
 import type { AgentRecord } from "../../../storage/records.js";
-import type { AgentTool, HttpTool } from "../../../storage/tenancy/agent-tool.js";
+import type {
+  AgentTool,
+  BesideSpeech,
+  ClientTool,
+  HttpTool,
+} from "../../../storage/tenancy/agent-tool.js";
 import { invalidFields } from "../../request-error.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import {
@@ -37,6 +42,7 @@ export function sealedTools(
   const kept = new KeptHeaders(before, cipher);
   const headersByTool: Record<string, Headers> = {};
   const tools = inputs.map((input, index): AgentTool => {
+    if (input.type === "client") return clientTool(input);
     if (input.type !== "http") return input;
     const all = input.headers === undefined ? kept.of(input, index) : inLowerCase(input.headers);
     const headerNames = Object.keys(all);
@@ -61,11 +67,34 @@ export function sealedTools(
       ...stored,
       ...(fixedParameterNames.length > 0 && { fixedParameterNames }),
       ...(input.sendCallInfo === true && { sendCallInfo: true }),
-      ...(input.onStart !== undefined && { onStart: input.onStart }),
-      ...(input.background !== undefined && { background: input.background }),
+      ...besideSpeechOf(input),
     };
   });
   return { tools, sealedToolHeaders: kept.sealedAgain(headersByTool) };
+}
+
+function clientTool(input: ClientTool): ClientTool {
+  const { type, name, description, parameters, timeoutMs } = input;
+  return { type, name, description, parameters, timeoutMs, ...besideSpeechOf(input) };
+}
+
+/** How the agent speaks while the tool runs, without what changes nothing, in the order in which it is read back. */
+export function besideSpeechOf({
+  onStart,
+  onDelay,
+  onDelayMs,
+  onFailure,
+  background,
+  cancellable,
+}: BesideSpeech): BesideSpeech {
+  return {
+    ...(onStart !== undefined && { onStart }),
+    ...(onDelay !== undefined && { onDelay }),
+    ...(onDelayMs !== undefined && { onDelayMs }),
+    ...(onFailure !== undefined && { onFailure }),
+    ...(background !== undefined && { background }),
+    ...(cancellable === true && { cancellable }),
+  };
 }
 
 /** Throws RequestError `invalid_request` for tools at private addresses, since each of their calls would fail. */

@@ -199,7 +199,8 @@ test("variables of a tool's URL come after the host and have defaults, and its s
   }
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   const preCall = { url: "https://a.example/before", headers: { "X-Key": "k" }, secret };
-  const beside = { onStart: "One moment.", background: "quiet" };
+  const sentences = { onDelay: "It takes longer.", onDelayMs: 2_000, onFailure: "It failed." };
+  const beside = { onStart: "One moment.", ...sentences, background: "quiet", cancellable: true };
   const tool = { ...find, ...beside, fixedParameters: { key: "of {{customer|x}}" } };
   const made = await platform.client.post(
     AGENTS,
@@ -211,8 +212,9 @@ test("variables of a tool's URL come after the host and have defaults, and its s
   assert.deepEqual(agent.variables, ["id"]);
   assert.deepEqual(agent.tools[0].parameters.properties, { of: { type: "string" } });
   assert.deepEqual(agent.tools[0].fixedParameterNames, ["key"]);
-  const { onStart, background } = agent.tools[0];
-  assert.deepEqual({ onStart, background }, beside);
+  const { onStart, onDelay, onDelayMs, onFailure, background, cancellable } = agent.tools[0];
+  const shownBeside = { onStart, onDelay, onDelayMs, onFailure, background, cancellable };
+  assert.deepEqual(shownBeside, beside);
   const shown = { url: preCall.url, timeoutMs: 2_000, headerNames: ["x-key"], isSigned: true };
   assert.deepEqual(agent.preCall, shown);
   assert.ok(!made.text.includes(secret) && !made.text.includes("customer|x"), made.text);
@@ -280,7 +282,11 @@ test("an agent's MCP servers are shown without their secrets, and their tools in
     headers: { "X-Tenant": "t1" },
     allowedTools: ["find"],
     onStart: "One moment.",
+    onDelay: "It takes longer.",
+    onDelayMs: 2_000,
+    onFailure: "It failed.",
     background: "reply",
+    cancellable: true,
   };
   const made = await client.post(AGENTS, { ...draft, mcpServers: [server] }, headers);
   assert.equal(made.status, 201, made.text);
@@ -294,7 +300,11 @@ test("an agent's MCP servers are shown without their secrets, and their tools in
     allowedTools: ["find"],
     timeoutMs: 5_000,
     onStart: "One moment.",
+    onDelay: "It takes longer.",
+    onDelayMs: 2_000,
+    onFailure: "It failed.",
     background: "reply",
+    cancellable: true,
   });
   const path = `${AGENTS}/${Object(made.body)._id}`;
   const listed = await client.get(`${path}/mcp-tools`, headers);
@@ -322,6 +332,9 @@ test("an agent's MCP servers are shown without their secrets, and their tools in
   const wrong: readonly (readonly [string, object])[] = [
     ["mcpServers.0.name", { name: "a_b" }],
     ["mcpServers.0.name", { name: "constructor" }],
+    ["mcpServers.0.onDelayMs", { onDelayMs: 499 }],
+    ["mcpServers.0.onFailure", { onFailure: "" }],
+    ["mcpServers.0.cancellable", { cancellable: "yes" }],
     ["mcpServers.0.url", { url: "ftp://a.example" }],
     ["mcpServers.0.auth.type", { auth: { type: "basic" } }],
     ["mcpServers.0.auth.token", { auth: { type: "bearer" } }],

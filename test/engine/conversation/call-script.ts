@@ -45,6 +45,7 @@ const CATEGORIES = ["llm", "tts", "stt"] as const;
  *     tool NAME JSON                       the model ends by asking for a tool, whose call is named as the tool
  *     tools NAME NAME                      the model ends by asking for several, without arguments
  *     tool-says NAME TEXT                  what came of it
+ *     tool-fails NAME TEXT                 it has failed, which the model reads in these words
  *     tool-speaks NAME TEXT                it is to be said as it is
  *     transfer-taken | transfer-refused    what the vendor says to the newest transfer
  *     say TEXT | say-now TEXT              a person has the agent say that; now: it stops for it
@@ -211,10 +212,14 @@ function perform(call: RecordedCall, command: string): void {
       const [callId = "", ...words] = rest;
       return call.send({ type: "toolDone", turnId, callId, content: "", spoken: words.join(" ") });
     }
-    case "tool-says": {
+    case "tool-says":
+    case "tool-fails": {
       const [callId = "", ...words] = rest;
       const content = words.join(" ");
-      return call.send({ type: "toolDone", turnId: turnOfTool(call, callId), callId, content });
+      const turn = turnOfTool(call, callId);
+      const { voiceAgoMs } = call;
+      const failure = verb === "tool-fails" && { isFailed: true, voiceAgoMs };
+      return call.send({ type: "toolDone", turnId: turn, callId, content, ...failure });
     }
     case "transfer-taken":
     case "transfer-refused": {

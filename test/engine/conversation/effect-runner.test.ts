@@ -256,7 +256,8 @@ test("a tool is run for its turn, and what it says comes back under its call; on
   assert.deepEqual(await told, { ...done, content: "booked", spoken: "It is booked." });
   const failed = trial.next();
   trial.perform(runTool);
-  assert.deepEqual(await failed, { ...done, content: "The tool failed." });
+  const failure = { isFailed: true, voiceAgoMs: undefined };
+  assert.deepEqual(await failed, { ...done, content: "The tool failed.", ...failure });
   assert.equal(trial.log.ofLevel("error").length, 1);
 });
 

@@ -39,13 +39,26 @@ test("a search for partial words provides the turn's passages without a wait", a
   knowledge.hear("what is the answer to");
   searches[0]?.resolve([FOUND]);
   await Promise.resolve();
-  knowledge.hear("what is the answer to it");
+  knowledge.hear("what is the answer to");
   assert.equal(searches.length, 1);
   const note = knowledge.noteFor(1, "what is the answer to it");
   assert.ok(typeof note === "string");
   assert.match(note, /\n\{"document":"large.md","text":"The answer is forty-two."\}$/);
   assert.deepEqual(knowledge.take(1), { passages: [FOUND], searchWaitMs: 0 });
   assert.deepEqual(knowledge.take(1), {});
+});
+
+test("words are searched as they come, so that the last ones of a turn do not make it wait", async () => {
+  const { knowledge, searches } = await opened();
+  const words = "what does a haircut cost for a child of six today".split(" ");
+  for (const [at, count] of [8, 9].entries()) {
+    knowledge.hear(words.slice(0, count).join(" "));
+    assert.equal(searches.length, at + 1);
+    searches[at]?.resolve([FOUND]);
+    await Promise.resolve();
+  }
+  assert.equal(typeof knowledge.noteFor(1, words.join(" ")), "string");
+  assert.equal(searches.length, 2);
 });
 
 test("final words that differ from the partial words are searched again", async () => {

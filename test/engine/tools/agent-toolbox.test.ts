@@ -29,6 +29,43 @@ test("the session knows a tool of the caller's page by its own name", () => {
   assert.deepEqual(sessionTools(quick), [{ kind: "client", name: "show", ...beside }]);
 });
 
+test("the session is told what a tool says when it takes long or fails, and whether it can be aborted", () => {
+  const server = { name: "crm", url: "https://crm.example/mcp", auth: { type: "none" } } as const;
+  const rest = { headerNames: [], allowedTools: null, timeoutMs: 5_000 };
+  const spoken = { onDelay: "It takes longer.", onFailure: "It did not work." };
+  const agent = agentRecord({ mcpServers: [{ ...server, ...rest, ...spoken, cancellable: true }] });
+  const told = { kind: "mcp", name: "crm", onFailure: spoken.onFailure, isCancellable: true };
+  const onDelay = { text: spoken.onDelay, afterMs: 3_000 };
+  assert.deepEqual(sessionTools(agent), [{ ...told, onDelay }]);
+  const soon = { ...server, ...rest, ...spoken, onDelayMs: 800, cancellable: false };
+  const [tool] = sessionTools(agentRecord({ mcpServers: [soon] }));
+  assert.deepEqual(tool, {
+    kind: "mcp",
+    name: "crm",
+    onFailure: spoken.onFailure,
+    onDelay: { text: spoken.onDelay, afterMs: 800 },
+  });
+});
+
+test("a service that fails is a failure of the tool; arguments that do not fit are none", async (context) => {
+  const server = new ScriptedWebServer();
+  await server.start();
+  context.after(() => server.close());
+  server.answer = (response) => response.writeHead(500).end("broken");
+  const parameters = { type: "object", required: ["number"] };
+  const find = { name: "find", description: "Finds it", parameters, timeoutMs: 5_000 };
+  const http = { url: server.url, method: "POST", headerNames: [], speak: true } as const;
+  const agent = agentRecord({ tools: [{ type: "http", ...find, ...http }] });
+  const toolbox = agentToolbox(agent, cipher, { clock, connections });
+  const misused = await toolbox.run(called("find"), new RecordingCaller(), never());
+  assert.equal(misused.isFailed, undefined, misused.content);
+  const failed = await toolbox.run(called("find", { number: 1 }), new RecordingCaller(), never());
+  assert.equal(failed.isFailed, true, failed.content);
+  server.answer = (response) => response.end("found");
+  const done = await toolbox.run(called("find", { number: 2 }), new RecordingCaller(), never());
+  assert.deepEqual([done.isFailed, done.spoken], [undefined, "found"]);
+});
+
 test("the session is told which tools end the call, and where a transfer leads", () => {
   assert.deepEqual(sessionTools(AGENT), [
     { kind: "hangup", name: "hangup" },

@@ -98,6 +98,67 @@ test("an older server shakes hands once, and then is asked once for each tool ca
   assert.deepEqual(stand.takeSeen(), ["tools/call"]);
 });
 
+for (const [title, status] of [
+  ["as the specification says", 404],
+  ["as the examples of the official package do", 400],
+] as const) {
+  test(`an older server's session is kept for all calls, and made anew when the server has forgotten it and says so ${title}`, async (context) => {
+    const server = await scriptedOf(context);
+    const seen: string[] = [];
+    let sessions = 0;
+    server.answer = (response, { method, headers, body }) => {
+      if (method !== "POST") {
+        response.writeHead(405).end();
+        return;
+      }
+      const rpc: Rpc = JSON.parse(body);
+      const session = String(headers["mcp-session-id"] ?? "none");
+      seen.push(`${rpc.method} ${session}`);
+      const isFirst = rpc.method === "initialize";
+      if (isFirst) sessions += 1;
+      const current = `session-${sessions}`;
+      if (!isFirst && session !== current) {
+        const error = { code: -32_000, message: "Bad Request: No valid session ID provided" };
+        response.writeHead(session === "none" ? 400 : status, {
+          "content-type": "application/json",
+        });
+        response.end(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
+        return;
+      }
+      response.setHeader("mcp-session-id", current);
+      if (rpc.method.startsWith("notifications/")) {
+        response.writeHead(202).end();
+        return;
+      }
+      const about = { protocolVersion: "2025-06-18", serverInfo: { name: "old", version: "1" } };
+      const results: Readonly<Record<string, object>> = {
+        initialize: { ...about, capabilities: { tools: {} } },
+        "tools/list": { tools: [{ name: "find.order", inputSchema: { type: "object" } }] },
+        "tools/call": { content: [{ type: "text", text: "found" }] },
+      };
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, result: results[rpc.method] }));
+    };
+    const { lists, outcomes } = listsOf(context);
+    const open = opened(mcpServer(server.url));
+    const { protocolVersion, error } = await lists.read(open, false);
+    assert.deepEqual([protocolVersion, error], ["2025-06-18", undefined]);
+    seen.length = 0;
+    assert.deepEqual(await called(lists, open), { ok: true, result: "found" });
+    assert.deepEqual(seen, ["tools/call session-1"]);
+    sessions += 1;
+    seen.length = 0;
+    assert.deepEqual(await called(lists, open), { ok: true, result: "found" });
+    assert.equal(seen[0], "tools/call session-1");
+    assert.equal(seen.at(-1), "tools/call session-3");
+    assert.deepEqual(await called(lists, open), { ok: true, result: "found" });
+    assert.equal(seen.filter((each) => each.startsWith("initialize")).length, 1);
+    sessions += 1;
+    assert.equal((await lists.read(open, true)).error, undefined);
+    assert.deepEqual(outcomes, ["list ok", "call ok", "call ok", "call ok", "list ok"]);
+  });
+}
+
 test("a list is refreshed off the path of calls, and no more when no call uses it", async (context) => {
   const stand = await standOf(context);
   const { lists, changes } = listsOf(context);

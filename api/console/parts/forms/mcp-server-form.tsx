@@ -1,3 +1,4 @@
+import { withBesideSpeech } from "../../model/agent-tools.js";
 import { type McpServerDraft, newMcpAuth } from "../../model/mcp-servers.js";
 import { SelectField, TextField } from "./field.js";
 import { NumberField } from "./number-field.js";
@@ -73,10 +74,7 @@ export function McpServerForm({ server, onChange, wrongAt }: McpServerFormProps)
       />
       <BesideSpeechFields
         beside={server}
-        onChange={(beside) => {
-          const { onStart: _onStart, background: _background, ...rest } = server;
-          onChange({ ...rest, ...beside });
-        }}
+        onChange={(beside) => onChange(withBesideSpeech(server, beside))}
         wrongAt={wrongAt}
       />
     </>

@@ -1,5 +1,13 @@
 import { useState } from "react";
-import type { BesideSpeech, ClientTool, HttpTool, ToolDraft } from "../../model/agent-tools.js";
+import {
+  type BesideSpeech,
+  besideSpeechOf,
+  type ClientTool,
+  type HttpTool,
+  ON_DELAY_MS,
+  type ToolDraft,
+  withBesideSpeech,
+} from "../../model/agent-tools.js";
 import {
   isFields,
   PARAMETER_TYPES,
@@ -250,10 +258,7 @@ function HttpToolForm({ tool, onChange, wrongAt }: ToolFormProps<HttpTool>) {
       <FixedParametersField tool={tool} onChange={onChange} wrongAt={wrongAt} />
       <BesideSpeechFields
         beside={tool}
-        onChange={(beside) => {
-          const { onStart: _onStart, background: _background, ...rest } = tool;
-          onChange({ ...rest, ...beside });
-        }}
+        onChange={(beside) => onChange(withBesideSpeech(tool, beside))}
         wrongAt={wrongAt}
       />
       <CheckField
@@ -288,10 +293,7 @@ function ClientToolForm({ tool, onChange, wrongAt }: ToolFormProps<ClientTool>) 
       <TimeoutField tool={tool} onChange={onChange} wrongAt={wrongAt} />
       <BesideSpeechFields
         beside={tool}
-        onChange={(beside) => {
-          const { onStart: _onStart, background: _background, ...rest } = tool;
-          onChange({ ...rest, ...beside });
-        }}
+        onChange={(beside) => onChange(withBesideSpeech(tool, beside))}
         wrongAt={wrongAt}
       />
     </>
@@ -306,30 +308,67 @@ interface BesideSpeechFieldsProps {
 
 /** How the agent speaks while the tool runs. */
 export function BesideSpeechFields({ beside, onChange, wrongAt }: BesideSpeechFieldsProps) {
-  const { onStart, background } = beside;
+  const { background, onDelayMs, cancellable } = beside;
+  const sentence = (
+    field: "onStart" | "onDelay" | "onFailure",
+    { label, hint, placeholder }: { label: string; hint: string; placeholder: string },
+  ) => (
+    <TextField
+      label={label}
+      hint={hint}
+      value={beside[field] ?? ""}
+      placeholder={placeholder}
+      onChange={(text) => {
+        const { [field]: _before, ...rest } = beside;
+        onChange(besideSpeechOf({ ...rest, ...(text !== "" && { [field]: text }) }));
+      }}
+      wrong={wrongAt(field)}
+    />
+  );
   return (
-    <div className="grid2">
-      <TextField
-        label="Said when it starts"
-        hint="If the LLM has said nothing. Can be empty."
-        value={onStart ?? ""}
-        placeholder="One moment, I am looking."
-        onChange={(text) =>
-          onChange({ ...(background && { background }), ...(text !== "" && { onStart: text }) })
-        }
-        wrong={wrongAt("onStart")}
+    <>
+      <div className="grid2">
+        {sentence("onStart", {
+          label: "Said when it starts",
+          hint: "If the LLM has said nothing. Can be empty.",
+          placeholder: "One moment, I am looking.",
+        })}
+        <SelectField
+          label="While it runs"
+          value={background ?? "wait"}
+          options={BACKGROUNDS}
+          onChange={(chosen) => {
+            const told = BACKGROUNDS.find(({ value }) => value === chosen)?.background;
+            const { background: _before, ...rest } = beside;
+            onChange(besideSpeechOf({ ...rest, ...(told && { background: told }) }));
+          }}
+          wrong={wrongAt("background")}
+        />
+        {sentence("onDelay", {
+          label: "Said when it takes long",
+          hint: "Once, when nobody speaks. Can be empty.",
+          placeholder: "It takes a little longer.",
+        })}
+        <NumberField
+          label="Takes long after, in ms"
+          hint="500 to 10,000."
+          value={onDelayMs ?? ON_DELAY_MS}
+          onChange={(ms) => onChange(besideSpeechOf({ ...beside, onDelayMs: ms }))}
+          wrong={wrongAt("onDelayMs")}
+        />
+        {sentence("onFailure", {
+          label: "Said when it fails",
+          hint: "Then the LLM gets the error. Can be empty.",
+          placeholder: "I cannot look that up just now.",
+        })}
+      </div>
+      <CheckField
+        label="Abort it when the caller interrupts or hangs up"
+        hint="Only for what may be left undone, such as a search."
+        value={cancellable === true}
+        onChange={(chosen) => onChange(besideSpeechOf({ ...beside, cancellable: chosen }))}
       />
-      <SelectField
-        label="While it runs"
-        value={background ?? "wait"}
-        options={BACKGROUNDS}
-        onChange={(chosen) => {
-          const told = BACKGROUNDS.find(({ value }) => value === chosen)?.background;
-          onChange({ ...(onStart && { onStart }), ...(told && { background: told }) });
-        }}
-        wrong={wrongAt("background")}
-      />
-    </div>
+    </>
   );
 }
 

@@ -40,6 +40,11 @@ test("the built-in tools are used when their words are said", () => {
   assert.match(toolUse(userSays("goodbye"), ALL)?.words ?? "", /goodbye/);
 });
 
+test("a tool that runs in the background is under way", () => {
+  const started = { role: "tool", content: '{"ok":true,"status":"started","note":"later"}' };
+  assert.match(aboutToolResults([started]) ?? "", /^It is under way\./);
+});
+
 test("keys are pressed in digits and in words", () => {
   const expected = new Map([
     ["press 1 2 3", "123"],
