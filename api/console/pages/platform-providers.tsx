@@ -2,7 +2,12 @@ import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { globalProvidersChanged, useGlobalProviders } from "../model/platform-queries.js";
 import { useRegistry } from "../model/queries.js";
-import { NewProvider, type ProviderActions, ProviderButtons } from "../parts/provider-forms.js";
+import {
+  NewProvider,
+  type ProviderActions,
+  ProviderButtons,
+  StoredTest,
+} from "../parts/provider-forms.js";
 import { Fault, Loaded } from "../parts/states.js";
 import { KIND_NAMES } from "../words/provider-words.js";
 
@@ -12,6 +17,9 @@ const GLOBAL_PROVIDERS: ProviderActions = {
     answered(api.PATCH("/api/operator/providers/{id}", { params: { path: { id } }, body })),
   remove: (id) =>
     answered(api.DELETE("/api/operator/providers/{id}", { params: { path: { id } } })),
+  testNew: (body) => answered(api.POST("/api/operator/providers/test", { body })),
+  test: (id) =>
+    answered(api.POST("/api/operator/providers/{id}/test", { params: { path: { id } } })),
   onDone: globalProvidersChanged,
 };
 
@@ -80,7 +88,8 @@ function ProviderTable({ providers, entries }: ProviderTableProps) {
                 {provider.simulated ? <div className="soft">simulated</div> : null}
               </td>
               <td className="spare">{provider.models.length}</td>
-              <td>
+              <td className="stack tight">
+                <StoredTest actions={GLOBAL_PROVIDERS} provider={provider} />
                 {provider.origin === "environment" ? (
                   <span className="soft">from the environment</span>
                 ) : (

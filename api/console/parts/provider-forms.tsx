@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Answered, Sent } from "../model/contract-paths.js";
 import {
   changesOfProvider,
@@ -25,8 +25,9 @@ export interface ProviderActions {
   readonly add: (body: Sent<"createProvider">) => Promise<unknown>;
   readonly change: (id: string, body: Sent<"updateProvider">) => Promise<unknown>;
   readonly remove: (id: string) => Promise<unknown>;
-  /** Tries an account before it is stored; undefined where there is no such try. */
-  readonly test?: (body: Sent<"createProvider">) => Promise<Answered<"testProvider">>;
+  /** Tries an account before it is stored. */
+  readonly testNew: (body: Sent<"createProvider">) => Promise<Answered<"testProvider">>;
+  readonly test: (id: string) => Promise<Answered<"testProvider">>;
   /** Loads anew what has changed. */
   readonly onDone: () => Promise<void>;
 }
@@ -150,13 +151,46 @@ type TestView = Pick<NonNullable<Answered<"getProvider">["lastTest"]>, "ok" | "l
   readonly error?: string | null;
 };
 
+interface StoredTestProps {
+  readonly actions: Pick<ProviderActions, "test" | "onDone">;
+  readonly provider: Pick<Answered<"getProvider">, "_id" | "name" | "lastTest">;
+  /** What stands beside the button. */
+  readonly children?: ReactNode;
+}
+
+/** One small call to the vendor, told in words. */
+export function StoredTest({ actions, provider, children }: StoredTestProps) {
+  const { _id: id, name, lastTest } = provider;
+  const test = useMutation({ mutationFn: () => actions.test(id), onSuccess: actions.onDone });
+  const { data } = test;
+  const atMs = data === undefined ? Date.parse(lastTest?.at ?? "") : test.submittedAt;
+  return (
+    <div className="stack tight">
+      <div className="row">
+        <button
+          type="button"
+          className="button"
+          disabled={test.isPending}
+          aria-label={`Test ${name}`}
+          onClick={() => test.mutate()}
+        >
+          {test.isPending ? "Testing…" : "Test"}
+        </button>
+        {children}
+      </div>
+      <TestResult result={data ?? lastTest ?? undefined} atMs={atMs} />
+      {test.error === null ? null : <Fault error={test.error} />}
+    </div>
+  );
+}
+
 interface TestResultProps {
   /** Undefined before a test. */
   readonly result: TestView | undefined;
   readonly atMs: number;
 }
 
-export function TestResult({ result, atMs }: TestResultProps) {
+function TestResult({ result, atMs }: TestResultProps) {
   return (
     <div role="status">
       {result === undefined ? null : (
@@ -218,7 +252,7 @@ function ProviderForm({ entries, actions, title, onClose }: ProviderFormProps) {
     mutationFn: (chosen: Entry) => {
       // A name that is still missing is no reason not to try.
       const name = draft.name === "" ? chosen.displayName : draft.name;
-      return actions.test?.({ ...bodyOf(chosen, draft), name }) ?? Promise.resolve(undefined);
+      return actions.testNew({ ...bodyOf(chosen, draft), name });
     },
   });
   const add = useMutation({
@@ -269,21 +303,19 @@ function ProviderForm({ entries, actions, title, onClose }: ProviderFormProps) {
           }}
         />
       )}
-      {actions.test === undefined ? null : (
-        <div>
-          <button
-            type="button"
-            className="button"
-            disabled={entry === undefined || test.isPending}
-            onClick={() => {
-              add.reset();
-              if (entry !== undefined) test.mutate(entry);
-            }}
-          >
-            {test.isPending ? "Testing…" : "Test"}
-          </button>
-        </div>
-      )}
+      <div>
+        <button
+          type="button"
+          className="button"
+          disabled={entry === undefined || test.isPending}
+          onClick={() => {
+            add.reset();
+            if (entry !== undefined) test.mutate(entry);
+          }}
+        >
+          {test.isPending ? "Testing…" : "Test"}
+        </button>
+      </div>
       <TestResult result={test.data} atMs={test.submittedAt} />
       {test.error === null ? null : <Fault error={test.error} />}
     </FormDialog>
