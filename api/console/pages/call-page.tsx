@@ -118,15 +118,12 @@ export function LiveWords({ callId, isActive, isPlayed, onTold }: LiveWordsProps
 /** About two hours of two voices; more than that a page does not hold. */
 const RECORDING_BYTES_MAX = 256 * 1024 * 1024;
 const LANE_PX = 56;
-/** A recording is whole some moments after its call has ended: so often it is looked for. */
-const POLLS_MAX = 4;
-const POLL_INTERVAL_MS = 2_000;
 
 export type Seek = (atSec: number) => void;
 
 interface RecordingProps {
   readonly callId: string;
-  /** Whether the call's record says that there is one. */
+  /** Whether the call's record says that there is one. It does so as soon as the recording can be played. */
   readonly isKept: boolean;
   readonly turns: readonly TranscriptTurn[];
   readonly seek: RefObject<Seek | undefined>;
@@ -140,9 +137,8 @@ export function Recording(props: RecordingProps) {
   const sound = useQuery({
     queryKey: ["recording", callId],
     queryFn: () => recordingOf(callId),
+    enabled: isKept,
     staleTime: Number.POSITIVE_INFINITY,
-    refetchInterval: ({ state }) =>
-      state.data === "none" && state.dataUpdateCount < POLLS_MAX ? POLL_INTERVAL_MS : false,
   });
   if (sound.error !== null) return <Fault error={sound.error} retry={sound.refetch} />;
   if (sound.data === undefined && isKept) {
