@@ -119,6 +119,7 @@ test("the person whom the agent calls in the sandbox is played by typing", async
   await page.getByRole("dialog").getByRole("button", { name: "End the call" }).click();
   await page.getByText("ended from the console").waitFor();
   await page.getByText("This call was not recorded").waitFor();
+  await page.getByText("LLM, TTS, STT", { exact: true }).waitFor();
   assert.equal(await page.getByLabel("What the person says").count(), 0);
   assert.deepEqual(refused, []);
   assert.deepEqual(viewer.faults, []);

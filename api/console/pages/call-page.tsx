@@ -41,7 +41,8 @@ import {
   otherEndWords,
 } from "../words/call-words.js";
 import { decisionsOf } from "../words/decision-words.js";
-import { exactWords, lengthWords, momentWords, waitWords } from "../words/durations.js";
+import { lengthWords, minuteWords, momentWords, waitWords } from "../words/durations.js";
+import { KIND_NAMES } from "../words/provider-words.js";
 import { toolWords } from "../words/tool-words.js";
 
 /** Ends a call in progress, after asking. */
@@ -605,9 +606,10 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
   const p95Ms = percentile(waits, 0.95);
   const figures: readonly Figure[] = [
     [call.status === "active" ? "State" : "Outcome", endingWords(call)],
-    ["Started", exactWords(Date.parse(call.startedAt))],
+    ["Started", minuteWords(Date.parse(call.startedAt))],
     ...numberFacts(call),
     ...(keyName === undefined ? [] : [["API key", keyName] as const]),
+    ...simulatedFact(call),
     ...preCallFact(call),
     ["Length", call.durationSec === undefined ? "–" : lengthWords(call.durationSec)],
     ["Latency p50", p50Ms === undefined ? "–" : waitWords(p50Ms)],
@@ -624,6 +626,14 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
       {call.analysis === undefined ? null : <Analysis analysis={call.analysis} />}
     </div>
   );
+}
+
+/** What the sandbox simulated in the call; nothing where that was none of it. */
+function simulatedFact({ metadata }: Call): readonly Figure[] {
+  const simulated = metadata?.["simulated"];
+  if (!Array.isArray(simulated)) return [];
+  const kinds = Object.entries(KIND_NAMES).filter(([category]) => simulated.includes(category));
+  return [["Simulated", kinds.map(([, name]) => name).join(", ")]];
 }
 
 /** What became of the request before the call; nothing where there was none. */

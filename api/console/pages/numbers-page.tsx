@@ -187,7 +187,8 @@ function AnsweringAgent({ agents, number: { number, agentId } }: AnsweringAgentP
 function Inbound({ agents }: { agents: readonly Agent[] }) {
   const [agentId, setAgentId] = useState(agents[0]?._id ?? "");
   const options = agents.map(({ _id, name }) => ({ value: _id, label: name }));
-  const address = `${SERVER_URL}/api/telephony/voice?api_key=vk_…&agent_id=${agentId || "…"}`;
+  const ofAgent = agentId === "" ? "" : `&agent_id=${agentId}`;
+  const address = `${SERVER_URL}/api/telephony/voice?api_key=vk_…${ofAgent}`;
   return (
     <>
       <p>

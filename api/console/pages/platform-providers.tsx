@@ -41,6 +41,9 @@ export function PlatformProviders() {
           actions={GLOBAL_PROVIDERS}
           label="New provider"
           title="A provider for all organizations"
+          isSimulated={
+            providers.data?.every(({ active, simulated }) => simulated || !active) === true
+          }
         />
       </div>
       {registry.error === null ? null : <Fault error={registry.error} retry={registry.refetch} />}
@@ -86,22 +89,24 @@ function ProviderTable({ providers, entries }: ProviderTableProps) {
                   {provider.active ? "active" : "switched off"}
                 </span>
                 {provider.simulated ? <div className="soft">simulated</div> : null}
+                {provider.origin === "environment" ? (
+                  <div className="soft">from the environment</div>
+                ) : null}
               </td>
               <td className="spare">{provider.models.length}</td>
-              <td className="stack tight">
-                <StoredTest actions={GLOBAL_PROVIDERS} provider={provider} />
-                {provider.origin === "environment" ? (
-                  <span className="soft">from the environment</span>
-                ) : (
-                  <ProviderButtons
-                    provider={provider}
-                    entry={entries.find(
-                      ({ category, providerKey }) =>
-                        category === provider.category && providerKey === provider.providerKey,
-                    )}
-                    actions={GLOBAL_PROVIDERS}
-                  />
-                )}
+              <td>
+                <StoredTest actions={GLOBAL_PROVIDERS} provider={provider}>
+                  {provider.origin === "environment" ? null : (
+                    <ProviderButtons
+                      provider={provider}
+                      entry={entries.find(
+                        ({ category, providerKey }) =>
+                          category === provider.category && providerKey === provider.providerKey,
+                      )}
+                      actions={GLOBAL_PROVIDERS}
+                    />
+                  )}
+                </StoredTest>
               </td>
             </tr>
           ))}

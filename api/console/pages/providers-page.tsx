@@ -12,7 +12,7 @@ import {
   ProviderButtons,
   StoredTest,
 } from "../parts/provider-forms.js";
-import { Fault, Loaded, Outline } from "../parts/states.js";
+import { Loaded, Outline } from "../parts/states.js";
 import {
   correctionWords,
   keyWords,
@@ -120,10 +120,10 @@ function AgentNames({ lead, agents }: { lead: string; agents: readonly Agent[] }
       {lead}{" "}
       {agents.map(({ _id, name }, index) => (
         <span key={_id}>
-          {index === 0 ? "" : ", "}
           <Link href={`/agents/${_id}`} title={name}>
             <bdi className="short">{name}</bdi>
           </Link>
+          {index === agents.length - 1 ? "" : ", "}
         </span>
       ))}
     </p>

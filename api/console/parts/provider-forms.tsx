@@ -153,14 +153,14 @@ type TestView = Pick<NonNullable<Answered<"getProvider">["lastTest"]>, "ok" | "l
 
 interface StoredTestProps {
   readonly actions: Pick<ProviderActions, "test" | "onDone">;
-  readonly provider: Pick<Answered<"getProvider">, "_id" | "name" | "lastTest">;
+  readonly provider: Pick<Answered<"getProvider">, "_id" | "name" | "lastTest" | "simulated">;
   /** What stands beside the button. */
   readonly children?: ReactNode;
 }
 
 /** One small call to the vendor, told in words. */
 export function StoredTest({ actions, provider, children }: StoredTestProps) {
-  const { _id: id, name, lastTest } = provider;
+  const { _id: id, name, lastTest, simulated } = provider;
   const test = useMutation({ mutationFn: () => actions.test(id), onSuccess: actions.onDone });
   const { data } = test;
   const atMs = data === undefined ? Date.parse(lastTest?.at ?? "") : test.submittedAt;
@@ -178,7 +178,7 @@ export function StoredTest({ actions, provider, children }: StoredTestProps) {
         </button>
         {children}
       </div>
-      <TestResult result={data ?? lastTest ?? undefined} atMs={atMs} />
+      <TestResult result={data ?? lastTest ?? undefined} isSimulated={simulated} atMs={atMs} />
       {test.error === null ? null : <Fault error={test.error} />}
     </div>
   );
@@ -187,17 +187,18 @@ export function StoredTest({ actions, provider, children }: StoredTestProps) {
 interface TestResultProps {
   /** Undefined before a test. */
   readonly result: TestView | undefined;
+  readonly isSimulated: boolean;
   readonly atMs: number;
 }
 
-function TestResult({ result, atMs }: TestResultProps) {
+function TestResult({ result, isSimulated, atMs }: TestResultProps) {
   return (
     <div role="status">
       {result === undefined ? null : (
         <p className={`state ${result.ok ? "good" : "fault"}`}>
           <span>
             {result.ok
-              ? `It answered in ${waitWords(result.latencyMs)}.`
+              ? `${isSimulated ? "Simulated: it" : "It"} answered in ${waitWords(result.latencyMs)}.`
               : `${result.error} (after ${waitWords(result.latencyMs)})`}{" "}
             <span className="soft">
               Tried <Moment at={new Date(atMs).toISOString()} />
@@ -210,6 +211,8 @@ function TestResult({ result, atMs }: TestResultProps) {
 }
 
 interface NewProviderProps {
+  /** Whether the sandbox stands in for a vendor here: then a test says nothing of a key. */
+  readonly isSimulated?: boolean;
   readonly entries: readonly Entry[];
   readonly actions: ProviderActions;
   /** What the button says. */
@@ -218,21 +221,19 @@ interface NewProviderProps {
   readonly title: string;
 }
 
-export function NewProvider({ entries, actions, label, title }: NewProviderProps) {
+export function NewProvider({ label, ...form }: NewProviderProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button
         type="button"
         className="button main"
-        disabled={entries.length === 0}
+        disabled={form.entries.length === 0}
         onClick={() => setOpen(true)}
       >
         <Plus size={16} aria-hidden /> {label}
       </button>
-      {isOpen ? (
-        <ProviderForm {...{ entries, actions, title }} onClose={() => setOpen(false)} />
-      ) : null}
+      {isOpen ? <ProviderForm {...form} onClose={() => setOpen(false)} /> : null}
     </>
   );
 }
@@ -244,7 +245,8 @@ interface ProviderFormProps extends Omit<NewProviderProps, "label"> {
   readonly onClose: () => void;
 }
 
-function ProviderForm({ entries, actions, title, onClose }: ProviderFormProps) {
+function ProviderForm(props: ProviderFormProps) {
+  const { entries, actions, title, isSimulated = false, onClose } = props;
   const [at, setAt] = useState(0);
   const entry = entries[at];
   const [draft, setDraft] = useState(() => draftFor(entry));
@@ -316,7 +318,7 @@ function ProviderForm({ entries, actions, title, onClose }: ProviderFormProps) {
           {test.isPending ? "Testing…" : "Test"}
         </button>
       </div>
-      <TestResult result={test.data} atMs={test.submittedAt} />
+      <TestResult result={test.data} isSimulated={isSimulated} atMs={test.submittedAt} />
       {test.error === null ? null : <Fault error={test.error} />}
     </FormDialog>
   );
