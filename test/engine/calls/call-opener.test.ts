@@ -14,8 +14,10 @@ import { openingStand, TENANT } from "./opening-stand.js";
 const NONE = [0, 0];
 
 test("the record of a call says what the sandbox simulated", async (t) => {
-  const { open, given, forCall, store } = openingStand(t);
-  const simulated = () => {
+  const { open, given, forCall, store, slots } = openingStand(t);
+  const simulated = async () => {
+    const { callId } = await open();
+    slots.release(callId);
     const [, record] = store.asked.findLast(([what]) => what === "start") ?? [];
     return Object(record).metadata.simulated;
   };
@@ -24,16 +26,17 @@ test("the record of a call says what the sandbox simulated", async (t) => {
   const tts = { ...forCall.tts, ...global };
   const stt = { ...forCall.stt, ...global, settings: { sandbox: true } };
   given.agent = async () => ({ ...forCall, llm, tts, stt });
-  await open();
-  assert.deepEqual(simulated(), ["stt"]);
+  assert.deepEqual(await simulated(), ["stt"]);
 
   given.isSandboxed = true;
-  await open();
-  assert.deepEqual(simulated(), ["llm", "tts", "stt"]);
+  assert.deepEqual(await simulated(), ["llm", "tts", "stt"]);
 
   given.agent = async () => ({ ...forCall, llm: { ...llm, orgId: "org" }, tts, stt });
-  await open();
-  assert.deepEqual(simulated(), ["tts", "stt"], "an organization's own account is at its vendor");
+  assert.deepEqual(
+    await simulated(),
+    ["tts", "stt"],
+    "an organization's own account is at its vendor",
+  );
 });
 
 function refused(reason: RefusalReason, message: RegExp) {
