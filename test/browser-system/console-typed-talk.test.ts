@@ -81,6 +81,24 @@ async function assertSameWait(page: Awaited<ReturnType<typeof visitConsole>>["pa
   assert.equal(sentence, `You waited ${waited} for the last reply.`);
 }
 
+test("nothing of a simulated vendor looks like a real one: no dot is green, and a test says what answered", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  const inUse = page.locator(".dots");
+  await inUse.getByText("simulated").first().waitFor();
+  assert.equal(await inUse.locator(".good").count(), 0);
+  await page.goto(`${server.url}/console/providers`);
+  const card = page.getByRole("article").filter({ hasText: "OpenAI speech" });
+  await card.getByText("simulated", { exact: true }).waitFor();
+  assert.equal(await page.locator(".provider .good").count(), 0);
+  await card.getByRole("button", { name: "Test" }).click();
+  await card.getByText(/^Simulated: it answered in /).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});
+
 test("Talk has fields for the values that a call would be given", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Welcome back, {{firstName|stranger}}." } });

@@ -54,6 +54,11 @@ export function PlatformProviders() {
   );
 }
 
+function toneOf({ active, simulated }: GlobalProvider): string {
+  if (!active) return "";
+  return simulated ? "warn" : "good";
+}
+
 interface ProviderTableProps {
   readonly providers: readonly GlobalProvider[];
   readonly entries: Answered<"listRegistry">;
@@ -85,10 +90,10 @@ function ProviderTable({ providers, entries }: ProviderTableProps) {
                 </div>
               </th>
               <td>
-                <span className={provider.active ? "state good" : "state"}>
+                <span className={`state ${toneOf(provider)}`}>
                   {provider.active ? "active" : "switched off"}
+                  {provider.simulated ? ", simulated" : ""}
                 </span>
-                {provider.simulated ? <div className="soft">simulated</div> : null}
                 {provider.origin === "environment" ? (
                   <div className="soft">from the environment</div>
                 ) : null}

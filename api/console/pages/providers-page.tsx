@@ -62,7 +62,9 @@ export function ProviderCard({ provider, entry, agents, standInAgents }: Provide
         </h3>
         <span className="row">
           {simulated ? <span className="state warn">simulated</span> : null}
-          <span className={`state ${state.tone}`}>{state.text}</span>
+          {simulated && state.tone === "good" ? null : (
+            <span className={`state ${state.tone}`}>{state.text}</span>
+          )}
         </span>
       </div>
       <p className="soft">
