@@ -1,7 +1,8 @@
 #!/bin/sh
-# Removes from a node_modules folder what this machine's Node never loads: uWebSockets.js of other systems and versions
-# (128 MB), what SQLite was compiled from, and packages' type declarations and source maps. Run it with the Node that is to run Parley.
-#   prune-binaries.sh [FOLDER]     ./node_modules unless it is given
+# Removes the files that this machine's Node never loads from a node_modules folder: uWebSockets.js for other systems
+# and versions (128 MB), the sources of SQLite, and packages' type declarations and source maps. Run it with the Node
+# that will run Parley.
+# prune-binaries.sh [FOLDER] (default: ./node_modules)
 set -eu
 modules=${1:-node_modules}
 
@@ -12,8 +13,8 @@ if [ ! -f "$front_ends/$own" ]; then
 fi
 find "$front_ends" -type f -name '*.node' ! -name "$own" -delete
 
-# SQLite: Node 20 needs the binary that was compiled for it, later ones the one of this system from the newer package
-# (storage/sqlite/sqlite-library.ts).
+# Node 20 needs the SQLite binary that was compiled for it; later versions need this system's binary from the newer
+# package (storage/sqlite/sqlite-library.ts).
 if node -e 'process.exit(parseInt(process.versions.node, 10) >= 22 ? 1 : 0)'; then
   kept=better-sqlite3-node20 other=better-sqlite3
   binary=build/Release/better_sqlite3.node
@@ -23,9 +24,9 @@ else
   binary=prebuilds/$system-$(node -p process.arch).node
 fi
 binary="$modules/$kept/$binary"
-# A plain folder is from an installation of an earlier version: what lies beside it is not SQLite's alone.
+# A plain folder is from an installation of an earlier version: the packages beside it are not only SQLite's.
 if [ ! -L "$modules/$kept" ] || [ ! -f "$binary" ]; then
-  echo "prune-binaries.sh: SQLite has no binary at $binary: node deploy/packages/install.mjs makes it" >&2
+  echo "prune-binaries.sh: SQLite has no binary at $binary: create it with node deploy/packages/install.mjs" >&2
   exit 1
 fi
 packages=$(dirname "$(readlink -f "$modules/$kept")")
@@ -35,7 +36,7 @@ rm -rf "${packages:?}/$kept/deps" "${packages:?}/$kept/src"
 if [ -d "$packages/$kept/build" ]; then
   find "$packages/$kept/build" -type f ! -samefile "$binary" -delete
 fi
-# What is left of the packages is loaded by SQLite, or compiled it.
+# The other packages were only needed to compile SQLite.
 for package in "$packages"/*; do
   case $(basename "$package") in
     "$kept" | bindings | file-uri-to-path) ;;
@@ -45,5 +46,5 @@ done
 find "$packages" -xtype l -delete
 find "$packages" -mindepth 1 -type d -empty -delete
 
-# Compilers and debuggers read these; Node does not.
+# Compilers and debuggers read these files; Node does not.
 find "$modules/" -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) -delete

@@ -32,6 +32,7 @@ import { AgentStore } from "./tenancy/agent-store.js";
 import { ApiKeyStore } from "./tenancy/api-key-store.js";
 import { AuditStore } from "./tenancy/audit-store.js";
 import { DialTargetStore } from "./tenancy/dial-target-store.js";
+import { DoNotCallStore } from "./tenancy/do-not-call-store.js";
 import { OrganizationOverviewStore } from "./tenancy/organization-overview-store.js";
 import { OrganizationStore } from "./tenancy/organization-store.js";
 import { PhoneNumberStore } from "./tenancy/phone-number-store.js";
@@ -58,7 +59,7 @@ export interface DatabaseOptions {
    * process gets a warning. An unreachable PostgreSQL is retried instead.
    */
   readonly onFailure?: (error: Error) => void;
-  /** A server; a file may have only one at a time, plus commands and backups. */
+  /** A server. A SQLite file may have only one at a time, besides commands and backups. */
   readonly isServer?: boolean;
   /** A server on PostgreSQL has a name, and others may join it; without a name it has the database for itself. */
   readonly nodeName?: string;
@@ -74,7 +75,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { filePath, url, connectionsMax, isServer = false, mustExist = false } = options;
   const { nodeName } = options;
   if (url !== undefined) {
-    // Imported on demand: a server with a file needs nothing of it.
+    // Imported on demand: a server with a SQLite file needs none of this module.
     const { sessionUrl } = options;
     const { PostgresStore } = await import("./postgres/postgres-store.js");
     const server = { isServer, nodeName };
@@ -93,7 +94,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return new Database(await SqliteStore.open({ filePath, isServer, mustExist }, onFailure));
 }
 
-/** Notifies servers of a command's changes; if that fails, they notice a moment later. */
+/** Notifies servers of a command's changes. If that fails, they notice the changes shortly afterwards. */
 function notifyServers(messageBus: BusMessages): Promise<void> {
   return messageBus.post(RECORDS_CHANGED, "").catch((error: Error) => process.emitWarning(error));
 }
@@ -104,8 +105,8 @@ export function joinDatabase(writers: StatementPort["writers"], way: StoreWay): 
 }
 
 /**
- * All stored data, one store per table. A request takes effect after those that were answered before it was made;
- * requests that wait at the same time do so in any order.
+ * All stored data, one store per table. A request takes effect after the requests that were answered before it was
+ * made; concurrent requests run in any order.
  */
 export class Database {
   readonly plans: PlanStore;
@@ -121,11 +122,12 @@ export class Database {
   readonly phoneNumbers: PhoneNumberStore;
   readonly telephonyAccounts: TelephonyAccountStore;
   readonly dialTargets: DialTargetStore;
+  readonly doNotCallNumbers: DoNotCallStore;
   readonly usage: UsageStore;
   readonly history: HistoryStore;
   readonly audit: AuditStore;
   readonly sealedCredentials: SealedCredentialStore;
-  /** The shared state of several servers of one PostgreSQL database; a file has no such tables. */
+  /** The state that several servers of one PostgreSQL database share; a SQLite file has no such tables. */
   readonly nodes: NodeStore;
   readonly callSlots: CallSlotStore;
   readonly onceTokens: OnceTokenStore;
@@ -157,6 +159,7 @@ export class Database {
     this.phoneNumbers = new PhoneNumberStore(db, atomic);
     this.telephonyAccounts = new TelephonyAccountStore(db, atomic);
     this.dialTargets = new DialTargetStore(db, atomic);
+    this.doNotCallNumbers = new DoNotCallStore(db, atomic);
     this.usage = new UsageStore(db);
     this.history = new HistoryStore(db, atomic);
     this.audit = new AuditStore(db, atomic);
@@ -180,7 +183,7 @@ export class Database {
     return this.#backend.messageBus;
   }
 
-  /** Requests without a response so far. */
+  /** The number of requests without a response so far. */
   get queueLength(): number {
     return this.#backend.stats.requestsWaiting;
   }
@@ -189,7 +192,7 @@ export class Database {
     return this.#backend.stats;
   }
 
-  /** Whether no other server can be using it, as far as its lock shows. */
+  /** Whether no other server can be using the database, as far as its lock shows. */
   get isSoleServer(): boolean {
     return this.#backend.isSoleServer;
   }

@@ -20,6 +20,7 @@ export const REQUEST_ERROR_CODES = {
   provider_read_only: "Only the platform can change a global provider.",
   caller_number_not_allowed: "The organization may not call from this number.",
   target_not_allowed: "The organization may not call this number.",
+  do_not_call: "The number is on the organization's do-not-call list.",
   invalid_signature: "The signature of the webhook does not match the request.",
   not_found: "The object does not exist in this organization.",
   path_not_found: "The server has no such path.",

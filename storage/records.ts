@@ -60,7 +60,7 @@ export interface UserRecord {
   readonly passwordHash: string;
   readonly name: string;
   readonly role: "admin" | "member";
-  /** Sees and manages every organization of the platform. */
+  /** Whether the user sees and manages every organization of the platform. */
   readonly isOperator: boolean;
   readonly createdAtMs: number;
 }
@@ -73,7 +73,7 @@ export interface ProviderModel {
 
 export interface ProviderRecord {
   readonly id: string;
-  /** null = global, owned by the platform. */
+  /** null for a global provider, which the platform owns. */
   readonly orgId: string | null;
   readonly category: Category;
   readonly providerKey: string;
@@ -83,7 +83,7 @@ export interface ProviderRecord {
   readonly models: readonly ProviderModel[];
   readonly settings: JsonObject;
   readonly active: boolean;
-  /** A global provider follows the environment (the default), or was created by an operator. */
+  /** Whether a global provider follows the environment (the default), or was created by an operator. */
   readonly origin?: "environment" | "operator";
   /** Absent: not tested since its credentials, models or settings changed. */
   readonly lastTest?: ProviderTest;
@@ -95,7 +95,7 @@ export interface ProviderRecord {
 export interface ProviderTest {
   readonly ok: boolean;
   readonly latencyMs: number;
-  /** In plain words and without credentials; null if the test succeeded. */
+  /** Plain text without credentials; null if the test succeeded. */
   readonly error: string | null;
   readonly atMs: number;
 }
@@ -121,7 +121,7 @@ export interface RegistryRecord {
 export interface StockPhrases {
   /** No reply could be generated. */
   readonly apology: string;
-  /** Fillers: one after the other, if a reply takes longer. */
+  /** Fillers, played one after the other while a reply takes longer. */
   readonly waiting: readonly string[];
   readonly stillThere: string;
   /** The caller did not respond to a reminder. */
@@ -155,7 +155,7 @@ export interface Persona {
   readonly personality: string;
   readonly language: string;
   readonly guardrails: string;
-  /** An IANA name: the LLM gets the date and time of this zone. */
+  /** An IANA name: the LLM receives the date and time of this zone. */
   readonly timeZone: string;
   /** The author's replacements for the language's phrases. */
   readonly stockPhrases: Partial<StockPhrases>;
@@ -164,7 +164,7 @@ export interface Persona {
   readonly pronunciations: readonly Pronunciation[];
 }
 
-/** How the voice says a word or phrase; the transcript keeps it as it is written. */
+/** How the voice says a word or phrase; the transcript keeps the written form. */
 export interface Pronunciation {
   readonly word: string;
   readonly say: string;
@@ -221,18 +221,18 @@ export interface AgentFallback {
   readonly modelId: string;
 }
 
-/** Its voice is the provider's setting, or the model itself. */
+/** The voice is the provider's setting, or the model itself. */
 export interface VoiceFallback extends AgentFallback {
   readonly speed: number;
 }
 
 export interface SttFallback {
   readonly providerId: string;
-  /** null: the provider's own, as without a model in the agent. */
+  /** null: the provider's own model, as for an agent without a model. */
   readonly modelId: string | null;
 }
 
-/** In the order in which they are tried, after the agent's own vendors. */
+/** Fallbacks in the order in which they are tried, after the agent's own vendors. */
 export interface AgentFallbacks {
   readonly llm: readonly AgentFallback[];
   readonly tts: readonly VoiceFallback[];
@@ -243,15 +243,15 @@ export interface AgentFallbacks {
 
 /** What an LLM extracts from an agent's calls after their end: by the schema, or judged by the criteria, or both. */
 export interface AgentAnalysis {
-  /** JSON Schema of an object. */
+  /** A JSON Schema of an object. */
   readonly schema: JsonObject | null;
   /** As text. */
   readonly successCriteria: string | null;
   /** Shorter calls are skipped. */
   readonly minDurationSec: number;
-  /** From 0 to 1: the share of calls. */
+  /** The share of calls that are analyzed, from 0 to 1. */
   readonly sampleRate: number;
-  /** null: the agent's own LLM. The agent's own LLM and its fallbacks follow it. */
+  /** null: the agent's own LLM. If set, the agent's own LLM and its fallbacks are the fallbacks of this one. */
   readonly llmProviderId: string | null;
   readonly llmModelId: string | null;
 }
@@ -263,7 +263,7 @@ export interface AgentPreCall {
   readonly timeoutMs: number;
   /** The values are in the agent's `sealedPreCall`. */
   readonly headerNames: readonly string[];
-  /** With a secret that is in `sealedPreCall` too. */
+  /** Whether requests are signed with a secret, which is in `sealedPreCall` too. */
   readonly isSigned: boolean;
 }
 
@@ -280,7 +280,7 @@ export interface AgentRecord {
   readonly llmProviderId: string;
   readonly llmModelId: string;
   readonly llmConfig: {
-    /** null: not sent, so that the model's default applies. */
+    /** null: not sent, so the model's default applies. */
     readonly temperature: number | null;
     readonly maxTokens: number;
   };
@@ -292,7 +292,7 @@ export interface AgentRecord {
     readonly voice: string | null;
   };
   readonly sttProviderId: string;
-  /** null: the provider's first that the plan allows. */
+  /** null: the provider's first model that the plan allows. */
   readonly sttModelId: string | null;
   readonly fallbacks: AgentFallbacks;
   readonly thresholds: AgentThresholds;
@@ -313,7 +313,10 @@ export interface AgentRecord {
   readonly sealedPreCall: string | null;
   readonly knowledge: AgentKnowledge;
   readonly mcpServers: readonly McpServer[];
-  /** Sealed like credentials: by the name of the server, its headers and its token or client secret. null when no server has any. */
+  /**
+   * Encrypted like credentials: for each server's name, its headers and its token or client secret. null if no server
+   * has any.
+   */
   readonly sealedMcpSecrets: string | null;
   readonly active: boolean;
   readonly createdAtMs: number;
@@ -351,7 +354,7 @@ export interface CallMetrics {
 export interface TranscriptMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
-  /** Epoch milliseconds when it began to be said. */
+  /** Epoch milliseconds at which its speech began. */
   readonly timestamp: number;
 }
 
@@ -360,11 +363,11 @@ export type AnalysisError = "llmFailed" | "invalidAnswer" | "noLlm" | "analysisR
 
 export interface CallAnalysis {
   readonly status: "completed" | "failed";
-  /** In the agent's schema; null without a schema. */
+  /** The extracted data, in the agent's schema; null without a schema. */
   readonly data: JsonObject | null;
   /** null without success criteria. */
   readonly success: boolean | null;
-  /** In the LLM's words. */
+  /** The LLM's explanation. */
   readonly reason: string | null;
   /** null if it completed. */
   readonly error: AnalysisError | null;
@@ -389,9 +392,9 @@ export interface CallRecord {
   readonly summary: string | null;
   readonly sentiment: Sentiment | null;
   readonly analysis: CallAnalysis | null;
-  /** Empty in lists, complete in `findById`. */
+  /** Empty in lists; complete in `findById`. */
   readonly transcript: readonly TranscriptMessage[];
-  /** In `findById` includes `turns`, the stages of every turn. */
+  /** Includes `turns`, the stages of every turn, in `findById`. */
   readonly metadata: JsonObject;
   readonly createdAtMs: number;
 }
@@ -424,7 +427,7 @@ export interface PhoneNumberRecord {
   readonly agentId: string | null;
   /** The organization's own account at the vendor; null: the installation's. */
   readonly accountId: string | null;
-  /** When it came from that account; null: the operator assigned it. */
+  /** When the number was imported from that account; null: the operator assigned it. */
   readonly importedAtMs: number | null;
 }
 
@@ -434,7 +437,7 @@ export interface TelephonyAccountRecord {
   readonly orgId: string;
   readonly vendor: string;
   readonly name: string;
-  /** What may be read back, such as the account's id. */
+  /** Settings that may be read back, such as the account's id. */
   readonly settings: JsonObject;
   readonly sealedCredentials: string | null;
   readonly createdAtMs: number;

@@ -80,8 +80,7 @@ export const tables = {
     indexes: { apiKeysByOrganization: ["orgId"] },
   },
   /**
-   * A text encrypted with the key of this database, so that a wrong key is detected even without stored
-   * credentials.
+   * A text encrypted with the key of this database, so that a wrong key is detected even without stored credentials.
    */
   encryptionKeyCheck: { columns: { id: onlyRow(), sealed: text() } },
   registry: {
@@ -172,7 +171,7 @@ export const tables = {
       /** No reference: an agent may be removed while its calls are kept. */
       agentId: text(),
       sessionId: text().unique(),
-      /** The run of the server that has the call. */
+      /** The run of the server that handles the call. */
       runId: text(),
       channel: oneOf("web", "phone"),
       status: oneOf("active", "completed", "failed"),
@@ -196,7 +195,7 @@ export const tables = {
       direction: text().nullable(),
       fromNumber: text().nullable(),
       toNumber: text().nullable(),
-      /** In addition to `analysis`, which lists do not read. */
+      /** The whole analysis as JSON. The next columns repeat the parts that lists filter by. */
       analysis: text().nullable(),
       analysisStatus: oneOf("completed", "failed").nullable(),
       analysisSuccess: number().nullable(),
@@ -335,6 +334,18 @@ export const tables = {
       createdAtMs: number(),
     },
     primaryKey: ["orgId", "target"],
+    withoutRowid: true,
+  },
+  /** The numbers that an organization's agents must not call, whatever else allows it. */
+  doNotCallNumbers: {
+    columns: {
+      orgId: text().deletedWith("organizations.id"),
+      /** E.164. */
+      number: text(),
+      note: text().nullable(),
+      createdAtMs: number(),
+    },
+    primaryKey: ["orgId", "number"],
     withoutRowid: true,
   },
   /** Entries are added, and removed when they are old: a trigger refuses to change one. */
@@ -530,7 +541,7 @@ export const tables = {
     uniques: [["documentId", "position"]],
   },
   /**
-   * A server among those of one PostgreSQL database; a file has one server, and no rows of this table or of the
+   * One server of a PostgreSQL database with several. A SQLite file has one server, and no rows in this table and the
    * next three.
    */
   nodes: {
@@ -544,14 +555,14 @@ export const tables = {
       /** Concurrent calls; 0 = unlimited. */
       capacity: whole("integer"),
       calls: whole("integer"),
-      /** Processes that recently wanted a core, per core. */
+      /** Runnable processes per core, averaged over a recent period. */
       load: number(),
-      /** Whether it accepts calls. */
+      /** Whether the node accepts calls. */
       isTaking: whole("smallint"),
       isDraining: whole("smallint"),
-      /** Another node has declared it dead, and closes its calls. */
+      /** Another node has declared this one dead, and closes its calls. */
       isLost: whole("smallint"),
-      /** Both by the database's clock. */
+      /** Both times are from the database's clock. */
       startedAtMs: whole("bigint"),
       heartbeatAtMs: whole("bigint"),
     },

@@ -52,7 +52,7 @@ const DELAY_MAX_MS = 4_000;
 const LASTING_MS = 5_000;
 /** Connection lost, server error, restart, or overload; see docs/reference/protocol.md. */
 const WORTH_ANOTHER_TRY: ReadonlySet<number> = new Set([1005, 1006, 1011, 1012, 1013]);
-/** The broken call still holds its slot. */
+/** The server still counts the lost call as active. */
 const FULL = 4029;
 
 /** When to retry, and when to give up. */
@@ -80,7 +80,7 @@ export class Reconnection {
     if (nowMs - (this.#succeededAtMs ?? nowMs) >= LASTING_MS) this.#forget();
     this.#succeededAtMs = undefined;
     this.#beganAtMs ??= nowMs;
-    // Half of it is random: a server that restarts must not meet all of its clients at once.
+    // Half of the delay is random, so that a restarted server does not get all reconnects at once.
     const longestMs = Math.min(DELAY_MAX_MS, FIRST_DELAY_MS * 2 ** this.#tries);
     const delayMs = longestMs * (0.5 + this.#chance() / 2);
     this.#tries += 1;
@@ -113,7 +113,7 @@ export interface AgentCallOptions extends CallTarget, CredentialSource {
   /** Default: `pcm24k`; this client does not support `mulaw`. */
   readonly encoding?: "pcm24k" | "pcm16k" | undefined;
   readonly sound: Sound;
-  /** Default: the environment's own, which Node has from version 22 on. */
+  /** Default: the environment's own, which Node has since version 22. */
   readonly WebSocket?: CallSocketClass | undefined;
   readonly clock?: ClientClock | undefined;
   readonly chance?: (() => number) | undefined;
@@ -199,7 +199,7 @@ export class AgentCall {
         mended: (code) => this.#events.emit("mended", code),
       });
     } catch (error) {
-      // A call that was hung up meanwhile needs no recovery.
+      // The caller hung up meanwhile: there is no call to recover.
       if (this.#dialogue.state === "ended") return;
       throw this.#failed(
         asCallError(error, "soundFailed", "the audio of this device cannot be used"),
@@ -338,7 +338,7 @@ export class AgentCall {
     this.#events.emit("connected", { agentName, historyKey, callId, isAgain });
     if (!isAgain) return;
     this.#events.emit("mended", "connectionLost");
-    // While the network was gone no token could be fetched either.
+    // While the network was unavailable, no token could be fetched either.
     if (this.#lacksToken) this.#events.emit("mended", "tokenFailed");
     this.#lacksToken = false;
   }
@@ -395,7 +395,7 @@ export class AgentCall {
   }
 
   #played(turn: number, ms: number): void {
-    // Reports overtake each other when the output latency decreases, as after a change of the loudspeaker.
+    // Progress reports can arrive out of order when the output latency decreases, as after a change of the loudspeaker.
     if (this.#turns?.own !== turn || ms < this.#turns.playedMs) return;
     this.#turns.playedMs = ms;
     this.#connection?.sendText(JSON.stringify({ type: "played", turnId: this.#turns.server, ms }));

@@ -3,9 +3,9 @@ export type CallErrorCode =
   | "microphoneMissing"
   | "microphoneBusy"
   | "microphoneLost"
-  /** By the system or by a mute key; `mended` reports the end of it. */
+  /** The system or a mute key has muted the microphone; a `mended` event reports the end of it. */
   | "microphoneMuted"
-  /** The page's site has to permit it. */
+  /** The page's site has to permit the microphone. */
   | "microphoneNotPermitted"
   | "pageNotSecure"
   | "soundSuspended"

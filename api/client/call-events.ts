@@ -1,9 +1,9 @@
 import type { CallError, CallErrorCode } from "./call-error.js";
 
 /**
- * `idle`: not started; `thinking`: the caller's words are understood and the agent has not begun to answer;
- * `speaking`: the agent is heard; `reconnecting`: the connection broke and is being opened again; `ended`: for
- * good.
+ * `idle`: not started; `thinking`: the caller's words are understood and the agent has not begun to answer; `speaking`:
+ * the agent's audio is playing; `reconnecting`: the connection was lost and is being reopened; `ended`: the call will
+ * not continue.
  */
 export type CallState =
   | "idle"
@@ -29,7 +29,7 @@ export interface Words {
   readonly id: number;
   readonly speaker: "caller" | "agent";
   /**
-   * The caller's are a `guess` until they are `final`. The agent's are `said` when its audio is on its way, and
+   * The caller's words are a `guess` until they are `final`. The agent's are `said` when their audio has been sent, and
    * `heard` when it is known what the caller can have heard.
    */
   readonly kind: "guess" | "final" | "said" | "heard";
@@ -41,16 +41,18 @@ export interface Words {
 /** A turn of the agent. Turns are counted over the whole call, including reconnects. */
 export interface Turn {
   readonly turn: number;
-  /** `begun`: its first audio has arrived; `interrupted`: the caller spoke, and it is silent from now on. */
+  /**
+   * `begun`: the turn's first audio has arrived; `interrupted`: the caller spoke, and the agent's audio has stopped.
+   */
   readonly phase: "begun" | "finished" | "interrupted";
 }
 
 /** How long the caller waited for the first sound of a turn, in ms; undefined if nothing preceded it. */
 export interface Wait {
   readonly turn: number;
-  /** Since the microphone's last voice: the wait as the caller perceived it. */
+  /** Since the microphone last detected a voice: the wait as the caller perceived it. */
   readonly sinceVoiceMs: number | undefined;
-  /** Since the words were final. */
+  /** Since the caller's words were final. */
   readonly sinceWordsMs: number | undefined;
   /** Since the turn's first byte: the delay of this client's buffer. */
   readonly sinceAudioMs: number;
@@ -63,7 +65,7 @@ export interface Levels {
 }
 
 export interface MicrophoneChange {
-  /** `muted`: by the system, or by a mute key. */
+  /** The microphone was muted by the system, or by a mute key. */
   readonly state: "open" | "muted" | "lost";
   readonly label: string;
   readonly deviceId: string;
@@ -78,7 +80,7 @@ export interface ToolUse {
 }
 
 export interface CallEnd {
-  /** As in docs/reference/protocol.md; 1006 if the connection could not be restored. */
+  /** A close code of docs/reference/protocol.md; 1006 if the connection could not be restored. */
   readonly code: number;
   readonly reason: string;
 }

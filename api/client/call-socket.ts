@@ -3,7 +3,7 @@ import type { ClientClock } from "./client-clock.js";
 
 export const NOT_OPENED = "this page cannot open a connection to the server's address";
 
-/** The part of a WebSocket that is used: a browser's own, Node's, or that of the package `ws`. */
+/** The part of a WebSocket that a call uses: a browser's own, Node's, or the one of the package `ws`. */
 export interface CallSocket {
   binaryType: string;
   readonly bufferedAmount: number;
@@ -40,7 +40,7 @@ export interface SocketListener {
 
 /** Two seconds of the microphone; beyond this nothing is sent. */
 const UNSENT_BYTES_MAX = 64_000;
-/** A connection that has accepted nothing for two seconds has been above half of that for one. */
+/** A connection that has accepted no data for two seconds has been above half of that limit for one second. */
 const STUCK_MS = 1_000;
 const BROKEN = 1006;
 
@@ -88,7 +88,8 @@ export class CallConnection {
     const nowMs = this.#clock.monotonicMs();
     if (unsentBytes <= UNSENT_BYTES_MAX / 2) this.#drainedAtMs = nowMs;
     if (unsentBytes > UNSENT_BYTES_MAX) {
-      // A page that was suspended sends much at once over a good connection: only time shows the difference.
+      // A page that was suspended sends a lot at once over a good connection; only the elapsed time tells the two cases
+      // apart.
       if (nowMs - this.#drainedAtMs >= STUCK_MS) this.breakOff();
       return;
     }
@@ -104,7 +105,7 @@ export class CallConnection {
     this.#over(1000, "");
   }
 
-  /** The network is gone: its own close would arrive much later. */
+  /** The network is unavailable: the socket's own close event would arrive much later. */
   breakOff(): void {
     this.#socket.close();
     this.#over(BROKEN, "");

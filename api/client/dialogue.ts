@@ -36,7 +36,7 @@ export class Dialogue {
     this.#events.emit("state", state);
   }
 
-  /** The microphone seems to contain a voice. */
+  /** The microphone's audio seems to contain a voice. */
   voiceHeard(): void {
     this.#voiceAtMs = this.#clock.monotonicMs();
   }
@@ -63,7 +63,7 @@ export class Dialogue {
       this.#emitWords({ id, speaker: "agent", kind: "heard", text, unheard });
       return;
     }
-    // Words that do not continue the open ones belong to another turn, and nothing of the open ones was heard.
+    // Words that do not continue the open ones belong to another turn, and the caller heard none of the open ones.
     if (open !== undefined && !text.startsWith(open.text)) this.#settleUnheard();
     const id = this.#open.agent?.id ?? this.#newId();
     this.#open.agent = { id, text };
@@ -103,7 +103,7 @@ export class Dialogue {
     this.#endTurn("interrupted");
   }
 
-  /** The connection broke, or the call is over: open words stay as they are. */
+  /** The connection was lost, or the call is over: open words stay as they are. */
   brokenOff(): void {
     this.#endTurn("interrupted");
     this.#settleUnheard();

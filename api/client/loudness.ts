@@ -3,13 +3,13 @@ import type { ClientClock } from "./client-clock.js";
 
 /** The quietest level that a meter shows, in decibels below full scale. */
 const FLOOR_DB = -60;
-/** Breath and a quiet room are below it. */
+/** Breath and the noise of a quiet room are below this level. */
 const VOICE_RMS_MIN = 0.01;
 /** How far a voice is above the room's own noise, as a factor. */
 const VOICE_OVER_NOISE = 3;
 /** How fast the noise estimate grows per frame. */
 const NOISE_GROWTH = 1.01;
-/** People do not notice faster changes of a meter. */
+/** The meter is updated this often; people do not notice faster changes. */
 const LEVELS_PERIOD_MS = 60;
 
 /** The root mean square of samples, 0 to 1. */

@@ -3,13 +3,13 @@ import { rmsOf } from "./loudness.js";
 import type { Sound, SoundListener } from "./sound.js";
 
 export interface OwnSoundOptions {
-  /** The agent's audio as it arrives, which is faster than real time. */
+  /** Called with the agent's audio as it arrives, which is faster than real time. */
   readonly onAudio: (samples: Int16Array<ArrayBuffer>, turn: number, rateHz: number) => void;
   /** The caller interrupted: drop audio that has not been played yet. */
   readonly onStop?: () => void;
 }
 
-/** Audio of a program's own, such as one in Node: nothing is recorded or played here. */
+/** Audio that a program handles itself, for example in Node: nothing is recorded or played here. */
 export class OwnSound implements Sound {
   readonly #options: OwnSoundOptions;
   #listener: SoundListener | undefined;
@@ -28,7 +28,7 @@ export class OwnSound implements Sound {
     this.#listener.frame(this.#isMuted ? new Int16Array(samples.length) : samples);
   }
 
-  /** Reports how much of a turn was heard: without it the server estimates that by its clock. */
+  /** Reports how much of a turn the caller heard. Without these reports the server estimates it by its clock. */
   report(turn: number, ms: number): void {
     this.#listener?.played(turn, ms);
   }

@@ -14,7 +14,7 @@ const TOOLS_MAX = 64;
 const NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 const RESULT_MAX_BYTES = 16 * 1024;
 const ERROR_CHARACTERS_MAX = 1_000;
-/** For the agent, if the exception has no message. */
+/** Sent to the agent if the exception has no message. */
 const NO_WORDS = "it failed";
 const HALF_SIGNS = /[\0\p{Cs}]/gu;
 
@@ -46,7 +46,7 @@ export class PageTools {
     };
   }
 
-  /** There is a new connection, whose server does not know the tools yet. */
+  /** There is a new connection, whose server does not know the page's tools yet. */
   connected(): void {
     if (this.#handlers.size > 0) this.#sendList();
   }

@@ -5,16 +5,16 @@ const HOLD_MIN_MS = 40;
 /** Each audible gap makes the next start later by this much. */
 const HOLD_STEP_MS = 40;
 const OUTPUT_PAUSE_MAX_MS = 240;
-/** Audio that is cut between two samples clicks. */
+/** A fade for audio that is cut between two samples, which would click. */
 const FADE_MS = 5;
 
 interface QueuedTurn {
   readonly turn: number;
   readonly rateHz: number;
-  /** From the turn's rate to the device's; undefined if they are equal, and after a gap. */
+  /** Resamples from the turn's rate to the device's. Undefined if they are equal, and after a gap. */
   resampler: RationalResampler | undefined;
   receivedSamples: number;
-  /** At the device's rate. */
+  /** Samples at the device's rate. */
   playedSamples: number;
   /** The reported position when everything was played except the rest in the resampler: it does not decrease. */
   dryMs: number;
@@ -29,7 +29,7 @@ interface Piece {
 
 export interface TurnProgress {
   readonly turn: number;
-  /** How much of the turn's audio was sent to the device. */
+  /** How much of the turn's audio has been sent to the device. */
   readonly ms: number;
 }
 
@@ -73,7 +73,7 @@ export class PlaybackQueue {
     };
   }
 
-  /** Audio of the current turn. */
+  /** Adds audio of the current turn. */
   play(samples: Int16Array): void {
     const current = this.#current;
     if (current === undefined || samples.length === 0) return;
@@ -89,13 +89,13 @@ export class PlaybackQueue {
     this.#append(current, current.resampler.push(samples));
   }
 
-  /** No more audio of the turn follows. */
+  /** Marks the end of the turn's audio. */
   finish(): void {
     this.#flush();
     this.#current = undefined;
   }
 
-  /** Queued audio is dropped, except the few samples in which it fades out. */
+  /** Drops queued audio, except the few samples in which it fades out. */
   stop(): void {
     const count = Math.round((FADE_MS * this.#rateHz) / 1_000);
     const fading = new Float32Array(count);
@@ -147,7 +147,7 @@ export class PlaybackQueue {
     return count;
   }
 
-  /** The last millisecond, which the resampler keeps until it knows what follows. */
+  /** The last millisecond of audio, which the resampler keeps until it knows what follows. */
   #flush(): void {
     const current = this.#current;
     const rest = current?.resampler?.end();

@@ -1,4 +1,4 @@
-/** The server's text frames in stream mode; docs/reference/protocol.md. */
+/** The server's text frames in stream mode; see docs/reference/protocol.md. */
 export type ServerMessage =
   | {
       readonly type: "connected";
@@ -28,7 +28,7 @@ export interface ToolCall {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Undefined for unknown messages: a newer server may send more. */
+/** Returns undefined for unknown messages: a newer server may send more. */
 export function serverMessage(text: string): ServerMessage | undefined {
   const fields = parsed(text);
   const payload = fieldsOf(fields["payload"]);

@@ -3,17 +3,17 @@ import type { MicrophoneChange } from "./call-events.js";
 
 /** The events of a call's sound. */
 export interface SoundListener {
-  /** 20 ms of the microphone: 320 samples at 16 kHz. Called in silence too. */
+  /** 20 ms of the microphone: 320 samples at 16 kHz. Called during silence too. */
   frame(samples: Int16Array<ArrayBuffer>): void;
-  /** The first sample of the turn is heard from now on. */
+  /** The caller hears the first sample of the turn at this moment. */
   sounding(turn: number): void;
-  /** How much of the turn's audio was heard until now; not called by sound that cannot know it. */
+  /** How much of the turn's audio the caller has heard so far. Not called by a Sound that cannot know it. */
   played(turn: number, ms: number): void;
   /** The agent's loudness: the root mean square of its samples, 0 to 1. */
   agentLoudness(rms: number): void;
   microphone(change: MicrophoneChange): void;
   fault(fault: CallError): void;
-  /** A fault of this code is over. */
+  /** The fault with this code is over. */
   mended(code: CallErrorCode): void;
 }
 

@@ -189,6 +189,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     telephony: new OutboundTelephony({ apis: telephonyAccounts, ownVendorOf, baseUrl }),
     tokens,
     phoneNumbers: isSandboxed ? undefined : phoneNumbers,
+    doNotCall: tenancy.doNotCall,
     opener,
     slots,
     liveCalls,

@@ -35,7 +35,7 @@ import { printable, type Terminal } from "./terminal.js";
 import { type Cell, printTable } from "./text-table.js";
 
 const ENTRIES_DEFAULT = 20;
-/** More than anybody reads on a screen; a page of the store that is made in one go. */
+/** More rows than anybody reads on a screen, and one page of the store. */
 const ENTRIES_MAX = 1_000;
 
 const Limit = v.pipe(
@@ -47,7 +47,10 @@ const Limit = v.pipe(
 );
 
 export interface AuditRequest {
-  /** The email address of an organization's owner; undefined: every organization and the platform itself. */
+  /**
+   * The email address of an organization's owner. If undefined, the trail of every organization and of the platform is
+   * shown.
+   */
   readonly email: string | undefined;
   readonly limit: number;
 }
@@ -65,7 +68,7 @@ export function readAuditRequest(args: readonly string[]): AuditRequest {
   throw new UsageError(`--limit: expected a whole number from 1 to ${ENTRIES_MAX}`);
 }
 
-/** Newest first. */
+/** Prints the newest entries first. */
 export async function showAudit(
   { auditTrail }: AdminServices,
   terminal: Terminal,
@@ -110,7 +113,10 @@ interface CheckedStore {
   readonly damaged: string;
 }
 
-/** Reads the whole database, and tries the bucket of recordings; rejects with a CommandError that says what is wrong. */
+/**
+ * Reads the whole database and tests writing to the recordings bucket. Rejects with a CommandError that says what is
+ * wrong.
+ */
 export async function checkStore(settings: CommandSettings, terminal: Terminal): Promise<void> {
   const { sizeBytes, findings, counts, damaged } = await checked(settings);
   if (counts.length > 0) {
@@ -139,7 +145,7 @@ async function checked({ dataDir, databaseUrl }: CommandSettings): Promise<Check
   return { ...checkDatabase(filePath), damaged };
 }
 
-/** What was asked for: where to, or else to DATABASE_URL. */
+/** The target database: `--to` if given, or else DATABASE_URL. */
 export function readCopyRequest(args: readonly string[]): string | undefined {
   const options = { to: { type: "string" } } as const;
   const { values } = parseCommandLine({ args: [...args], options });
@@ -149,7 +155,7 @@ export function readCopyRequest(args: readonly string[]): string | undefined {
   return values.to;
 }
 
-/** Copies the file in DATA_DIR to PostgreSQL, while no server runs on either. */
+/** Copies the SQLite file in DATA_DIR to PostgreSQL. No server may run on either database meanwhile. */
 export async function copyStore(
   { dataDir, databaseUrl }: CommandSettings,
   terminal: Terminal,
@@ -180,7 +186,7 @@ const STATES: Readonly<Record<NodeState, string>> = {
 
 type NodesWork = (database: Database, services: AdminServices, terminal: Terminal) => Promise<void>;
 
-/** What is to be done, before anything is opened. */
+/** Parses the arguments before any database is opened. */
 export function nodeWork(args: readonly string[]): NodesWork {
   const [verb, name, ...more] = args;
   if (verb === undefined) return listNodes;
@@ -233,7 +239,7 @@ function requireNodes({ messageBus }: Database): void {
 
 type Work = (services: AdminServices, terminal: Terminal) => Promise<void>;
 
-/** What is to be done, before anything is opened. */
+/** Parses the arguments before any database is opened. */
 export function operatorWork(args: readonly string[]): Work {
   const [verb, email, ...more] = args;
   if (verb === "list" && email === undefined) return listOperators;
@@ -426,7 +432,7 @@ export function adminCommand(readSettings: () => CommandSettings = readCommandSe
   };
 }
 
-/** What is to be done, before anything is opened: a wrong command line changes nothing. */
+/** Parses the arguments before any database is opened, so a wrong command line changes nothing. */
 function organizationWork(args: readonly string[]): Work {
   if (args[0] === "limits") return limitsWork(args.slice(1));
   const { positionals } = parseCommandLine({
@@ -565,7 +571,7 @@ async function withDatabase(
   }
 }
 
-/** A server may use what it has read until its time is over: the command is done when no server uses what it has changed. */
+/** Servers cache rows for up to KEPT_MAX_MS. The command finishes only when no server can still use the old values. */
 async function seenByServers({ recordChanges }: Database): Promise<void> {
   if (recordChanges.count === 0) return;
   await new Promise<void>((resolve) => {
@@ -573,7 +579,7 @@ async function seenByServers({ recordChanges }: Database): Promise<void> {
   });
 }
 
-/** Makes the store, with the standard plans, when it is not there yet. */
+/** Creates the database with the standard plans if there is none yet. */
 async function withStore(
   settings: CommandSettings,
   work: (services: AdminServices) => Promise<void>,

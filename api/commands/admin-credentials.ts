@@ -11,14 +11,14 @@ import type { CommandSettings } from "./data-folder.js";
 import type { Terminal } from "./terminal.js";
 import { printTable } from "./text-table.js";
 
-/** Enough to identify them; with more, a key was lost, not a provider. */
+/** Enough to identify them. If more credentials than this cannot be decrypted, a key was lost, not a provider. */
 const NAMED_MAX = 20;
 
-/** With the keys that the server has; CommandError where they cannot be known. */
+/** Uses the server's encryption keys; throws a CommandError if they cannot be determined. */
 export async function readCipher(settings: CommandSettings): Promise<CredentialCipher> {
   const { dataDir, encryptionKey, encryptionKeysOld = [], isProduction = false } = settings;
   if (encryptionKey !== undefined) return new CredentialCipher(encryptionKey, encryptionKeysOld);
-  // A generated key is taken only where nothing says that this installation has keys of its own.
+  // The generated key is used only if no setting suggests that this installation has keys of its own.
   const mayBeGenerated = !isProduction && encryptionKeysOld.length === 0;
   const made = mayBeGenerated ? await storedDevelopmentKeys(dataDir) : undefined;
   if (made !== undefined) return new CredentialCipher(made.encryptionKey);
@@ -27,7 +27,7 @@ export async function readCipher(settings: CommandSettings): Promise<CredentialC
   );
 }
 
-/** Names providers and agents by id only. CommandError when there are credentials that no key opens. */
+/** Names providers and agents by id only. Throws a CommandError if no key decrypts some of the credentials. */
 export async function auditCredentials(
   rotation: CredentialRotation,
   terminal: Terminal,
@@ -53,7 +53,7 @@ export async function auditCredentials(
   }
 }
 
-/** For `check`. CommandError where the key is another than the database's. */
+/** The check of the key in `check`. Throws a CommandError if ENCRYPTION_KEY is not the database's key. */
 export async function checkKey(rotation: CredentialRotation, terminal: Terminal): Promise<void> {
   const { key, opened, unopened } = await rotation.verifyKey();
   if (key === "wrong") {
@@ -65,7 +65,7 @@ export async function checkKey(rotation: CredentialRotation, terminal: Terminal)
   terminal.print(`ENCRYPTION_KEY decrypts ${opened} credentials of organizations${rest}.`);
 }
 
-/** Where the earlier key is lost. */
+/** Declares the current key the database's key, for installations that have lost the earlier one. */
 export async function acceptKey(rotation: CredentialRotation, terminal: Terminal): Promise<void> {
   await rotation.acceptKey();
   const { unopened } = await rotation.audit();
@@ -74,7 +74,7 @@ export async function acceptKey(rotation: CredentialRotation, terminal: Terminal
   terminal.print(`No key decrypts these; enter them again: ${named(unopened)}.`);
 }
 
-/** CommandError when some could not be moved; all others are. */
+/** Throws a CommandError if some credentials could not be re-encrypted; all others have been. */
 export async function resealCredentials(
   rotation: CredentialRotation,
   terminal: Terminal,

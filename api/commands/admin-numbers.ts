@@ -65,7 +65,7 @@ export async function listTargets(
   printTable(terminal, ["owner", "organization", "may reach"], rows);
 }
 
-/** What is to be done, before anything is opened. */
+/** Parses the arguments before any database is opened. */
 export function numberWork(
   positionals: readonly string[],
 ): (services: AdminServices, terminal: Terminal) => Promise<void> {
@@ -74,7 +74,7 @@ export function numberWork(
   if (verb === "allow" && first !== undefined && second !== undefined && more.length <= 1) {
     const [vendor] = more;
     if (vendor !== undefined && !isPhoneVendorName(vendor)) {
-      throw new UsageError(`"${vendor}" is none of ${PHONE_VENDOR_NAMES.join(", ")}`);
+      throw new UsageError(`"${vendor}" is not one of ${PHONE_VENDOR_NAMES.join(", ")}`);
     }
     return (services, terminal) => allowNumber(services, terminal, first, second, vendor);
   }

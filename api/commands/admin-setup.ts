@@ -14,24 +14,24 @@ import { parseCommandLine } from "./command.js";
 import { UsageError } from "./command-error.js";
 import { printable, type Terminal } from "./terminal.js";
 
-/** The organization of who runs the server: a plan for strangers would only be in its way. */
+/** The plan of the operator's own organization. The plan for new customers would only restrict it. */
 const DEFAULT_PLAN = "enterprise";
 const PLAN_CHARACTERS_MAX = 100;
 const AGENT_NAME = "First agent";
 
 const NEEDED: Readonly<Record<Category, { readonly what: string; readonly settings: string }>> = {
-  llm: { what: "a language model", settings: "OPENAI_API_KEY or GROQ_API_KEY" },
-  tts: { what: "a voice", settings: "OPENAI_API_KEY or ELEVENLABS_API_KEY" },
-  stt: { what: "a speech recognizer", settings: "DEEPGRAM_API_KEY" },
+  llm: { what: "an LLM", settings: "OPENAI_API_KEY or GROQ_API_KEY" },
+  tts: { what: "a TTS vendor", settings: "OPENAI_API_KEY or ELEVENLABS_API_KEY" },
+  stt: { what: "an STT vendor", settings: "DEEPGRAM_API_KEY" },
 };
 
-/** What has to be known of the vendors that are there without anybody having set them up. */
+/** Warnings about vendors that are available without any configuration. */
 const KEYLESS: Readonly<Record<string, string>> = {
   ollama: "no hosted LLM is configured: Ollama must run at OLLAMA_BASE_URL",
   edge: "no hosted TTS in the plan is configured: Edge is free and has no service guarantee",
 };
 
-/** Held to the rules of a sign-up. */
+/** Applies the rules of a sign-up. */
 const NewOrganization = requestObject({
   name: nameField("the organization's name"),
   email: SignUpBody.entries.email,
@@ -39,7 +39,7 @@ const NewOrganization = requestObject({
   plan: v.optional(textField("the plan's slug", PLAN_CHARACTERS_MAX), DEFAULT_PLAN),
 });
 
-/** The organization that the command line's options describe; throws a UsageError that names every wrong one. */
+/** Reads the organization from the command line's options. Throws a UsageError that lists every wrong one. */
 export function readNewOrganization(args: readonly string[]): SetUp {
   const text = { type: "string" } as const;
   const { values } = parseCommandLine({
@@ -57,8 +57,8 @@ export function readNewOrganization(args: readonly string[]): SetUp {
 }
 
 /**
- * Makes the organization, and an agent of the vendors that are configured. Prints the API key, which cannot be had again, and
- * the password if it was made up here.
+ * Creates the organization and an agent that uses the configured vendors. Prints the API key, which cannot be shown
+ * again, and the password if it was generated here.
  */
 export async function setUp(
   services: AdminServices,

@@ -20,7 +20,7 @@ import type { Database } from "../../storage/database.js";
 import type { AuditActor } from "../../storage/tenancy/audit-record.js";
 
 export interface AdminServices extends FirstAgentServices {
-  /** Stands in the audit trail for everything that is done here. */
+  /** The actor of these commands in the audit trail. */
   readonly administrator: AuditActor;
   readonly auditTrail: AuditTrail;
   readonly operators: Operators;
@@ -28,21 +28,21 @@ export interface AdminServices extends FirstAgentServices {
   readonly dialTargets: DialTargets;
   readonly phoneNumbers: PhoneNumbers;
   readonly plans: Plans;
-  /** RequestError `not_found`: there is no server of this name. */
+  /** Throws a RequestError `not_found` if no server has this name. */
   readonly drainNode: (name: string) => Promise<void>;
   readonly rotation: (cipher: CredentialCipher) => CredentialRotation;
 }
 
-/** The services that an administrator uses, on an open store; a running server keeps its own. */
+/** The services that administrator commands use, on an open database. A running server has its own instances. */
 export function adminServices(database: Database): AdminServices {
   const clock = new SystemClock();
-  // Accounts want a signing secret, but nobody signs in here: no token of this one is ever given out.
+  // Accounts requires a signing secret, but nobody signs in here: no token signed with this one is ever issued.
   const secret = randomBytes(32).toString("hex");
   const tokens = new AccessTokens({ secret, expiresIn: "1m", clock });
   const onBackgroundError = (error: unknown) => {
     throw error;
   };
-  // Agents are made without tools here, so that nothing is sealed with this one either.
+  // Agents are created without tools here, so nothing is encrypted with this key either.
   const cipher = new CredentialCipher(secret);
   const parts = { database, clock, newId: randomUUID, tokens, cipher, onBackgroundError };
   const accounts = new Accounts(parts);
@@ -64,7 +64,7 @@ export function adminServices(database: Database): AdminServices {
   };
 }
 
-/** The name of the account that runs the command; containers often have one without a name. */
+/** The operating-system account that runs the command. In containers it often has no name. */
 function accountName(): string {
   try {
     return userInfo().username;

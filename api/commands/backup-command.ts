@@ -63,7 +63,7 @@ function refuseUnwritable(target: string, file: string): void {
   }
 }
 
-/** Read only: neither the database nor its copy is brought up to date, so that the version before can still take them. */
+/** Opened read-only: neither the database nor its copy is migrated, so the earlier version can still use both. */
 async function copy(dataDir: string, targetPath: string): Promise<DatabaseReport> {
   const sourcePath = resolve(existingDatabaseFile(dataDir));
   try {

@@ -3,7 +3,7 @@ import { runCommand } from "./command.js";
 import { processTerminal } from "./terminal.js";
 
 const hangUp = new AbortController();
-// The second Ctrl-C finds no listener any more and ends the process.
+// A second Ctrl-C finds no listener and ends the process.
 process.once("SIGINT", () => hangUp.abort());
 const command = callCommand({ hangUp: hangUp.signal });
 process.exitCode = await runCommand(command, process.argv.slice(2), processTerminal());

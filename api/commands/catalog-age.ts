@@ -1,7 +1,7 @@
 import { SystemClock } from "../../engine/time/clock.js";
 import { catalogAgeDays } from "../../engine/vendors/model-catalog.js";
 
-/** Vendors retire models with some months' notice: a catalog that is older than this misses some. */
+/** Vendors announce a model's retirement some months ahead: an older catalog still lists models that are gone. */
 const AGE_MAX_DAYS = 90;
 
 const days = catalogAgeDays(new SystemClock().epochMs());

@@ -11,11 +11,11 @@ const EXIT_WRONG_USAGE = 2;
 
 export interface Command {
   readonly usage: string;
-  /** Resolves when the work is done; rejects with a CommandError or a UsageError when it could not be. */
+  /** Resolves when the work is done. Rejects with a CommandError or a UsageError if it fails. */
   run(args: readonly string[], terminal: Terminal): Promise<void>;
 }
 
-/** The exit code: 0 done, 1 failed, 2 not understood. Never rejects. */
+/** Resolves to the exit code: 0 for success, 1 for failure, 2 for wrong usage. Never rejects. */
 export async function runCommand(
   command: Command,
   args: readonly string[],
@@ -36,7 +36,7 @@ export async function runCommand(
   }
 }
 
-/** As `parseArgs` of Node, but what it does not understand is a UsageError in one line. */
+/** Like Node's `parseArgs`, but reports arguments that it does not accept as a one-line UsageError. */
 export function parseCommandLine<Options extends ParseArgsConfig>(
   options: Options,
 ): ReturnType<typeof parseArgs<Options>> {

@@ -5,30 +5,30 @@ import { type Database, openDatabase } from "../../storage/database.js";
 import type { RecordingsPlace } from "../start-up/recordings-bucket.js";
 import { CommandError } from "./command-error.js";
 
-/** A command line does one thing after the other. */
+/** A command does one thing at a time, so one reader is enough. */
 const COMMAND_CONNECTIONS_MAX = 2;
 
-/** What commands need of the server's configuration. */
+/** The settings of the server's configuration that commands need. */
 export interface CommandSettings extends RecordingsPlace {
   readonly dataDir: string;
-  /** PostgreSQL in place of the file in `dataDir`. */
+  /** The PostgreSQL database that replaces the file in `dataDir`. */
   readonly databaseUrl?: string | undefined;
   readonly port: number;
   readonly isProduction?: boolean;
-  /** Signs what a telephone call over Twilio asks of the server. */
+  /** Signs the webhooks that a telephone call over Twilio sends to the server. */
   readonly twilio?: { readonly authToken: string | undefined };
-  /** For the commands about credentials. */
+  /** Used by the commands about credentials. */
   readonly encryptionKey?: string | undefined;
   readonly encryptionKeysOld?: readonly string[];
 }
 
 /**
- * From the same places as the server's: `.env`, then the environment. Hardly a command signs or opens anything, so they do not
- * ask for the secrets that production demands of the server. Throws a ConfigError.
+ * Reads the same sources as the server: `.env`, then the environment. Does not require the secrets that a production
+ * server requires, since few commands sign or decrypt anything. Throws a ConfigError.
  */
 export function readCommandSettings(): CommandSettings {
   const config = readConfig("optional");
-  // Commands are seldom, and need no pooler.
+  // Commands run rarely and do not need a connection pooler.
   return { ...config, databaseUrl: config.databaseSessionUrl ?? config.databaseUrl };
 }
 
@@ -36,7 +36,7 @@ export function databaseFileOf(dataDir: string): string {
   return join(dataDir, DATABASE_FILE);
 }
 
-/** The store of a server that may be running; CommandError when there is none yet. */
+/** Opens the database of a server that may be running. Throws a CommandError if there is none yet. */
 export async function openExistingDatabase(settings: CommandSettings): Promise<Database> {
   const { dataDir, databaseUrl: url } = settings;
   if (url === undefined) {
@@ -45,7 +45,7 @@ export async function openExistingDatabase(settings: CommandSettings): Promise<D
   return openDatabase({ ...postgresOf(dataDir, url), mustExist: true });
 }
 
-/** Made with its tables where there is none yet. */
+/** Creates the database with its tables if there is none yet. */
 export function openAnyDatabase({ dataDir, databaseUrl }: CommandSettings): Promise<Database> {
   if (databaseUrl === undefined) return openDatabase({ filePath: databaseFileOf(dataDir) });
   return openDatabase(postgresOf(dataDir, databaseUrl));
@@ -55,7 +55,7 @@ function postgresOf(dataDir: string, url: string) {
   return { filePath: databaseFileOf(dataDir), url, connectionsMax: COMMAND_CONNECTIONS_MAX };
 }
 
-/** CommandError when there is none yet. */
+/** Throws a CommandError if there is no database yet. */
 export function existingDatabaseFile(dataDir: string): string {
   const filePath = databaseFileOf(dataDir);
   if (existsSync(filePath)) return filePath;

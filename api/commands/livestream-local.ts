@@ -3,7 +3,7 @@ import { runCommand } from "./command.js";
 import { localCommand } from "./livestream-local/local-command.js";
 import { processTerminal } from "./terminal.js";
 
-/** npm passes a Ctrl-C on to a process that has had it from the terminal already: no second wish. */
+/** npm forwards a Ctrl-C that this process has already received from the terminal: do not count it as a second one. */
 const SAME_WISH_MS = 500;
 
 const stop = new AbortController();
@@ -17,7 +17,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     stop.abort();
   });
 }
-// The parts have groups of their own: nothing else would end them when this process ends by a fault.
+// The parts have process groups of their own: nothing else would end them when this process crashes.
 process.on("exit", () => killAll());
 
 loadEnvFile(process.env);

@@ -19,13 +19,19 @@ import {
   type TranscoderConfig,
 } from "../livestream/transcoder/transcoder-config.js";
 
-/** Until it is measured: about one 720p ladder, which every machine of today carries. */
+/** The capacity until it is measured: about one 720p ladder, which every current machine can encode. */
 const UNMEASURED_MEGAPIXELS = 60;
 
-/** One that is passed on, with its share of media server, proxy and this process, takes 0.015 of a core, 0.03 where its sound is encoded (720p30). */
+/**
+ * The cores that a passed-through stream uses, including its share of media server, proxy and this process: 0.015, or
+ * 0.03 if its audio is encoded (720p30).
+ */
 const BROADCASTS_PER_CORE = 20;
 
-/** Makes HLS of what a media server on this machine receives: a process of its own, beside it. Ends on SIGTERM or SIGINT. */
+/**
+ * Makes HLS of the streams that a media server on this machine receives. Runs as a process beside that server and ends
+ * on SIGTERM or SIGINT.
+ */
 async function main(): Promise<void> {
   const environment = readEnvironment();
   const config = parseTranscoderConfig(environment);
@@ -91,7 +97,7 @@ function coreTimes(): { busyMs: number; idleMs: number } {
   return { busyMs, idleMs };
 }
 
-/** Undefined where nothing is to be recorded. */
+/** Returns undefined if nothing is recorded. */
 function recordingShelf(
   config: TranscoderConfig,
   path: string,

@@ -13,7 +13,7 @@ export function sizeText(bytes: number): string {
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${unit}`;
 }
 
-/** `0.4 ms`: where tenths matter. */
+/** `0.4 ms`: for values whose tenths matter. */
 export function preciseMs(durationMs: number): string {
   return `${durationMs.toFixed(1)} ms`;
 }

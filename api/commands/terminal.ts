@@ -8,7 +8,7 @@ export interface TerminalOptions {
   readonly output: Writable;
   readonly errorOutput: Writable;
   readonly isColored: boolean;
-  /** Longer lines are broken or shortened; undefined where nobody looks at a screen. */
+  /** Longer lines are wrapped or shortened. Undefined if the output is not a terminal. */
   readonly columns: number | undefined;
 }
 
@@ -36,19 +36,19 @@ export class Terminal {
     this.#errorOutput.write(`${line}\n`);
   }
 
-  /** Unchanged where colours are not wanted. */
+  /** Returns the text unchanged if colours are off. */
   paint(style: Style, text: string): string {
     return this.#isColored ? styleText(style, text, { validateStream: false }) : text;
   }
 }
 
-/** What a shell says of a program that SIGPIPE has ended. */
+/** The exit status that a shell reports for a program that was ended by SIGPIPE. */
 const EXIT_READER_GONE = 141;
 
-/** Colours only on a screen, and not for those who said no (https://no-color.org). */
+/** Colours are used only on a terminal, and only if NO_COLOR is not set (https://no-color.org). */
 export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process;
-  // Whoever read the output, such as `head`, has seen enough.
+  // The reader of the output, such as `head`, has closed the pipe.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     process.exit(EXIT_READER_GONE);
@@ -62,10 +62,10 @@ export function processTerminal(): Terminal {
   });
 }
 
-/** Control characters, line ends, and the marks that turn the direction of writing. */
+/** Control characters, line endings, and characters that change the writing direction. */
 const COMMANDING = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
 
-/** Text of others on one line, without what could make a terminal do things. */
+/** Foreign text on one line, without the characters that control a terminal. */
 export function printable(text: string): string {
   return text.replace(COMMANDING, " ").replace(/ {2,}/g, " ").trim();
 }

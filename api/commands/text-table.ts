@@ -1,4 +1,4 @@
-// By hand, since the packages for tables (cli-table3) are told the widths of columns and do not fit them to the terminal.
+// Written by hand, since table packages such as cli-table3 need fixed column widths and do not fit the terminal.
 import { printable, type Style, type Terminal } from "./terminal.js";
 
 export interface Cell {
@@ -8,10 +8,10 @@ export interface Cell {
 }
 
 const GAP = "  ";
-/** Narrower, a text says nothing. */
+/** A narrower column cannot show readable text. */
 const CELL_CHARACTERS_MIN = 12;
 
-/** Prints rows with aligned columns under a dim heading; the widest column gives way to the width of the terminal. */
+/** Prints rows with aligned columns under a dim heading. The widest column shrinks to fit the terminal. */
 export function printTable(
   terminal: Terminal,
   headings: readonly string[],
@@ -38,7 +38,7 @@ export function shortened(text: string, charactersMax: number): string {
   return `${characters.slice(0, Math.max(0, charactersMax - 1)).join("")}…`;
 }
 
-/** Wrapped at words into lines of at most this many characters; one line if there is no limit. */
+/** Wraps text at words into lines of at most this many characters; returns one line if there is no limit. */
 export function folded(text: string, charactersMax: number | undefined): readonly string[] {
   if (charactersMax === undefined) return [text];
   const width = Math.max(charactersMax, CELL_CHARACTERS_MIN);

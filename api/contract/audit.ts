@@ -40,6 +40,8 @@ export const AuditEntry = v.object({
     "organization.revokeNumber",
     "organization.assignNumber",
     "organization.importNumber",
+    "organization.addDoNotCall",
+    "organization.removeDoNotCall",
     "organization.releaseNumber",
     "organization.grantOperator",
     "organization.revokeOperator",

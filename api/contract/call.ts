@@ -143,7 +143,7 @@ export const UsageQuery = requestObject({
 
 const E164 = /^\+[1-9]\d{6,14}$/;
 
-function numberToCall(subject: string) {
+export function numberToCall(subject: string) {
   return worded(
     v.pipe(
       v.string(),

@@ -15,8 +15,8 @@ import type { RequestBody } from "./request/request-body.js";
 import type { HttpServer } from "./server.js";
 
 /**
- * The maximum of unread data, besides what the system buffers for the client; beyond it, the client has gone or
- * will not keep up.
+ * The maximum of unread data, besides what the system buffers for the client; beyond it, the client counts as
+ * disconnected.
  */
 export const STREAM_BACKLOG_BYTES_MAX = 256 * 1024;
 
@@ -51,13 +51,13 @@ export class AnswerStream {
     });
   }
 
-  /** The client has gone: the response must not be used any more. */
+  /** The client has disconnected: the response must not be used any more. */
   abandon(): void {
     this.#isOver = true;
     this.#waiting = "";
   }
 
-  /** Destroys the connection: a response without its end cannot be taken for a complete one. */
+  /** Destroys the connection, so that an incomplete response cannot be mistaken for a complete one. */
   breakOff(): void {
     if (this.#isOver) return;
     this.abandon();
@@ -74,7 +74,7 @@ export class AnswerStream {
     this.#response.cork(() => {
       hadNoBacklog = this.#response.write(text);
     });
-    // An upper bound: some of it may have been sent meanwhile.
+    // An upper bound: some of the data may have been sent meanwhile.
     this.#backlogBytes = Buffer.byteLength(text) + (hadNoBacklog ? 0 : this.#backlogBytes);
     if (!hadNoBacklog && this.#backlogBytes > STREAM_BACKLOG_BYTES_MAX) this.breakOff();
   }
@@ -112,12 +112,13 @@ export function sendBytes(response: HttpResponse, bytes: Uint8Array, server: Ope
   });
 }
 
-/** Held in memory for each downloading client. */
+/** The bytes held in memory for each downloading client. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
  * Sends the file's bytes as fast as the client accepts them. Resolves when everything is sent or the client has
- * gone; rejects, with the connection destroyed, if the file cannot be read. The response's head is written.
+ * disconnected; rejects, with the connection destroyed, if the file cannot be read. The response's head must be written
+ * before.
  */
 export async function sendDownload(
   response: HttpResponse,
@@ -171,10 +172,10 @@ function deferred(): { readonly promise: Promise<void>; readonly resolve: () => 
   return { promise, resolve };
 }
 
-/** For responses without their own policy: JSON and text for which a browser loads nothing. */
+/** The policy of responses without their own: JSON and text for which a browser loads nothing. */
 const CONTENT_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'";
 const JSON_HEADERS = securityHeaders(JSON_TYPE);
-/** Responses without a body and a length: 204, and 304 for content that the client already has. */
+/** Statuses of responses without a body and a length: 204, and 304 for content that the client already has. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const NO_HEADERS: readonly HeaderLine[] = [];
 
@@ -188,7 +189,7 @@ export interface RequestHead {
   readonly method: string;
   readonly isHead: boolean;
   readonly startedMs: number;
-  /** Data that follows it before its response closes its connection. */
+  /** Data that follows this request before its response closes the connection. */
   readonly mustBeAlone: boolean;
   readonly corsHeaders: readonly HeaderLine[];
 }
@@ -277,7 +278,7 @@ export class RequestContext implements IncomingRequest {
     this.#isOver = true;
     this.#stream?.abandon();
     this.#body?.abort();
-    // Created even if it was not requested: a later reader must find it aborted.
+    // The signal is created even if it was not requested: a later reader must find it aborted.
     this.#isClosed ??= new AbortController();
     this.#isClosed.abort(
       this.#stream instanceof PacedStream ? this.#stream.slowClientError : undefined,
@@ -285,8 +286,8 @@ export class RequestContext implements IncomingRequest {
   }
 
   /**
-   * Resolves when everything is sent, or the client has gone; rejects, with the connection destroyed, as `produce`
-   * does.
+   * Resolves when everything is sent, or the client has disconnected; rejects, with the connection destroyed, if
+   * `produce` does.
    */
   async stream(answer: StreamedAnswer, clock: Clock): Promise<void> {
     if (this.#isOver) return;
@@ -322,8 +323,8 @@ export class RequestContext implements IncomingRequest {
   }
 
   /**
-   * Resolves when everything is sent, or the client has gone; rejects, with the connection destroyed, if it cannot
-   * be read.
+   * Resolves when everything is sent, or the client has disconnected; rejects, with the connection destroyed, if the
+   * file cannot be read.
    */
   async download(answer: DownloadAnswer): Promise<void> {
     this.#body?.abort();

@@ -91,7 +91,7 @@ const VERBS: Readonly<Record<Method, Verb>> = {
 };
 const NO_HEADER_VALUES: readonly string[] = [];
 const NO_HEADERS: readonly HeaderLine[] = [];
-/** Only in the log: the usual status when the client did not wait for the response. */
+/** Appears only in the log: the usual status when the client did not wait for the response. */
 const STATUS_CLIENT_CLOSED = 499;
 
 /** Dispatches requests to endpoints and returns their responses; other paths are refused here. */
@@ -131,7 +131,7 @@ export class Router {
     return addresses.resolve(socketAddress, lines.join(","));
   }
 
-  /** Registered once per path: its methods are added with each endpoint. */
+  /** Each path is registered once; its methods are added with each endpoint. */
   #refuseOtherMethods({ method, path, cors, isLocal = false }: Endpoint): void {
     const known = this.#methodsByPath.get(path);
     if (known !== undefined) {
@@ -246,7 +246,7 @@ export class Router {
     this.#options.server.requestClosed();
   }
 
-  /** A client that has gone meanwhile was already noted. */
+  /** The log already has an entry if the client disconnected meanwhile. */
   async #stream(exchange: RequestContext, answer: StreamedAnswer | DownloadAnswer): Promise<void> {
     const { clock, logger, server } = this.#options;
     try {

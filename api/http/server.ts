@@ -13,7 +13,7 @@ export function cannotListen(host: string, port: number, variable = "PORT"): str
 }
 
 export interface ServerPlace {
-  /** As `isShared` of the backend's `listen`. */
+  /** See `isShared` of the backend's `listen`. */
   readonly sharesPort?: boolean | undefined;
   /** The sub-path of PUBLIC_BASE_URL, such as `/voice`. A proxy may strip it or keep it: both are served. */
   readonly basePath?: string | undefined;
@@ -24,7 +24,7 @@ export class HttpServer {
   readonly #front: HttpBackend;
   readonly #sharesPort: boolean;
   readonly #basePath: string;
-  /** The current or former address. */
+  /** The current address, or the last one. */
   #place: { readonly host: string; readonly port: number } | undefined;
   #isBackchannel = false;
   #isDraining = false;
@@ -52,7 +52,7 @@ export class HttpServer {
     if (this.#basePath !== "") this.#front.handle(verb, `${this.#basePath}${path}`, handler);
   }
 
-  /** As `handle`, for paths that a proxy of the whole sub-path must not expose. */
+  /** Like `handle`, for paths that a proxy of the whole sub-path must not expose. */
   handleLocally(verb: Verb, path: string, handler: RequestHandler): void {
     this.#front.handle(verb, path, handler);
   }

@@ -20,24 +20,24 @@ import { HttpServer } from "./server.js";
 
 export interface HttpConfig {
   readonly host: string;
-  /** 0: the system chooses. */
+  /** 0 lets the system choose. */
   readonly port: number;
   readonly httpBackend: BackendChoice;
-  /** Other processes of this server listen on the same port. */
+  /** Whether other processes of this server listen on the same port. */
   readonly sharesPort?: boolean;
-  /** Addresses or CIDR blocks. */
+  /** Addresses or CIDR blocks of trusted proxies. */
   readonly trustedProxies: readonly string[];
   /** The sub-path of PUBLIC_BASE_URL, such as `/voice`; omitted or empty if there is none. */
   readonly basePath?: string;
-  /** The console signs in a user with a token after the `#`, as `npm start` prints it for the demo. */
+  /** Whether the console signs in a user with a token after the `#`, as `npm start` prints it for the demo. */
   readonly takesTokensInAddress?: boolean;
   /** Origins such as `https://app.example.com`; empty: CORS is off. */
   readonly corsOrigins: readonly string[];
-  /** Sign-up and sign-in, by client address. */
+  /** The limit of sign-up and sign-in, by client address. */
   readonly authLimit: RateLimit;
-  /** All other requests, by API key or user, and by client address without either. */
+  /** The limit of all other requests, by API key or user, and by client address without either. */
   readonly generalLimit: RateLimit;
-  /** Requests that cost something at a vendor, by organization and route. */
+  /** The limit of requests that cost something at a vendor, by organization and route. */
   readonly vendorLimit: RateLimit;
 }
 
@@ -48,17 +48,17 @@ export interface HttpParts {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly isDraining: () => boolean;
-  /** As in `ServiceParts`. */
+  /** See `ServiceParts`. */
   readonly isDrained?: () => boolean;
   /** Whether a new call would be accepted. */
   readonly isReady: () => boolean;
   /** Why nothing can be stored; undefined if everything can. */
   readonly storeRefusal: () => string | undefined;
-  /** As in `ServiceParts`. */
+  /** See `ServiceParts`. */
   readonly keyRefusal?: string | undefined;
-  /** The sandbox replaces every vendor of the platform. */
+  /** Whether the sandbox replaces every vendor of the platform. */
   readonly usesSandbox?: boolean;
-  /** The page of `/metrics` in the text format of Prometheus. */
+  /** Returns the page of `/metrics` in the text format of Prometheus. */
   readonly metricsText: () => string | Promise<string>;
   /** Counts limited uses; without it, this process counts for itself. */
   readonly limiterOf?: LimiterOf;
@@ -76,7 +76,7 @@ const OPENAPI_PATH = "/api/openapi.json";
 
 export const DEFAULT_AUTH_LIMIT: RateLimit = { usesMax: 10, windowMs: 60_000 };
 export const DEFAULT_GENERAL_LIMIT: RateLimit = { usesMax: 600, windowMs: 60_000 };
-/** Enough for a person who tests things, too little for a program that relies on it. */
+/** Enough for a person who tries things out, too little for a program that relies on it. */
 export const DEFAULT_VENDOR_LIMIT: RateLimit = { usesMax: 20, windowMs: 60_000 };
 
 /** A browser that opens the bare address gets the console. */
@@ -125,7 +125,7 @@ function addRoutes(edge: Router, parts: HttpParts, guards: ApiGuards) {
 
 function addPages(edge: Router, { config, metricsText }: HttpParts): void {
   const { basePath = "" } = config;
-  // As bytes: a client that requests them repeatedly without reading uses none of our memory.
+  // Stored as bytes: a client that requests the document repeatedly without reading uses none of our memory.
   const json: Answer = {
     status: 200,
     contentType: JSON_TYPE,

@@ -79,7 +79,7 @@ export function trialRoutes({
 export function agentRoutes(
   agents: Agents,
 ): Handlers<"listAgents" | "createAgent" | "getAgent" | "updateAgent" | "deleteAgent"> {
-  // What is kept of an organization's agents is listed again and again.
+  // Cached, because an organization's agents are listed often.
   const listed = new WeakMap<readonly AgentView[], ReturnType<typeof agentJson>[]>();
   return {
     listAgents: async ({ tenant }) => {
@@ -147,7 +147,7 @@ function mcpServerJson({ headerNames, allowedTools, ...server }: McpServer) {
   };
 }
 
-/** All but what is sealed, which is secret. */
+/** Every field except the encrypted ones, which are secret. */
 function agentJson(view: AgentView) {
   const { id, createdAtMs, updatedAtMs, ...all } = view;
   const {

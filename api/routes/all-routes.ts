@@ -11,6 +11,7 @@ import type { ToolTests } from "../../engine/calls/tool-tests.js";
 import type { NodeList } from "../../engine/cluster/node-registry.js";
 import type { Knowledge } from "../../engine/knowledge/knowledge.js";
 import type { Agents } from "../../engine/tenancy/agents/agents.js";
+import type { DoNotCall } from "../../engine/tenancy/agents/do-not-call.js";
 import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
 import type { AuditTrail } from "../../engine/tenancy/audit-trail.js";
 import type { OrganizationOverviews } from "../../engine/tenancy/organization-overviews.js";
@@ -47,7 +48,7 @@ import { type ServiceParts, serviceRoutes } from "./service-routes.js";
 import { telephonyAccountRoutes } from "./telephony-account-routes.js";
 import { webhookRoutes } from "./webhook-routes.js";
 
-/** The services that the REST API is a face of. */
+/** The services that the REST API exposes. */
 export interface ApiServices {
   readonly accounts: Accounts;
   readonly agentChats: AgentChats;
@@ -63,6 +64,7 @@ export interface ApiServices {
   readonly callSupervision: CallSupervision;
   readonly callListening: CallListening;
   readonly clientAccess: ClientAccess;
+  readonly doNotCall: DoNotCall;
   readonly recordings: Recordings;
   readonly outboundCalls: Pick<OutboundCalls, "place" | "numbers">;
   readonly knowledge: Knowledge;
@@ -81,7 +83,7 @@ export interface ApiServices {
   readonly webhooks: Webhooks;
 }
 
-/** A handler for every row of the route table; a row without one does not compile. */
+/** One handler for every row of the route table: code without one does not compile. */
 export function allRoutes(
   services: ApiServices,
   state: Pick<
@@ -101,6 +103,7 @@ export function allRoutes(
       services.callReports,
       services.outboundCalls,
       services.phoneNumbers,
+      services.doNotCall,
       services.sandboxPeople,
     ),
     ...supervisionRoutes(services.callSupervision, services.callListening),

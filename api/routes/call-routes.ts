@@ -8,6 +8,7 @@ import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { UsageShare } from "../../engine/calls/usage-shares.js";
 import type { VendorFaults } from "../../engine/calls/vendor-shares.js";
 import type { ControlCommand } from "../../engine/conversation/control-command.js";
+import type { DoNotCall } from "../../engine/tenancy/agents/do-not-call.js";
 import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { CallAnalysis, CallRecord, PhoneNumberRecord } from "../../storage/records.js";
@@ -45,7 +46,7 @@ export class CallEventStreams {
   }
 }
 
-/** Sound goes to those who listen in, by WebSocket. */
+/** Sends audio to listeners by WebSocket. */
 function isShown(news: CallEvent): news is Exclude<CallEvent, CallAudio> {
   return news.type !== "audio";
 }
@@ -86,7 +87,7 @@ function eventOf(news: Exclude<CallEvent, CallAudio>): NamedEvent<CallEvents> {
   }
 }
 
-/** What people see of calls in progress, and how they end them. */
+/** Lets users watch calls in progress, and end them. */
 export function supervisionRoutes(
   supervision: Pick<CallSupervision, "watchAll" | "watchOne" | "end" | "transfer" | "control">,
   listening: Pick<CallListening, "admit">,
@@ -146,11 +147,15 @@ export function callRoutes(
   reports: CallReports,
   outboundCalls: Pick<OutboundCalls, "place" | "numbers">,
   phoneNumbers: Pick<PhoneNumbers, "recordsOf" | "assign" | "release">,
+  doNotCall: DoNotCall,
   sandboxPeople: SandboxPeople,
 ): Handlers<
   | "getOutboundNumbers"
   | "updatePhoneNumber"
   | "releasePhoneNumber"
+  | "listDoNotCall"
+  | "addDoNotCall"
+  | "removeDoNotCall"
   | "listCalls"
   | "placeCall"
   | "sayAsPerson"
@@ -181,6 +186,24 @@ export function callRoutes(
     },
     releasePhoneNumber: async ({ tenant, id }) => {
       await phoneNumbers.release(tenant, id);
+      return { success: true };
+    },
+    listDoNotCall: async ({ tenant, query }) => {
+      const { numbers, next } = await doNotCall.list(tenant, query.after, query.limit);
+      return {
+        numbers: numbers.map(({ number, note, createdAtMs }) => ({
+          number,
+          note,
+          createdAt: timestamp(createdAtMs),
+        })),
+        next: next ?? null,
+      };
+    },
+    addDoNotCall: async ({ tenant, body }) => ({
+      total: await doNotCall.add(tenant, body.numbers, body.note),
+    }),
+    removeDoNotCall: async ({ tenant, id }) => {
+      await doNotCall.remove(tenant, id);
       return { success: true };
     },
     placeCall: async ({ tenant, body: { person, ...order } }) => {
@@ -235,7 +258,7 @@ interface CallQueryTimes {
   readonly analysisField?: string | undefined;
 }
 
-/** The query of a list or of its count, as the reports take it. */
+/** The query of a list of calls or of its count, in the form that the reports use. */
 function callFilterOf<Query extends CallQueryTimes>({
   startedAfter,
   startedBefore,
@@ -252,7 +275,7 @@ function callFilterOf<Query extends CallQueryTimes>({
   };
 }
 
-/** Such as `topic:refund`. */
+/** For example `topic:refund`. */
 function fieldOf(text: string): { readonly name: string; readonly value: string } {
   const colon = text.indexOf(":");
   return { name: text.slice(0, colon), value: text.slice(colon + 1) };
@@ -270,7 +293,7 @@ function vendorFaults({ lastCallAtMs, ...faults }: VendorFaults) {
   return { ...faults, lastCallAt: timestamp(lastCallAtMs) };
 }
 
-/** Fields that are not known yet, such as the end of a call in progress, are left out. */
+/** Fields that are not known yet, such as the end of a call in progress, are omitted. */
 function callSummary(call: CallRecord) {
   return {
     _id: call.id,

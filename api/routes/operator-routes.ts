@@ -20,7 +20,7 @@ export interface OperatorParts {
   readonly plans: Plans;
   readonly providerChecks: ProviderChecks;
   readonly providers: Providers;
-  /** The sandbox stands at the address of every vendor of the platform. */
+  /** With the sandbox, every vendor of the platform has the sandbox's address. */
   readonly usesSandbox?: boolean;
 }
 
@@ -33,7 +33,7 @@ export function operatorRoutes({
   providers,
   usesSandbox = false,
 }: OperatorParts): Handlers<keyof typeof OPERATOR_ROUTES> {
-  /** Field by field: credentials stay here. */
+  /** Fields are listed one by one, so that credentials are never included. */
   const providerView = (provider: ProviderRecord) => ({
     _id: provider.id,
     category: provider.category,

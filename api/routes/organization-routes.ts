@@ -72,7 +72,7 @@ export function apiKeyRoutes(
   };
 }
 
-/** Never the hash: whoever has it can look for the key at leisure. */
+/** Never includes the hash: anyone who has it can search for the key offline. */
 function apiKeyView({ id, name, keyPrefix, scopes, createdAtMs }: ApiKeyRecord) {
   return { id, name, keyPrefix, scopes: [...scopes], createdAt: timestamp(createdAtMs) };
 }
@@ -115,7 +115,7 @@ function memberView(user: UserRecord, organization: OrganizationRecord) {
   return { id, email, name, role, isOwner: isOwner(user, organization), createdAt };
 }
 
-/** The account names of the platform's people are for the platform. */
+/** Only operators see the account names of the platform's staff. */
 const ADMINISTRATOR = { type: "administrator", id: "platform" } as const;
 
 export function auditRoutes(auditTrail: AuditTrail): Handlers<"listAudit"> {

@@ -18,7 +18,7 @@ interface ProviderServices {
   readonly breakers: Pick<Breakers, "healthOf">;
   readonly learned: Pick<LearnedParameters, "ofProvider">;
   readonly clock: Clock;
-  /** The sandbox stands at the address of every vendor of the platform. */
+  /** With the sandbox, every vendor of the platform has the sandbox's address. */
   readonly usesSandbox?: boolean;
 }
 
@@ -36,7 +36,7 @@ export function providerRoutes({
   | "updateProvider"
   | "deleteProvider"
 > {
-  /** A provider of the platform is shown as it does in the calls of this organization. */
+  /** Shows a platform provider with its state in this organization's calls. */
   const viewOf = (tenant: Tenant, provider: ProviderRecord) => {
     const { id, updatedAtMs: version } = provider;
     const user = provider.orgId === null ? { orgId: tenant.organization.id } : {};
@@ -65,7 +65,7 @@ export function providerRoutes({
   };
 }
 
-/** Field by field, so that nothing that a record gets one day, such as credentials, slips out. */
+/** Fields are listed one by one, so that a field added later, such as credentials, is never included by accident. */
 function providerView(provider: ProviderRecord, health: BreakerHealth) {
   const { phase, recentFailures, lastFault } = health;
   return {

@@ -11,17 +11,17 @@ export interface ServiceParts {
   readonly organizations: Organizations;
   readonly clock: Clock;
   readonly isDraining: () => boolean;
-  /** Whether an operator wants no new calls on this server, which is well. */
+  /** Whether an operator has drained this server, which is a healthy state. */
   readonly isDrained?: () => boolean;
-  /** Whether a new call would be taken. */
+  /** Whether the server would accept a new call. */
   readonly isReady: () => boolean;
-  /** Why nothing can be stored; undefined while everything is. */
+  /** Why the database cannot be written to; undefined if it can. */
   readonly storeRefusal: () => string | undefined;
-  /** The encryption key is not the database's: a restart with the right one changes that. */
+  /** The encryption key is not the database's. A restart with the right key fixes that. */
   readonly keyRefusal?: string | undefined;
 }
 
-/** Neither a disk nor a lock is mended within a second. */
+/** A full disk or a lock is not resolved within a second. */
 const RETRY_LATER = [["retry-after", "5"]] as const;
 
 export function serviceRoutes({

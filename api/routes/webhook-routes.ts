@@ -67,7 +67,7 @@ export function webhookRoutes(
   };
 }
 
-/** Never the secrets, sealed or not. */
+/** Never includes the secrets, encrypted or not. */
 function endpointView(endpoint: WebhookEndpointRecord) {
   const { id, name, url, eventTypes, includeTranscript, state, disabledReason } = endpoint;
   const { failingSinceMs, createdAtMs, updatedAtMs } = endpoint;

@@ -7,7 +7,7 @@ import { element } from "./element.js";
 import { Panel } from "./panel.js";
 import { WORDS } from "./widget-words.js";
 
-/** As a constructed sheet: a page's content policy has no say in it, and needs none. */
+/** A constructed style sheet: a page's Content-Security-Policy does not block it and needs no entry for it. */
 export const WIDGET_STYLE = `
 :host {
   --accent: var(--parley-accent, #0f766e);
@@ -76,14 +76,15 @@ footer button { flex: 1; }
 `;
 
 /**
- * `<parley-agent>`: `agent` (its id, where it is public), `token-url` (an address of the page's own site that answers with a
- * client token as text), `mode` (`floating` or `inline`), `theme` (`light` or `dark`; else the system's), `heading`.
+ * `<parley-agent>`: `agent` (its id, if it is public), `token-url` (an address of the page's own site that responds
+ * with a client token as text), `mode` (`floating` or `inline`), `theme` (`light` or `dark`; by default the system's),
+ * `heading`.
  */
 export class AgentElement extends HTMLElement {
-  /** Where agents live, unless an element's `server` says otherwise. */
+  /** The default server, unless an element's `server` attribute names another. */
   static home: string = location.origin;
 
-  /** How a page gets its token, in place of `token-url`. */
+  /** A function that gets the page's token, instead of `token-url`. */
   token: BrowserCallOptions["token"];
   readonly #tools = new Map<string, ToolHandler>();
   #call: BrowserCall | undefined;
@@ -98,7 +99,7 @@ export class AgentElement extends HTMLElement {
       hangUp: () => this.#call?.hangUp(),
       mute: (isMuted) => this.#call?.setMuted(isMuted),
       write: (text) => this.#call?.write(text) ?? false,
-      // What goes wrong again is told as it was before.
+      // A repeated failure is shown like the first one.
       microphone: () =>
         void this.#call?.sound.useMicrophone().catch((error) => panel.failed(error)),
       close: () => this.#show(false),
@@ -124,7 +125,7 @@ export class AgentElement extends HTMLElement {
   }
 
   /**
-   * Uses the agent's tool of this name, of the type `client`, in this page, in this call and all later ones. Throws a
+   * Handles the agent's tool of this name and of type `client`, in this page, in this call and all later ones. Throws a
    * CallError as `AgentCall.tool` does.
    */
   tool(name: string, handler: ToolHandler): void {
@@ -133,7 +134,7 @@ export class AgentElement extends HTMLElement {
     this.#call?.tool(name, handler);
   }
 
-  /** A page that takes the element away ends the call. */
+  /** The call ends when the page removes the element. */
   disconnectedCallback(): void {
     queueMicrotask(() => {
       if (!this.isConnected) this.#call?.hangUp();
@@ -188,7 +189,7 @@ export class AgentElement extends HTMLElement {
       }
       panel.ended(end);
     });
-    // What went wrong was told as a fault.
+    // The error was already reported as a fault.
     await call.start().catch(() => {});
   }
 
@@ -197,7 +198,8 @@ export class AgentElement extends HTMLElement {
     if (this.token !== undefined || address === null) return this.token;
     return async () => {
       const answer = await fetch(address, { method: "POST" });
-      if (!answer.ok) throw new Error(`the site's token address answered ${answer.status}`);
+      if (!answer.ok)
+        throw new Error(`the page's token-url responded with status ${answer.status}`);
       return (await answer.text()).trim();
     };
   }

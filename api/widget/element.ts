@@ -1,4 +1,7 @@
-/** A new element of the widget, with attributes and what is in it. Texts are texts: markup in them means nothing. */
+/**
+ * Creates an element of the widget with attributes and children. Strings become text nodes: markup in them has no
+ * effect.
+ */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},

@@ -9,12 +9,12 @@ import type { CallEnd, CallState, Words } from "../client/call-events.js";
 import { element } from "./element.js";
 import { STATE_WORDS, WORDS, WRITTEN_STATE_WORDS } from "./widget-words.js";
 
-/** What is wrong at the moment, in words with a way out. */
+/** Shows the current fault and what the visitor can do about it. */
 export class FaultNote {
   readonly #text = element("p", { role: "alert" });
   readonly #retry = element("button", { type: "button" }, WORDS.useMicrophone);
   readonly root = element("div", { class: "fault" }, this.#text, this.#retry);
-  /** Faults that are not resolved yet, the newest last. */
+  /** Unresolved faults, the newest last. */
   readonly #open = new Map<CallErrorCode, string>();
 
   constructor(onRetry: () => void) {
@@ -41,7 +41,7 @@ export class FaultNote {
     this.#render();
   }
 
-  /** One microphone mends whatever was wrong with another. */
+  /** A microphone that works resolves every microphone fault. */
   mended(mended: CallErrorCode): void {
     const isOfMicrophone = MICROPHONE_ERRORS.has(mended);
     for (const code of this.#open.keys()) {
@@ -52,7 +52,7 @@ export class FaultNote {
     this.#render();
   }
 
-  /** The call is over: what was wrong may be read on, and nothing can be done about it. */
+  /** The call is over: the fault stays readable, but there is no action to offer. */
   settle(): void {
     this.#retry.hidden = true;
   }
@@ -71,10 +71,10 @@ export class FaultNote {
   }
 }
 
-/** A long call is read by nobody in a small panel. */
+/** Nobody reads more than this in a small panel. */
 const LINES_MAX = 200;
 
-/** What is said, line by line. Who cannot see it is read a line when it is final, and no guesses. */
+/** The transcript, line by line. A screen reader announces a line only when it is final. */
 export class WordsLog {
   readonly root = element("div", {
     class: "log",
@@ -116,10 +116,10 @@ export class WordsLog {
   }
 }
 
-/** As many as the server takes at once. */
+/** The server's limit for one message. */
 const CHARACTERS_MAX = 1_000;
 
-/** Words to the agent in place of spoken ones. */
+/** A form to write to the agent instead of speaking. */
 export class WriteForm {
   readonly #field = element("input", {
     type: "text",
@@ -137,7 +137,7 @@ export class WriteForm {
     element("button", { type: "submit" }, WORDS.send),
   );
 
-  /** `write` answers whether the words were sent; else they stay. */
+  /** `write` returns whether the text was sent; if not, it stays in the form. */
   constructor(write: (text: string) => boolean) {
     this.root.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -154,14 +154,14 @@ export interface PanelActions {
   readonly start: () => void;
   readonly hangUp: () => void;
   readonly mute: (isMuted: boolean) => void;
-  /** Whether the words were sent. */
+  /** Returns whether the text was sent. */
   readonly write: (text: string) => boolean;
-  /** Tries to have a microphone again. */
+  /** Tries again to get a microphone. */
   readonly microphone: () => void;
   readonly close: () => void;
 }
 
-/** Talk, and words as text. */
+/** The talk button, and the form for text. */
 export class Panel {
   readonly root: HTMLElement;
   readonly #log = new WordsLog();
@@ -226,10 +226,10 @@ export class Panel {
     this.#show();
   }
 
-  /** Says why the agent's side ended it, unless a fault has said so. */
+  /** Says why the agent's side ended the call, unless a fault already did. */
   ended({ code, reason }: CallEnd): void {
     this.#fault.settle();
-    // What the server says of keys is for who wrote the page, and stands in the connection's close.
+    // The server's message about a refused key is for the page's developer and is in the close reason.
     if (!this.#hasBegun && code === NO_ENTRY) {
       this.#fault.show(new CallError("refused", WORDS.notAllowed));
     }
@@ -245,7 +245,7 @@ export class Panel {
 
   words(words: Words): void {
     this.#log.show(words);
-    // What the server complained of did not keep it from understanding.
+    // The server has understood the caller in spite of the error that it reported.
     if (words.speaker === "caller") this.mended("server");
   }
 

@@ -1,6 +1,6 @@
 import type { CallState } from "../client/call-events.js";
 
-/** What the widget says of itself. */
+/** The texts of the widget itself. */
 export const STATE_WORDS: Readonly<Record<CallState, string>> = {
   idle: "Press the button and speak.",
   connecting: "Connecting…",
@@ -11,7 +11,7 @@ export const STATE_WORDS: Readonly<Record<CallState, string>> = {
   ended: "The call has ended.",
 };
 
-/** Where the visitor has no microphone that the agent could listen to. */
+/** The states' texts for a visitor without a microphone. */
 export const WRITTEN_STATE_WORDS: typeof STATE_WORDS = {
   ...STATE_WORDS,
   listening: "Waiting for your words",

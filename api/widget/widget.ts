@@ -1,10 +1,10 @@
 import { AgentElement } from "./agent-element.js";
 
-/** Where this very script came from is where the agent lives. */
+/** The agent's server is the one that this script was loaded from. */
 const script = document.currentScript;
 if (script instanceof HTMLScriptElement) AgentElement.home = homeOf(script.src);
 
-/** Below a sub-path the script is there, too. */
+/** If the server has a sub-path, the script is below it too. */
 function homeOf(src: string): string {
   const { origin, pathname } = new URL(src);
   return `${origin}${pathname.endsWith("/widget.js") ? pathname.slice(0, -"/widget.js".length) : ""}`;

@@ -44,6 +44,7 @@ const handlers = {
     callReports,
     placesNoCalls,
     tenancy.phoneNumbers,
+    tenancy.doNotCall,
     new SandboxPeople({ controlUrl: undefined, calls: database.calls }),
   ),
   ...organizationRoutes({ ...tenancy, callReports }),

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the browser's client ready to be served and to be imported: bundles, compresses, writes its types.
+# Builds the browser's client for serving and for import: bundles it, compresses it and writes its types.
 # build-client.sh FOLDER
 set -eu
 [ $# -eq 1 ] || { echo "usage: build-client.sh FOLDER" >&2; exit 64; }
@@ -17,7 +17,7 @@ bundle() { # SOURCE FORMAT OUTPUT [OPTION...]
 
 node_modules/.bin/tsc -p api/client --noCheck --checkers 1 --outDir "$out/types"
 bundle api/client/browser/audio-worklet.ts iife audio-worklet.js
-# The server serves the worklet at this path for ever: its name says what is in it.
+# The server serves the worklet under this path with unlimited caching, so the path contains a hash of the content.
 version=$(node -p 'crypto.createHash("sha256").update(fs.readFileSync(process.argv[1])).digest("hex").slice(0, 12)' \
   "$out/audio-worklet.js.gz")
 worklet="--define:PARLEY_WORKLET_PATH=\"/client/$version/audio-worklet.js\""

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the console ready to be served by the API: bundles, and compresses each file once.
+# Builds the console for the API server: bundles it and compresses each file once.
 # build-console.sh FOLDER
 set -eu
 [ $# -eq 1 ] || { echo "usage: build-console.sh FOLDER" >&2; exit 64; }
@@ -7,7 +7,8 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 
-# Names hold a hash of what is in the file: browsers keep each for ever. What only some pages need is loaded with them.
+# File names contain a content hash, so browsers cache them without limit. Code that only some pages need is loaded with
+# those pages.
 node_modules/esbuild/bin/esbuild api/console/main.tsx --bundle --splitting --format=esm --target=es2022 --minify \
   --jsx=automatic --define:process.env.NODE_ENV=\"production\" --legal-comments=none --log-level=warning \
   --entry-names='[name]-[hash]' --chunk-names='[name]-[hash]' --outdir="$out"

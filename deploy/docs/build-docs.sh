@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the files of Swagger UI ready to be served by the API: compressed once here, so that a production image needs no package for them.
+# Builds Swagger UI's files for the API server. They are compressed once here, so that a production image needs no
+# package for them.
 # build-docs.sh FOLDER
 set -eu
 [ $# -eq 1 ] || { echo "usage: build-docs.sh FOLDER" >&2; exit 64; }
@@ -7,7 +8,7 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../../node_modules/swagger-ui-dist"
 
-# Without the name of the source map, which is not served.
+# Removes the reference to the source map, which is not served.
 sed '/^\/\/# sourceMappingURL=/d' swagger-ui-bundle.js | gzip -9 -n >"$out/swagger-ui.js.gz"
 sed '/^\/\*# sourceMappingURL=/d' swagger-ui.css | gzip -9 -n >"$out/swagger-ui.css.gz"
 cat LICENSE NOTICE swagger-ui-bundle.js.LICENSE.txt >"$out/licenses.txt"

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /**
  * SHA-256 of uWebSockets.js's binaries in `uws-pack` 20.0.8, by file name: system, architecture, and the ABI of Node 20
- * (115) and 22 (127). The package is not published by the library's author, so nothing else of it is ever loaded.
+ * (115) and 22 (127). The package is not published by the library's author, so no other part of it is ever loaded.
  */
 export const FRONT_END_BINARIES = {
   "uws_darwin_arm64_115.node": "5d523bccbe80d3d8fa59422ff81801b8179212b9a8a5da28bff6926a95a65701",
@@ -20,8 +20,8 @@ export const FRONT_END_BINARIES = {
 };
 
 /**
- * Deletes every binary from `folder` except those in `pins` for this system. Throws when one of these is not what was
- * pinned. Without a binary `node:http` serves.
+ * Deletes every binary from `folder` except those in `pins` for this system. Throws if the content of one differs from
+ * its pin. Without a binary the server uses `node:http`.
  */
 export function keepPinnedBinaries(folder, pins = FRONT_END_BINARIES) {
   if (!existsSync(folder)) return;

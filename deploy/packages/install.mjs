@@ -13,14 +13,14 @@ import { fileURLToPath } from "node:url";
 import { keepPinnedBinaries } from "./front-end-binaries.mjs";
 
 /**
- * `install.mjs [FOLDER] [--omit=dev]` installs the packages of a folder (this one, unless another is named) from the
- * folder's own lockfile and links them into the root's `node_modules`. Install scripts of other projects never run: npm 10
- * and 11.6 ignore an allow-list of them, and SQLite's script would load a binary that no lockfile pins. Node 20 alone needs
- * something compiled, SQLite, from the sources in its package; the package for Node 22 and later holds its binaries.
+ * `install.mjs [FOLDER] [--omit=dev]` installs the packages of a folder (by default this one) from the folder's own
+ * lockfile and links them into the root's `node_modules`. Install scripts of other projects never run: npm 10 and 11.6
+ * ignore an allow-list of them, and SQLite's script would load a binary that no lockfile pins. Only Node 20 needs a
+ * compiled package: SQLite, from the sources in its package; the package for Node 22 and later contains its binaries.
  * uWebSockets.js's binaries are checked against their pinned hashes.
  *
- * `npm ci` runs this before the build (`prepare` in package.json). With `--omit=dev` it installs what a server needs.
- * `npm run sdks` installs the vendors' SDKs that test the sandbox.
+ * `npm ci` runs this before the build (`prepare` in package.json). With `--omit=dev` it installs only what a server
+ * needs. `npm run sdks` installs the vendors' SDKs that test the sandbox.
  */
 const own = dirname(fileURLToPath(import.meta.url));
 const root = join(own, "../..");
@@ -38,7 +38,7 @@ const isOldNode = Number.parseInt(process.versions.node, 10) < FIRST_NODE_WITH_B
 if (isOldNode && folder === own) compileSqlite();
 linkPackages();
 
-/** Does nothing where the folder already holds what the lockfile says. */
+/** Does nothing if the folder already matches the lockfile. */
 function installFromLockfile() {
   const installedPath = join(modules, ".installed-lockfile");
   const lockfile = readFileSync(join(folder, "package-lock.json"), "utf8");
@@ -49,8 +49,8 @@ function installFromLockfile() {
 }
 
 /**
- * Compiles SQLite for Node 20 unless a binary that this Node can load is there. Without a C++ compiler the package's own
- * script downloads a binary, which no lockfile pins: the message says so.
+ * Compiles SQLite for Node 20 unless there is a binary that this Node can load. Without a C++ compiler the package's
+ * own script downloads a binary, which no lockfile pins; a message says so.
  */
 function compileSqlite() {
   const probe = `new (require(${JSON.stringify(join(modules, SQLITE_OF_NODE_20))}))(":memory:")`;
@@ -88,16 +88,16 @@ function linkPackages() {
   for (const name of names) {
     const link = join(root, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
-    // A plain folder there is from an installation of an earlier version.
+    // A plain folder at this place is from an installation of an earlier version.
     if (lstatSync(link, { throwIfNoEntry: false })) rmSync(link, { recursive: true });
     symlinkSync(relative(dirname(link), join(modules, name)), link, "dir");
   }
 }
 
 function npm(...args) {
-  // Compiling uses every core.
+  // The compiler uses every core.
   const environment = { JOBS: "max", ...process.env };
-  // npm's own settings of the outer command, such as a workspace or a prefix, do not belong here.
+  // npm's own settings of the outer command, such as a workspace or a prefix, must not apply here.
   for (const name of ["npm_config_local_prefix", "npm_config_prefix", "npm_config_omit"]) {
     delete environment[name];
   }

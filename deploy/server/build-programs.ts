@@ -2,8 +2,9 @@ import { resolve } from "node:path";
 import { bundlePrograms, PROGRAMS, replacePrograms } from "./program-bundle.js";
 
 /**
- * `node build-programs.js DIST`, once after the compiler: Node takes half a millisecond for each module of a program, and a
- * server has more than a thousand. The other modules stay as they were compiled, for the tests that load them one by one.
+ * `node build-programs.js DIST` runs once after the compiler: Node takes half a millisecond to load each module of a
+ * program, and a server has more than a thousand. The other modules stay as compiled, for the tests that load them one
+ * by one.
  */
 const FOLDER = "bundle";
 

@@ -3,7 +3,7 @@ import { join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 
-/** What is started by its path: processes, and threads of them. Paths are relative to the folder of the build. */
+/** Everything that is started by its path: processes, and their threads. Paths are relative to the build folder. */
 export const PROGRAMS = [
   "main.js",
   "api/cluster/worker-runtime.js",
@@ -24,10 +24,13 @@ export const PROGRAMS = [
   "storage/sqlite/database-thread.js",
 ];
 
-/** What carries calls has all of it in one file: with shared files a fresh server's first callers waited longer (decision 044). */
+/**
+ * Each program that handles calls is one complete file: with shared files, a fresh server's first callers waited longer
+ * (decision 044).
+ */
 const CARRIES_CALLS = new Set(["main.js", "api/cluster/worker-runtime.js"]);
 
-/** Packages that look for files beside their own, or have a binary. */
+/** Packages that look for files beside their own, or contain a binary. */
 const LEFT_WHERE_THEY_ARE = [
   "better-sqlite3",
   "better-sqlite3-node20",
@@ -40,13 +43,13 @@ const LEFT_WHERE_THEY_ARE = [
 
 const WRITES_DOCUMENT = join("api", "contract", "openapi", "openapi-json.js");
 
-/** CommonJS packages ask for Node's own modules with `require`, which a module does not have. */
+/** CommonJS packages load Node's own modules with `require`, which ES modules do not have. */
 const REQUIRE =
   'import { createRequire as makeRequire } from "node:module";const require = makeRequire(import.meta.url);';
 
 /**
- * Puts what the programs load into a few files in `folder` of the build; what several load that carry no calls is there once. A
- * bundle goes on finding threads and pages from where the compiler put its modules.
+ * Bundles the modules that the programs load into a few files in `folder` of the build. Programs that handle no calls
+ * share their common modules. A bundle still finds threads and pages relative to the compiled modules.
  */
 export async function bundlePrograms(
   dist: string,
@@ -88,7 +91,10 @@ interface DocumentWriter {
   readonly openApiJson: () => Buffer;
 }
 
-/** What a server says of its API is the same at every start: the bundle has the text, and not what writes it. */
+/**
+ * The server's OpenAPI document is the same at every start: the bundle contains its text instead of the code that
+ * generates it.
+ */
 function writtenDocument(dist: string): Plugin {
   return {
     name: "written document",
@@ -104,7 +110,10 @@ function writtenDocument(dist: string): Plugin {
   };
 }
 
-/** All bundles lie in one folder of the build, so that one relative address leads from each of them to a compiled module. */
+/**
+ * All bundles are in one folder of the build, so the same relative address leads from each of them to a compiled
+ * module.
+ */
 function compiledAddresses(dist: string): Plugin {
   return {
     name: "compiled addresses",
@@ -120,7 +129,9 @@ function compiledAddresses(dist: string): Plugin {
   };
 }
 
-/** Whoever starts a program by its path gets the bundle. */
+/**
+ * Replaces each program by a module that loads its bundle, so that starting the program by its path starts the bundle.
+ */
 export async function replacePrograms(
   dist: string,
   folder: string,
@@ -133,7 +144,7 @@ export async function replacePrograms(
   }
 }
 
-/** One folder has them all, and more than one is called main. */
+/** One folder contains all bundles, and more than one program is called main. */
 function nameOf(program: string): string {
   return program.replace(/\.js$/, "").replaceAll("/", "-");
 }

@@ -8,12 +8,12 @@ import { findOrganizationWithPlan } from "../tenancy/tenant.js";
 import { AnswerLog } from "../vendors/chain/answer-log.js";
 import { VendorError } from "../vendors/contracts.js";
 
-/** An agent as it is when a job about its call runs, also one that takes no calls any more. */
+/** The current state of an agent, also of an inactive one, for a job about its call. */
 export interface AgentForJob {
   readonly agent: AgentRecord;
-  /** With its fallbacks; undefined where none of its providers can be used. */
+  /** The agent's LLM with its fallbacks; undefined if none of its providers is usable. */
   readonly llm: AgentLlm | undefined;
-  /** The model that has answered last, which may be a fallback's; null before it has. */
+  /** The model of the last answer, which may be a fallback's; null before the first answer. */
   readonly answeredBy: () => string | null;
 }
 
@@ -22,7 +22,7 @@ export interface AgentLlmsOptions {
   readonly chains: ChainDeps;
 }
 
-/** The LLMs that answer for agents after their calls. */
+/** Creates the LLM clients for jobs that run after an agent's calls. */
 export class AgentLlms {
   readonly #options: AgentLlmsOptions;
 
@@ -30,7 +30,7 @@ export class AgentLlms {
     this.#options = options;
   }
 
-  /** Undefined where there is no such agent any more. `analysis`: first the LLM that the agent names for its analysis. */
+  /** Returns undefined if the agent was deleted. `analysis`: the LLM of the agent's analysis, if any, comes first. */
   async of(
     orgId: string,
     agentId: string,
@@ -53,7 +53,7 @@ export class AgentLlms {
   }
 }
 
-/** A credential that cannot be opened is as good as none. */
+/** Returns undefined if a credential cannot be decrypted, as if no provider were usable. */
 function clientOf(
   forJob: NonNullable<ReturnType<typeof agentForJob>>,
   chains: ChainDeps,

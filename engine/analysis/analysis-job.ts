@@ -21,17 +21,17 @@ import type { AgentForJob, AgentLlms } from "./agent-llms.js";
 import { completeForJob } from "./job-completion.js";
 import { jsonObjectsOf, TRANSCRIPT_IS_DATA, transcriptRequest } from "./transcript-request.js";
 
-/** Characters of a transcript: of a longer call the end is analyzed. */
+/** Maximum length of a transcript; of a longer call only the end is analyzed. */
 const INPUT_CHARACTERS_MAX = 40_000;
 const REASON_CHARACTERS_MAX = 1_000;
-/** Data of an event, in bytes of JSON: a delivery has less than 20 kB. */
+/** Maximum size of an event's data in bytes of JSON, since a delivery has less than 20 kB. */
 const EVENT_DATA_MAX_BYTES = 12_000;
 const TOKENS_MAX = 2_000;
 const CHARS_MAX = 20_000;
-/** Requests in one try: the second one tells the LLM the error in its answer. */
+/** LLM requests per attempt; the second one reports the fault of the first answer to the LLM. */
 const ASKED_MAX = 2;
 
-/** Each organization has a queue of its own. */
+/** Each organization has its own queue. */
 const LIMITS: FixedLimits = {
   runningMax: 8,
   runningPerQueueMax: 4,
@@ -45,7 +45,7 @@ const Answer = v.object({
   reason: v.optional(v.string()),
 });
 
-/** Asks for what the agent wants to know of its calls. */
+/** Returns the messages that ask the LLM for the analysis that the agent defines. */
 export function analysisMessages(
   { schema, successCriteria }: AgentAnalysis,
   transcript: CallRecord["transcript"],
@@ -74,7 +74,7 @@ export function analysisMessages(
 
 type Found = Pick<CallAnalysis, "data" | "success" | "reason">;
 
-/** Reads the LLM's answer; as text, what is wrong with it. */
+/** Reads the LLM's answer. A string says what is wrong with it. */
 export function parseAnalysis(
   { schema, successCriteria }: AgentAnalysis,
   text: string,
@@ -109,7 +109,7 @@ export function parseAnalysis(
   return fault;
 }
 
-/** The same calls each time: a call that is asked about again is in the sample, or is not, as before. */
+/** Depends only on the call's id, so that a call is always in the sample or never. */
 export function isSampled(callId: string, sampleRate: number): boolean {
   const share = createHash("sha256").update(callId).digest().readUInt32BE(0) / 2 ** 32;
   return share < sampleRate;
@@ -121,7 +121,7 @@ export interface AnalysisJobOptions {
   readonly clock: Clock;
 }
 
-/** Analyzes ended calls as their agents want it. A failed analysis stands in the call's record, too. */
+/** Analyzes ended calls as their agents define it. A failed analysis is stored in the call's record, too. */
 export class AnalysisJob extends FixedLimitsJob {
   readonly #options: AnalysisJobOptions;
 
@@ -138,7 +138,7 @@ export class AnalysisJob extends FixedLimitsJob {
     const found = await llms.of(job.orgId, call.agentId, "analysis");
     const analysis = found?.agent.analysis ?? null;
     if (analysis === null) {
-      // The agent's analysis was removed after the call, and no run counts this result.
+      // The agent's analysis was removed after the call, and the call belongs to no run that counts the result.
       if (runId === undefined) return this.#leaveOut(job, { callId, runId });
       return this.#fail(job, { call, runId }, "analysisRemoved");
     }
@@ -246,7 +246,7 @@ const NOTHING_FOUND = {
   durationMs: 0,
 } as const;
 
-/** A run takes all calls that are long enough, whatever the sample. */
+/** A run includes all calls that are long enough, also those outside of the sample. */
 function isWanted(
   { id, transcript, durationSec }: CallRecord,
   { minDurationSec, sampleRate }: AgentAnalysis,
@@ -262,7 +262,7 @@ function correction(fault: string): ChatMessage {
   return { role: "user", content };
 }
 
-/** One for each time that a call is analyzed, and one more where a failed one is retried with success. */
+/** Each analysis of a call has one event; a failed one that succeeds in a retry has a second event. */
 function analyzedEvent(
   call: CallRecord,
   analysis: CallAnalysis,

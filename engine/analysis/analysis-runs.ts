@@ -6,7 +6,7 @@ import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../jobs/job-r
 import { RequestError } from "../request-error.js";
 import type { Clock } from "../time/clock.js";
 
-/** Runs of an agent that are listed. */
+/** Maximum number of an agent's runs in the list. */
 const RUNS_LISTED_MAX = 20;
 
 const LIMITS: FixedLimits = {
@@ -37,7 +37,7 @@ export class AnalysisRuns {
     this.#options = options;
   }
 
-  /** RequestError `not_found`; `conflict`: the agent has no analysis, or a run of it is not over. */
+  /** RequestError `not_found`; `conflict`: the agent has no analysis, or one of its runs is in progress. */
   async start(
     orgId: string,
     agentId: string,
@@ -67,7 +67,7 @@ export class AnalysisRuns {
   }
 }
 
-/** Makes the jobs that analyze the calls of a run, page by page. */
+/** Creates the jobs that analyze the calls of a run, page by page. */
 export class AnalysisRunJob extends FixedLimitsJob {
   readonly #options: Pick<AnalysisRunsOptions, "database" | "clock">;
 

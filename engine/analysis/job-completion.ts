@@ -14,8 +14,8 @@ interface CompletionDeps {
 }
 
 /**
- * As `completeInBackground`, for a call that is over: its tokens count in the usage of the organization, on the day on which the
- * answer came, whether the answer is of use or not.
+ * As `completeInBackground`, for a call that has ended. The tokens count in the organization's usage on the day of the
+ * answer, even if the answer is not usable.
  */
 export async function completeForJob(
   { database, clock }: CompletionDeps,

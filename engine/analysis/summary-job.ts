@@ -9,9 +9,9 @@ import type { AgentLlms } from "./agent-llms.js";
 import { completeForJob } from "./job-completion.js";
 import { jsonObjectsOf, TRANSCRIPT_IS_DATA, transcriptRequest } from "./transcript-request.js";
 
-/** Longer calls are summed up by their end, which holds the outcome and fits the smallest model's context. */
+/** Only the end of a longer call is summarized: it contains the outcome and fits the smallest model's context. */
 const SUMMARY_INPUT_CHARACTERS_MAX = 12_000;
-/** What is stored of a summary; a model that writes more did not sum up. */
+/** Maximum length of a stored summary; a longer text is cut, since it is not a summary. */
 const SUMMARY_CHARACTERS_MAX = 2_000;
 
 const INSTRUCTION = [
@@ -22,7 +22,7 @@ const INSTRUCTION = [
   "sentiment: the caller's mood at the end of the call.",
 ].join("\n");
 
-/** Asks for a summary of what was said, newest words first kept when it is too long. */
+/** Returns the messages that ask for a summary. Of a long transcript, the newest words are kept. */
 export function summaryMessages(transcript: readonly TranscriptMessage[]): readonly ChatMessage[] {
   return transcriptRequest(INSTRUCTION, transcript, SUMMARY_INPUT_CHARACTERS_MAX);
 }
@@ -39,13 +39,13 @@ const SentimentWord = v.pipe(
   v.toLowerCase(),
   v.picklist(["positive", "neutral", "negative"]),
 );
-/** A field that does not fit is left out and does not spoil the other. */
+/** An invalid field is dropped without affecting the other one. */
 const Answer = v.object({
   summary: v.fallback(v.optional(SummaryText), undefined),
   sentiment: v.fallback(v.optional(SentimentWord), undefined),
 });
 
-/** Reads the model's answer, also inside a code fence or between other words; what cannot be read is left out. */
+/** Reads the model's answer, also inside a code fence or other text. Unreadable fields are left out. */
 export function parseSummary(text: string): CallSummary {
   for (const candidate of jsonObjectsOf(text)) {
     const { summary, sentiment } = v.parse(Answer, candidate);
@@ -58,7 +58,7 @@ export function parseSummary(text: string): CallSummary {
   return {};
 }
 
-/** Summaries are worth less than the replies of calls in progress, so they get few of the vendor's requests. */
+/** Summaries matter less than the replies of calls in progress, so they get only a few of the vendor's requests. */
 const LIMITS: FixedLimits = {
   runningMax: 8,
   runningPerQueueMax: 4,
@@ -75,7 +75,7 @@ export interface SummaryJobOptions {
   readonly clock: Clock;
 }
 
-/** Has ended calls summed up by the LLM of their own agent, off the path of every call. */
+/** Summarizes ended calls with their agent's LLM, in the background. */
 export class SummaryJob extends FixedLimitsJob {
   readonly #options: SummaryJobOptions;
 
@@ -92,7 +92,7 @@ export class SummaryJob extends FixedLimitsJob {
       return { kind: "done" };
     }
     const llm = (await llms.of(orgId, call.agentId, "summary"))?.llm;
-    if (llm === undefined) return { kind: "failed", error: "the agent has no LLM any more" };
+    if (llm === undefined) return { kind: "failed", error: "the agent no longer has an LLM" };
     const messages = summaryMessages(call.transcript);
     const request = { messages, maxTokens: TOKENS_MAX, charsMax: CHARS_MAX };
     try {

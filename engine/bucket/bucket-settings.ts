@@ -1,27 +1,27 @@
 import * as v from "valibot";
 import { type Environment, httpUrl, wholeNumber } from "../settings.js";
 
-/** A bucket of an object store that speaks S3, and a place in it. */
+/** A bucket of an S3-compatible object store, with a prefix for its keys. */
 export interface BucketSettings {
   readonly name: string;
-  /** Stands before every key: empty, or with a slash at its end. */
+  /** Prepended to every key: empty, or with a trailing slash. */
   readonly prefix: string;
-  /** Undefined for Amazon's own. */
+  /** Undefined: Amazon S3. */
   readonly endpoint: string | undefined;
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
 
-/** Where recordings are kept. */
+/** Where recordings are stored. */
 export interface RecordingSettings {
-  /** In place of the folder in `dataDir`, where they then only wait until they are sent. */
+  /** Replaces the folder in `dataDir`, which then only holds recordings until they are uploaded. */
   readonly recordingsBucket: BucketSettings | undefined;
-  /** While more than that waits to be sent, no new call is recorded. */
+  /** While more bytes than this wait for their upload, no new call is recorded. */
   readonly recordingsWaitingBytesMax: number;
 }
 
-/** The prefix needs no escapes in an address: the signed text is the sent text. */
+/** The prefix has only characters without URL escapes, so that the signed path is the one that is sent. */
 const BUCKET_URL = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/?((?:[\w-][\w.-]*\/?)*)$/;
 
 const bucketUrl = v.pipe(
@@ -29,7 +29,7 @@ const bucketUrl = v.pipe(
   v.regex(BUCKET_URL, "expected s3://bucket or s3://bucket/prefix, of letters, digits and . _ -"),
 );
 
-/** The variables of the environment that say where recordings are kept. */
+/** The environment variables for the storage of recordings. */
 export const RECORDING_VARIABLES = {
   RECORDINGS_URL: v.optional(bucketUrl),
   RECORDINGS_ENDPOINT: v.optional(httpUrl),
@@ -44,7 +44,7 @@ export const RECORDING_VARIABLES = {
 
 const Variables = v.object(RECORDING_VARIABLES);
 
-/** What is missing beside an address that is set, one line each. */
+/** The variables that a bucket needs and that are missing, one line each. */
 export function missingForBucket(given: Environment): readonly string[] {
   if (given["RECORDINGS_URL"] === undefined) return [];
   return ["RECORDINGS_ACCESS_KEY_ID", "RECORDINGS_SECRET_ACCESS_KEY"]
@@ -52,7 +52,7 @@ export function missingForBucket(given: Environment): readonly string[] {
     .map((name) => `${name}: required with RECORDINGS_URL`);
 }
 
-/** To be called with variables in which nothing is missing. */
+/** Expects variables that `missingForBucket` has checked. */
 export function recordingSettings(env: v.InferOutput<typeof Variables>): RecordingSettings {
   const [, name, path = ""] = BUCKET_URL.exec(env.RECORDINGS_URL ?? "") ?? [];
   const prefix = path === "" ? "" : `${path.replace(/\/$/, "")}/`;

@@ -9,7 +9,7 @@ import type { BucketSettings } from "./bucket-settings.js";
 
 /**
  * A bucket failure. `away`: a retry may succeed; `refused`: the settings or the bucket must be fixed first. The message
- * says what to do, and contains no secret.
+ * says what to do and contains no secret.
  */
 export class BucketError extends ParleyError {
   override readonly name = "BucketError";
@@ -22,17 +22,17 @@ export class BucketError extends ParleyError {
   }
 }
 
-/** What an object store answers when it does not do it. */
+/** An object store's answer with an error status. */
 export interface BucketRefusal {
   readonly status: number;
-  /** The first bytes of an answer in XML; empty for HEAD. */
+  /** The first bytes of the XML answer; empty for HEAD. */
   readonly body: string;
 }
 
 const TOO_MANY_REQUESTS = 429;
 const REQUEST_TIMEOUT = 408;
 const SERVER_ERROR = 500;
-/** Longer ones are no code of an object store. */
+/** An object store's error codes are not longer. */
 const CODE = /<Code>(\w{1,64})<\/Code>/;
 const REGION = /<Region>([\w-]{1,64})<\/Region>/;
 
@@ -56,7 +56,7 @@ export function unreachable(settings: BucketSettings, cause: unknown): BucketErr
   return new BucketError("away", `${placeOf(settings)} cannot be reached: ${reason}`, { cause });
 }
 
-/** As an operator knows it. */
+/** The bucket's address in messages for operators. */
 export function placeOf({ name, prefix, endpoint }: BucketSettings): string {
   return `s3://${name}/${prefix}${endpoint === undefined ? "" : ` at ${endpoint}`}`;
 }
@@ -64,12 +64,12 @@ export function placeOf({ name, prefix, endpoint }: BucketSettings): string {
 const ANOTHER_REGION = "the bucket is in another region: set RECORDINGS_REGION";
 
 const ADVICE: Readonly<Record<string, string>> = {
-  NoSuchBucket: "there is no such bucket: make it, or correct RECORDINGS_URL",
-  InvalidAccessKeyId: "RECORDINGS_ACCESS_KEY_ID is not known there",
+  NoSuchBucket: "there is no such bucket: create it, or correct RECORDINGS_URL",
+  InvalidAccessKeyId: "the store does not know RECORDINGS_ACCESS_KEY_ID",
   SignatureDoesNotMatch:
     "RECORDINGS_SECRET_ACCESS_KEY does not belong to RECORDINGS_ACCESS_KEY_ID, or RECORDINGS_REGION is wrong",
   AccessDenied:
-    "the key may not do that: it needs s3:PutObject, s3:GetObject and s3:DeleteObject there",
+    "the access key lacks a permission: it needs s3:PutObject, s3:GetObject and s3:DeleteObject",
   AuthorizationHeaderMalformed: ANOTHER_REGION,
   PermanentRedirect: ANOTHER_REGION,
   TemporaryRedirect: ANOTHER_REGION,
@@ -85,7 +85,7 @@ function reasonOf(error: Error): string {
   return "code" in error ? String(error.code) : error.name;
 }
 
-/** Aborts what makes no progress for so long. */
+/** Aborts an operation that makes no progress for `stallMaxMs`. */
 export class StallWatch {
   readonly #clock: Clock;
   readonly #stallMaxMs: number;
@@ -102,37 +102,37 @@ export class StallWatch {
     return this.#abort.signal;
   }
 
-  /** Progress was made. */
+  /** Reports progress. */
   touch(): void {
     this.#cancel();
     this.#cancel = this.#clock.after(this.#stallMaxMs, () =>
-      this.#abort.abort(new Error(`nothing moved for ${this.#stallMaxMs / 1_000} seconds`)),
+      this.#abort.abort(new Error(`no progress for ${this.#stallMaxMs / 1_000} seconds`)),
     );
   }
 
-  /** Nothing is waited for until the next `touch`. */
+  /** Stops the timer until the next `touch`. */
   rest(): void {
     this.#cancel();
   }
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Uploads and downloads at once; what more there is waits. */
+/** Simultaneous uploads and downloads; further ones wait. */
 const CONNECTIONS_MAX = 16;
-/** Connections that are open and idle are closed by then. */
+/** Idle connections are closed after this time. */
 const IDLE_CONNECTION_MS = 10_000;
 /** An upload or download without progress for this long is aborted. */
 export const STALL_MAX_MS = 30_000;
-/** Stores explain themselves in less. */
+/** An object store's error messages are shorter. */
 const REFUSAL_BYTES_MAX = 16 * 1024;
 const OK_MAX = 299;
 const NOT_FOUND = 404;
-/** Written and deleted again to see that the bucket takes what it is given; each check has an object of its own. */
+/** The check writes and deletes an object; each check uses its own key. */
 const CHECK_KEY = "parley-check-";
 
 export interface BucketDeps {
   readonly clock: Clock;
-  /** PEM of authorities that are trusted beside the public ones. */
+  /** CA certificates in PEM that are trusted in addition to the public ones. */
   readonly authorities: readonly string[];
 }
 
@@ -142,8 +142,8 @@ interface BucketRequest {
 }
 
 /**
- * Objects in a bucket that speaks S3, by their keys below the prefix. Everything rejects with a BucketError;
- * nothing is tried twice.
+ * Reads and writes objects in an S3-compatible bucket, by keys below the prefix. Every method rejects with a
+ * BucketError; none retries.
  */
 export class Bucket {
   readonly settings: BucketSettings;
@@ -160,13 +160,15 @@ export class Bucket {
       connections: CONNECTIONS_MAX,
       keepAliveTimeout: IDLE_CONNECTION_MS,
       keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-      // Each request has its own time-outs, kept by the Clock.
+      // Each request has its own timeouts, from the Clock.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
 
-  /** Resolves when the store has all of it; `body` is read as fast as the store takes it, and what it throws comes as it is. */
+  /**
+   * Resolves when the store has the whole object. `body` is read as fast as the upload allows; its errors are rethrown.
+   */
   async put(
     key: string,
     body: AsyncIterable<Uint8Array>,
@@ -185,7 +187,7 @@ export class Bucket {
     }
   }
 
-  /** Undefined when there is no such object. */
+  /** Returns undefined if the object does not exist. */
   async sizeOf(key: string): Promise<number | undefined> {
     const watch = new StallWatch(this.#clock, STALL_MAX_MS);
     const answer = await this.#request("HEAD", key, watch, {}, [NOT_FOUND]);
@@ -197,8 +199,8 @@ export class Bucket {
   }
 
   /**
-   * So many bytes from there on, read as fast as the store gives them; fewer at the object's end, and where the store breaks off
-   * behind some. Undefined when there is no such object.
+   * Returns up to `sizeBytes` bytes from `fromByte` on: fewer at the end of the object, or if the connection breaks
+   * after some of them. Undefined if the object does not exist.
    */
   async read(key: string, fromByte: number, sizeBytes: number): Promise<Uint8Array | undefined> {
     const watch = new StallWatch(this.#clock, STALL_MAX_MS);
@@ -209,17 +211,17 @@ export class Bucket {
     return undefined;
   }
 
-  /** Nothing happens when there is no such object. */
+  /** Does nothing if the object does not exist. */
   async remove(key: string): Promise<void> {
     const watch = new StallWatch(this.#clock, STALL_MAX_MS);
     const answer = await this.#request("DELETE", key, watch, {}, [NOT_FOUND]);
     await this.#emptied(answer, watch);
   }
 
-  /** Whether the bucket is there, and takes, gives and deletes what it is asked to. */
+  /** Checks that the bucket exists and that objects can be written, read and deleted. Rejects otherwise. */
   async check(): Promise<void> {
     const text = new TextEncoder().encode("Parley checks whether it may write here.\n");
-    // Servers that start at the same time would delete each other's.
+    // A key of its own, since servers that start at the same time would delete each other's object.
     const key = CHECK_KEY + randomUUID();
     await this.put(key, once(text), text.byteLength, "text/plain");
     const size = await this.sizeOf(key);
@@ -249,7 +251,7 @@ export class Bucket {
         signal: watch.signal,
         dispatcher: this.#agent,
       });
-      // A body that is given up, or breaks off, is told of where it is read.
+      // Whoever reads the body handles its errors; without this listener, they would be unhandled.
       answer.body.on("error", () => {});
       const { statusCode: status } = answer;
       if (status <= OK_MAX || alsoGood.includes(status)) return answer;
@@ -260,7 +262,7 @@ export class Bucket {
     }
   }
 
-  /** The body is not signed: it is read once, while it is sent, and TLS guards it on its way. */
+  /** The body is not signed, since it is read only once, during the upload; TLS protects it. */
   async #signature(method: string, url: string): Promise<Record<string, string>> {
     const { accessKeyId, secretAccessKey, region } = this.settings;
     const datetime = new Date(this.#clock.epochMs()).toISOString().replace(/[:-]|\.\d{3}/g, "");
@@ -293,7 +295,7 @@ export class Bucket {
         const taken = part.subarray(0, sizeBytes - filled);
         piece.set(taken, filled);
         filled += taken.byteLength;
-        // More than was asked for: the rest is not waited for.
+        // The store sent more than was requested; the rest is not read.
         if (taken.byteLength < part.byteLength) break;
       }
     } catch (error) {
@@ -309,7 +311,7 @@ export class Bucket {
   }
 }
 
-/** Amazon wants the bucket in the host's name, where a certificate covers it; every other store takes it in the path. */
+/** Amazon needs the bucket in the host name, if its certificate covers the name; other stores need it in the path. */
 function rootOf({ name, endpoint, region }: BucketSettings): string {
   if (endpoint !== undefined) return `${endpoint}/${name}/`;
   const host = `s3.${region}.amazonaws.com`;

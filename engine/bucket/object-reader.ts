@@ -1,20 +1,20 @@
 import { type Bucket, BucketError } from "./bucket.js";
 
-/** A download that breaks off is taken up again where it was, so often in a row. */
+/** How often a piece is requested again after its download broke off. */
 const BREAKS_MAX = 2;
-/** Fetched at once and held for whoever reads, so that who reads slowly keeps no connection from others. */
+/** Fetched as a whole and kept, so that a slow reader occupies no connection. */
 const PIECE_BYTES = 256 * 1024;
 
-/** An object that is read in the order of its bytes, from one place on, as fast as somebody asks for them. */
+/** Reads an object in byte order from any position, at the reader's speed. */
 export class ObjectReader {
   readonly sizeBytes: number;
   readonly #bucket: Pick<Bucket, "read">;
   readonly #key: string;
   #piece: Uint8Array = new Uint8Array(0);
-  /** Where the piece stands in the object. */
+  /** The position of the piece in the object. */
   #pieceFrom = 0;
 
-  /** Undefined when there is no such object; rejects with a BucketError. */
+  /** Returns undefined if the object does not exist. Rejects with a BucketError. */
   static async open(
     bucket: Pick<Bucket, "read" | "sizeOf">,
     key: string,
@@ -29,7 +29,7 @@ export class ObjectReader {
     this.sizeBytes = sizeBytes;
   }
 
-  /** Fills the buffer from this position on; says how much of it. Rejects with a BucketError. */
+  /** Fills the buffer from this position on and returns the number of bytes. Rejects with a BucketError. */
   async read(buffer: Uint8Array, position: number): Promise<number> {
     if (!this.#hasByte(position)) await this.#fetch(position);
     const at = position - this.#pieceFrom;

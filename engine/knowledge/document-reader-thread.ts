@@ -4,13 +4,13 @@ import { DOCUMENT_FORMATS, documentText, UnreadableDocument } from "./document-t
 import { passagesOf } from "./passages.js";
 import { searchTerms } from "./search-terms.js";
 
-/** Reads one document, in a thread of its own that `DocumentReader` starts and may stop. */
+/** Reads one document in its own thread, which `DocumentReader` starts and may terminate. */
 
-/** Sent at a time, so that no message keeps the thread of calls for long. */
+/** Passages per message, so that no message blocks the thread of the calls for long. */
 const PASSAGES_PER_MESSAGE = 20;
-/** A document of 1,000,000 characters has some 1,500; many tiny sections have more, and each takes room in the index. */
+/** A document of 1,000,000 characters has some 1,500; many tiny sections make more, and each uses index space. */
 const PASSAGES_MAX = 5_000;
-/** A smaller document has its whole text told, too. */
+/** The whole text of shorter documents is sent, too. */
 const WHOLE_CHARACTERS_MAX = 4_000;
 
 const Work = v.object({
@@ -37,7 +37,7 @@ if (text instanceof UnreadableDocument) {
   for (let start = 0; start < passages.length; start += PASSAGES_PER_MESSAGE) {
     const some = passages.slice(start, start + PASSAGES_PER_MESSAGE).map((passage) => ({
       text: passage,
-      // The name of a document is often what a caller asks about.
+      // Callers often ask for the name of a document.
       terms: searchTerms(orgId, `${name}\n${passage}`),
     }));
     parentPort?.postMessage({ kind: "passages", passages: some });

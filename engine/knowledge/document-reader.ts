@@ -6,16 +6,18 @@ import type { DocumentFormat } from "./document-text.js";
 
 const THREAD = new URL("./document-reader-thread.js", import.meta.url);
 
-/** A larger document is not taken. */
+/** Larger documents are refused. */
 export const DOCUMENT_BYTES_MAX = 10 * 1024 * 1024;
-/** A good document takes a second or two. */
+/** A normal document takes a second or two. */
 export const READING_MAX_MS = 15_000;
-/** Limits what JavaScript allocates; what a document unpacks outside of its heap is seen in the size of the process. */
+/** Limits the JavaScript heap. Memory outside of it is measured by the size of the process. */
 const HEAP_MAX_MB = 256;
 const GROWTH_MAX_BYTES = 768 * 1024 * 1024;
 const GROWTH_CHECK_MS = 50;
-/** Documents that wait while one is read; the next one is refused. */
+/** Documents that may wait while one is read; further ones are refused. */
 export const READINGS_WAITING_MAX = 8;
+/** One organization may have this many documents waiting, so others can still have theirs read. */
+export const READINGS_WAITING_PER_ORGANIZATION_MAX = 3;
 const RETRY_AFTER_SEC = 5;
 
 export interface DocumentToRead {
@@ -25,7 +27,7 @@ export interface DocumentToRead {
   readonly bytes: Uint8Array;
 }
 
-/** Why a document cannot be used, in a sentence that names it. */
+/** Why a document cannot be used: a sentence that starts with its name. */
 export interface ReadingFault {
   readonly error: string;
 }
@@ -37,15 +39,15 @@ type Message =
 
 export interface DocumentReaderOptions {
   readonly clock: Clock;
-  /** What the thread runs; tests have one that never ends. */
+  /** The script of the thread; tests replace it with one that never ends. */
   readonly thread?: URL;
 }
 
-/** Reads one document at a time, each in a thread of its own with limits of time and memory. */
+/** Reads one document at a time, each in its own thread with limits of time and memory. */
 export class DocumentReader {
   readonly #clock: Clock;
   readonly #thread: URL;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: { readonly orgId: string; readonly begin: () => void }[] = [];
   #isReading = false;
 
   constructor({ clock, thread = THREAD }: DocumentReaderOptions) {
@@ -53,31 +55,39 @@ export class DocumentReader {
     this.#thread = thread;
   }
 
-  /** RequestError `overloaded`: too many documents wait. */
+  /** RequestError `overloaded`: too many documents wait, of all organizations or of this one. */
   async read(document: DocumentToRead): Promise<DocumentContent | ReadingFault> {
-    const { name, bytes } = document;
+    const { orgId, name, bytes } = document;
     if (bytes.length > DOCUMENT_BYTES_MAX) {
       return faultOf(name, `has more than ${DOCUMENT_BYTES_MAX / 1024 / 1024} MB`);
     }
-    await this.#takeTurn();
+    await this.#takeTurn(orgId);
     try {
       return await this.#read(document);
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#isReading = false;
-      else next();
+      this.#passTurn(orgId);
     }
   }
 
-  async #takeTurn(): Promise<void> {
+  /** To the document that waits longest, of another organization where one waits. */
+  #passTurn(orgId: string): void {
+    const ofOther = this.#waiting.findIndex((each) => each.orgId !== orgId);
+    const [next] = this.#waiting.splice(Math.max(0, ofOther), 1);
+    if (next === undefined) this.#isReading = false;
+    else next.begin();
+  }
+
+  async #takeTurn(orgId: string): Promise<void> {
     if (this.#isReading) {
-      if (this.#waiting.length >= READINGS_WAITING_MAX) {
+      const own = this.#waiting.filter((each) => each.orgId === orgId).length;
+      const isFull = this.#waiting.length >= READINGS_WAITING_MAX;
+      if (isFull || own >= READINGS_WAITING_PER_ORGANIZATION_MAX) {
         throw new RequestError("overloaded", "too many documents are being read", {
           retryAfterSec: RETRY_AFTER_SEC,
         });
       }
       await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
+        this.#waiting.push({ orgId, begin: resolve });
       });
       return;
     }
@@ -87,7 +97,7 @@ export class DocumentReader {
   #read({ bytes, ...document }: DocumentToRead): Promise<DocumentContent | ReadingFault> {
     const { name } = document;
     const sizeBytes = bytes.length;
-    // A copy, whose buffer goes to the thread.
+    // A copy, since its buffer is transferred to the thread.
     const moved = new Uint8Array(bytes);
     return new Promise((resolve) => {
       const worker = new Worker(this.#thread, {

@@ -6,14 +6,14 @@ export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
 export const DOCUMENT_CHARACTERS_MAX = 1_000_000;
 export const PDF_PAGES_MAX = 1_000;
-/** A page of a scan has no more than a stamp of its scanner. */
+/** A scanned page has fewer characters: at most a stamp of the scanner. */
 const CHARACTERS_PER_PAGE_MIN = 10;
 
 const PDF_START = "%PDF-";
-/** The mark of a PDF may stand behind a little of something else. */
+/** The signature of a PDF may follow a few other bytes. */
 const PDF_START_MAX_BYTES = 1_024;
 
-/** A document that cannot be used; the message continues the sentence that begins with its name. */
+/** A document that cannot be used. `reason` continues a sentence that starts with the document's name. */
 export class UnreadableDocument {
   readonly reason: string;
 
@@ -22,7 +22,10 @@ export class UnreadableDocument {
   }
 }
 
-/** The text of a document, or why it has none. Takes as long as the document is bad: for a thread that can be stopped. */
+/**
+ * Returns the text of a document, or why it has none. A malformed document may take very long, so this runs in a thread
+ * that can be terminated.
+ */
 export async function documentText(
   format: DocumentFormat,
   bytes: Uint8Array,
@@ -37,7 +40,7 @@ export async function documentText(
   if (format === "pdf") {
     return isPdf
       ? await pdfText(bytes)
-      : new UnreadableDocument("is not a PDF, whatever its name says");
+      : new UnreadableDocument("is not a PDF, although its name or type says so");
   }
   if (isPdf)
     return new UnreadableDocument(`is a PDF and not ${format}: give it a name that ends in .pdf`);
@@ -96,10 +99,10 @@ const INLINE = new Set(
   ]),
 );
 
-/** No page that people read is nested so deeply; the parser's time grows with the square of it. */
+/** No real page is nested as deeply, and the parser's time grows with the square of the depth. */
 const HTML_DEPTH_MAX = 1_000;
 
-/** The words of a page, its headings marked as Markdown marks them. */
+/** Returns the text of a page, with headings in Markdown. */
 function htmlText(html: string): string | UnreadableDocument {
   const parts: string[] = [];
   let skippedDepth = 0;

@@ -11,17 +11,17 @@ import { DOCUMENT_BYTES_MAX, type DocumentReader, type ReadingFault } from "./do
 import type { DocumentFormat } from "./document-text.js";
 import { formatOf, storeContent } from "./knowledge.js";
 
-/** Each organization has a queue of its own. */
+/** Each organization has its own queue. */
 const LIMITS: FixedLimits = {
   runningMax: 2,
   runningPerQueueMax: 1,
   delaysMs: [10_000, 60_000, 10 * 60_000],
 };
 const HOUR_MS = 60 * 60 * 1_000;
-/** From the connection to the last byte. */
+/** From the start of the connection to the last byte. */
 const FETCH_MAX_MS = 30_000;
 const ACCEPT = "text/html, text/markdown, text/plain, application/pdf";
-/** How errors name the server of a page. */
+/** The name of a page's server in errors. */
 const VENDOR = "page";
 
 const Payload = v.object({ documentId: v.string() });
@@ -38,7 +38,7 @@ const REASONS: Readonly<Record<string, string>> = {
   timeout: `could not be fetched within ${FETCH_MAX_MS / 1_000} s`,
   refused: "leads to an address that may not be reached from here",
   disconnected: "could not be fetched: the connection broke",
-  badAnswer: `is too large, or no HTTP: the limit is ${DOCUMENT_BYTES_MAX / 1024 / 1024} MB`,
+  badAnswer: `is too large or not valid HTTP: the limit is ${DOCUMENT_BYTES_MAX / 1024 / 1024} MB`,
 };
 
 export interface KnowledgeJobOptions {
@@ -55,11 +55,11 @@ interface FetchedPage {
 }
 
 interface FetchFault extends ReadingFault {
-  /** Another try may help. */
+  /** Whether another attempt may succeed. */
   readonly isRetryable: boolean;
 }
 
-/** Fetches a page and reads it; a page that is refreshed gets its next job in the same commit. */
+/** Fetches a page and reads it. The next job of a refreshed page is stored in the same transaction as its content. */
 export class KnowledgeJob extends FixedLimitsJob {
   readonly #options: KnowledgeJobOptions;
 
@@ -75,7 +75,8 @@ export class KnowledgeJob extends FixedLimitsJob {
     const document = await database.knowledge.find(orgId, documentId);
     if (document === undefined || document.url === null) return { kind: "done" };
     const { name, url, refreshHours } = document;
-    // A claim counts before it runs: this document ended the process each time, and would at each start.
+    // An attempt counts when the job is claimed, so this document has ended the process each time and would at each
+    // start.
     if (job.attempts > this.triesMax) {
       const error = `"${name}" stopped the server while it was read`;
       await database.knowledge.fail(document, error, clock.epochMs());
@@ -95,7 +96,7 @@ export class KnowledgeJob extends FixedLimitsJob {
     return { kind: "done" };
   }
 
-  /** Through the dispatcher that refuses private addresses; follows no redirect. */
+  /** Fetches the page through the dispatcher that refuses private addresses; redirects are not followed. */
   async #fetch(
     { orgId, name, url }: { readonly orgId: string; readonly name: string; readonly url: string },
     signal: AbortSignal,
@@ -140,7 +141,7 @@ export class KnowledgeJob extends FixedLimitsJob {
       if (signal.aborted) throw failure;
       if (status !== 0) {
         const isRetryable = status >= 500 || status === 429;
-        return { error: `"${name}" is answered with status ${status}`, isRetryable };
+        return { error: `"${name}" was answered with status ${status}`, isRetryable };
       }
       const fault = failure instanceof VendorError ? failure.fault : "unavailable";
       const reason = REASONS[fault] ?? "could not be fetched: no server answers";

@@ -19,12 +19,14 @@ import type { DocumentFormat } from "./document-text.js";
 import { questionTerms } from "./search-terms.js";
 
 export const DOCUMENTS_MAX = 100;
-/** Limits all documents of an organization together. */
+/** Total length of an organization's documents. */
 export const ORGANIZATION_CHARACTERS_MAX = 10_000_000;
 const ORGANIZATION_FULL = `the documents of an organization can have ${ORGANIZATION_CHARACTERS_MAX.toLocaleString("en-US")} characters together`;
-/** An upload that is older was lost with the process that read it. */
+/** A search takes milliseconds. */
+const RETRY_AFTER_SEC = 1;
+/** If an upload takes longer, the process that read it has stopped. */
 const ABANDONED_AFTER_MS = 5 * 60 * 1_000;
-/** All tries of a fetch are over by then; a page that is still not read was given up. */
+/** By then all attempts of a fetch are over; a page without content has failed. */
 const FETCHING_MAX_MS = 30 * 60 * 1_000;
 const ABANDONED = "the server stopped while it read the document: upload it again";
 const FOUND_MAX = 5;
@@ -39,20 +41,20 @@ const FORMATS: ReadonlyMap<string, DocumentFormat> = new Map([
   ["pdf", "pdf"],
 ]);
 
-/** By the end of a file's name; undefined for one that is not read. */
+/** Returns the format by the file extension; undefined for an unsupported one. */
 export function formatOf(name: string): DocumentFormat | undefined {
   return FORMATS.get(/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "");
 }
 
 export interface DocumentView extends DocumentRecord {
-  /** Agents that use it. */
+  /** The agents that use the document. */
   readonly agents: readonly { readonly id: string; readonly name: string }[];
 }
 
 export interface UrlInput {
   readonly url: string;
   readonly name?: string | undefined;
-  /** 0: fetched once. */
+  /** 0: the page is fetched only once. */
   readonly refreshHours?: number | undefined;
 }
 
@@ -64,7 +66,7 @@ export interface KnowledgeOptions {
   readonly newId: () => string;
 }
 
-/** Documents of organizations, which their agents look things up in. */
+/** Documents of organizations that their agents can search. */
 export class Knowledge {
   readonly #options: KnowledgeOptions;
 
@@ -91,8 +93,8 @@ export class Knowledge {
   }
 
   /**
-   * Stores a file and reads it; where it cannot be read, its record says why. RequestError `invalid_request`: a name that
-   * says no format; `limit_reached`; `overloaded`.
+   * Stores a file and reads it; if it cannot be read, its record says why. RequestError `invalid_request`: the name has
+   * no known extension; `limit_reached`; `overloaded`.
    */
   async upload(
     orgId: string,
@@ -113,7 +115,7 @@ export class Knowledge {
       isRead = true;
       await storeContent(database.knowledge, document, content, clock.epochMs());
     } catch (error) {
-      // The client repeats the upload, and each try would leave a failed document.
+      // The client repeats the upload, and each attempt would leave a failed document.
       if (error instanceof RequestError && error.code === "overloaded") {
         const entry = this.#entry(document, "document.delete", actor);
         await database.knowledge.remove(orgId, document.id, entry);
@@ -128,7 +130,7 @@ export class Knowledge {
     return this.get(orgId, document.id);
   }
 
-  /** A page that is fetched and read by a job, and again where it says how often. RequestError as of `upload`. */
+  /** Adds a page that a job fetches and reads, repeatedly if `refreshHours` is set. RequestErrors as in `upload`. */
   async addUrl(orgId: string, input: UrlInput, actor: AuditActor): Promise<DocumentView> {
     const { url, name = url, refreshHours = 0 } = input;
     if (!this.#options.allowPrivateAddresses && namesPrivateHost(new URL(url))) {
@@ -140,7 +142,7 @@ export class Knowledge {
     return { ...document, agents: [] };
   }
 
-  /** Fetches a page again, now. RequestError `not_found`; `conflict`: it was uploaded, or is being fetched. */
+  /** Fetches a page again now. RequestError `not_found`; `conflict`: it was uploaded, or is being fetched. */
   async refresh(orgId: string, id: string): Promise<DocumentView> {
     const { database, clock, newId } = this.#options;
     const document = await this.get(orgId, id);
@@ -165,7 +167,10 @@ export class Knowledge {
     await this.#options.database.knowledge.remove(orgId, id, entry);
   }
 
-  /** What an agent with these documents would be given for a question. RequestError `invalid_request`: no such document. */
+  /**
+   * Returns the passages that an agent with these documents would get. RequestErrors `invalid_request`: unknown id;
+   * `overloaded`.
+   */
   async search(
     orgId: string,
     { question, documentIds }: { question: string; documentIds?: readonly string[] | undefined },
@@ -175,10 +180,14 @@ export class Knowledge {
     const wanted = documentIds ?? [...known];
     requireDocuments(wanted, known, "documentIds");
     const terms = questionTerms(orgId, question);
-    return knowledge.search(orgId, { documentIds: wanted, terms, limit: FOUND_MAX });
+    const found = await knowledge.search(orgId, { documentIds: wanted, terms, limit: FOUND_MAX });
+    if (found !== undefined) return found;
+    throw new RequestError("overloaded", "too many searches are running", {
+      retryAfterSec: RETRY_AFTER_SEC,
+    });
   }
 
-  /** Marks uploads that an earlier run of a server has left unread. */
+  /** Marks uploads as failed if the server stopped while it read them. */
   failAbandoned(): Promise<number> {
     const { database, clock } = this.#options;
     return database.knowledge.failAbandoned(clock.epochMs() - ABANDONED_AFTER_MS, ABANDONED);
@@ -232,7 +241,7 @@ export class Knowledge {
   }
 }
 
-/** Stores what was read of a document, or why nothing was: also where the organization has no room for it. */
+/** Stores the content of a document, or why there is none, for example because the organization's limit is reached. */
 export async function storeContent(
   store: Pick<Database["knowledge"], "characters" | "finish" | "fail">,
   document: Pick<DocumentRecord, "orgId" | "id" | "name" | "characters">,

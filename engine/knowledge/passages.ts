@@ -1,12 +1,12 @@
-/** A passage is what the LLM gets at once: a few sentences. */
+/** The LLM receives whole passages, of a few sentences each. */
 const PASSAGE_CHARACTERS_MAX = 700;
 const HEADING_CHARACTERS_MAX = 120;
-/** Headings above a passage take so much room in it at most; the nearest ones count. */
+/** Limits the headings above a passage; the nearest ones are kept. */
 const TITLES_CHARACTERS_MAX = 200;
 const HEADING = /^(#{1,6})\s+(.+)$/;
 const SENTENCE_END = /(?<=[.!?。！？।]["'”»)]?)\s+|(?<=[。！？])/u;
 
-/** Cuts a text where paragraphs, and else sentences, end. Each passage says below which headings it stands. */
+/** Splits a text at the ends of paragraphs, or else of sentences. Each passage starts with the headings above it. */
 export function passagesOf(text: string): readonly string[] {
   const passages: string[] = [];
   const headings: string[] = [];
@@ -52,14 +52,14 @@ function piecesOf(block: string): readonly string[] {
   return piece === "" ? pieces : [...pieces, piece];
 }
 
-/** A "sentence" without an end, such as a table, is cut between words where it has any. */
+/** Text without sentence ends, such as a table, is split between words where possible. */
 function slicesOf(sentence: string): readonly string[] {
   const slices: string[] = [];
   let rest = sentence;
   while (rest.length > PASSAGE_CHARACTERS_MAX) {
     const blank = rest.lastIndexOf(" ", PASSAGE_CHARACTERS_MAX);
     const end = blank > PASSAGE_CHARACTERS_MAX / 2 ? blank : PASSAGE_CHARACTERS_MAX;
-    // Half a character is no text.
+    // Avoids splitting a surrogate pair.
     const cut = /[\ud800-\udbff]$/.test(rest.slice(0, end)) ? end - 1 : end;
     slices.push(rest.slice(0, cut).trim());
     rest = rest.slice(cut).trim();

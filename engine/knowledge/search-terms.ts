@@ -1,10 +1,10 @@
 /** Terms of one passage. */
 export const TERMS_MAX = 1_000;
-/** Terms of one question, some twelve words: the time of a search grows with them. Of a longer one the last words count. */
+/** Terms of one question, some twelve words: the search time grows with them. Only the end of a longer one is used. */
 export const QUESTION_TERMS_MAX = 64;
-/** Shorter words carry nothing that a search could use. */
+/** Shorter words do not help a search. */
 const WORD_CHARACTERS_MIN = 2;
-/** Inner parts of this length let a compound be found by its parts, and a word by its other forms. */
+/** Word parts of this length let a search find compounds by their parts and words by their other forms. */
 const GRAM_CHARACTERS = 4;
 const HASH_CHARACTERS = 8;
 
@@ -13,9 +13,9 @@ const RUNS = new RegExp(String.raw`(${UNSPACED}+)|((?:(?!${UNSPACED})[\p{L}\p{M}
 const LATIN_ACCENTS = /[\u0300-\u036f]/g;
 
 /**
- * The distinct terms of a text as an organization's index has them: words and their parts of four characters, and pairs of
- * characters where a language writes no spaces. They are hashed with the organization, so that no term of one
- * organization is ever equal to a term of another.
+ * Returns the distinct terms of a text for an organization's index: words, their parts of four characters, and pairs of
+ * characters for languages without spaces. The hashes include the organization, so that terms of different
+ * organizations never match.
  */
 export function searchTerms(orgId: string, text: string): readonly string[] {
   const seed = hash(orgId, 0);
@@ -29,12 +29,12 @@ export function searchTerms(orgId: string, text: string): readonly string[] {
   return [...hashed];
 }
 
-/** The terms by which a question is searched. */
+/** Returns the terms for searching a question. */
 export function questionTerms(orgId: string, question: string): readonly string[] {
   return searchTerms(orgId, question).slice(-QUESTION_TERMS_MAX);
 }
 
-/** As `searchTerms`, to be read by people. */
+/** The terms before they are hashed. */
 export function* plainTerms(text: string): Generator<string> {
   for (const [, unspaced, word] of folded(text).matchAll(RUNS)) {
     if (unspaced !== undefined) yield* pairsOf(Array.from(unspaced));
@@ -56,7 +56,7 @@ function* termsOfWord(characters: readonly string[]): Generator<string> {
   }
 }
 
-/** Without case and without accents of Latin letters: signs of other scripts are parts of their words. */
+/** Removes case and the accents of Latin letters; marks in other scripts are part of the word. */
 function folded(text: string): string {
   return text
     .normalize("NFKD")
@@ -66,7 +66,7 @@ function folded(text: string): string {
     .replaceAll("ß", "ss");
 }
 
-/** 53 bits of a text, for tables and not for secrets. */
+/** A 53-bit hash for tables; it is not cryptographic. */
 function hash(text: string, seed: number): number {
   let high = 0xdeadbeef ^ seed;
   let low = 0x41c6ce57 ^ seed;

@@ -6,15 +6,15 @@ import {
 } from "prom-client";
 import { collectProcessMetrics } from "./process-metrics.js";
 
-/** A metric of one process on its way to the page of its server. */
+/** A metric that a process sends to the process that serves the metrics page. */
 export type Metric = MetricObjectWithValues<MetricValue<string>>;
 
-/** Metrics that are no sums of those of the box's processes. */
+/** How to combine metrics that are not sums over the processes of a server. */
 const AGGREGATORS: Readonly<Record<string, string>> = {
   parley_ready: "max",
   parley_build_info: "first",
   parley_disk_free_bytes: "min",
-  // Each process tells of all of them.
+  // Each process reports the open breakers of all processes.
   parley_vendor_breakers_open: "max",
   parley_storage_requests_waiting: "max",
   process_start_time_seconds: "min",
@@ -25,7 +25,7 @@ const AGGREGATORS: Readonly<Record<string, string>> = {
   nodejs_eventloop_lag_max_seconds: "max",
 };
 
-/** One page for several processes in the text format of Prometheus: each metric added up, or as its name asks. */
+/** Returns one page for several processes in Prometheus' text format; each metric is added up unless listed above. */
 export function clusterMetricsText(pages: readonly (readonly Metric[])[]): Promise<string> {
   const named = pages.map((page) =>
     page.map((metric) => ({
@@ -36,7 +36,7 @@ export function clusterMetricsText(pages: readonly (readonly Metric[])[]): Promi
   return AggregatorRegistry.aggregate(named).metrics();
 }
 
-/** What a process that has no calls has to say, and `more`. */
+/** Returns the metrics of a process without calls, followed by those of `more`. */
 export function processMetrics(
   more: () => Promise<readonly Metric[]> = () => Promise.resolve([]),
 ): () => Promise<readonly Metric[]> {

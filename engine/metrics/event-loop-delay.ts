@@ -2,10 +2,10 @@ import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 
 const RESOLUTION_MS = 10;
 const NS_PER_MS = 1_000_000;
-/** A loop that works for less of a second than this is not busy: the collector tidies an idle process for some 100 ms. */
+/** A loop with a smaller share of work is idle: a garbage collection of an idle process takes some 100 ms. */
 const BUSY_SHARE = 0.25;
 
-/** In ms; the monitor's own period is not counted as lateness. */
+/** In ms, without the monitor's own period. */
 export interface Lateness {
   readonly p50Ms: number;
   readonly p90Ms: number;
@@ -16,8 +16,8 @@ export interface Lateness {
 const NONE: Lateness = { p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 };
 
 /**
- * How late the event loop runs its timers. Watching wakes the process a hundred times a second, so that it is done only
- * while calls are in progress or the loop has other work.
+ * Measures how late the event loop runs its timers. Monitoring wakes the process a hundred times a second, so it runs
+ * only while there are calls or the loop has other work.
  */
 export class EventLoopDelay {
   readonly #histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -25,7 +25,7 @@ export class EventLoopDelay {
   #isWatching = false;
   #worst = NONE;
 
-  /** `takeBusyShare`: the part of the time since it was last asked in which the event loop worked, 0 to 1. */
+  /** `takeBusyShare`: the share of time, 0 to 1, in which the event loop worked since the last call of the function. */
   constructor(takeBusyShare: () => number = processBusyShare()) {
     this.#takeBusyShare = takeBusyShare;
   }
@@ -34,16 +34,16 @@ export class EventLoopDelay {
     return this.#isWatching;
   }
 
-  /** For the moment at which a call begins: the next `take` already judges what the loop does with it. */
+  /** Starts monitoring when a call begins, so that the next `take` includes the call. */
   watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
-    // Otherwise the time since it was last switched off would count as lateness.
+    // Otherwise the time since monitoring was last disabled would count as lateness.
     this.#histogram.reset();
     this.#histogram.enable();
   }
 
-  /** p99 since the last take, in ms, 0 where nothing was watched; decides whether to watch from here to the next one. */
+  /** Returns the p99 since the last `take` in ms, or 0 without monitoring. Then starts or stops monitoring. */
   take(hasCalls: boolean): number {
     const lateness = this.#isWatching ? this.#lateness() : NONE;
     this.#worst = worstOf(this.#worst, lateness);
@@ -54,7 +54,7 @@ export class EventLoopDelay {
     return lateness.p99Ms;
   }
 
-  /** The worst of each figure that a `take` has seen since the last `takeWorst`. */
+  /** Returns the highest value of each figure since the last `takeWorst`. */
   takeWorst(): Lateness {
     const worst = this.#worst;
     this.#worst = NONE;

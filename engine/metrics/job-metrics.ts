@@ -3,7 +3,7 @@ import type { JobKind } from "../../storage/jobs/job-record.js";
 import type { JobCount } from "../../storage/jobs/job-store.js";
 import type { Metric } from "./cluster-metrics.js";
 
-/** What the process that runs durable jobs has to say of them. */
+/** The metrics of the process that runs durable jobs. */
 export class JobMetrics {
   readonly #registry = new Registry();
   readonly #jobs = new Gauge({

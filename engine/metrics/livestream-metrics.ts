@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import { collectProcessMetrics } from "./process-metrics.js";
 
-/** One broadcast that is transcoded. */
+/** A live stream that is transcoded. */
 interface LadderNumbers {
   readonly streamKey: string;
   readonly speed: number | undefined;
@@ -13,9 +13,9 @@ interface LadderNumbers {
 export interface LiveStreamMetricsSources {
   readonly streams: () => number;
   readonly listeners: () => number;
-  /** By stream key; bounded by the streams that may be live. */
+  /** Viewers by stream key; limited by the number of live streams. */
   readonly viewers: () => Iterable<readonly [streamKey: string, viewers: number]>;
-  /** Bounded by the ladders that the state API keeps. */
+  /** Limited by the number of ladders that the state API keeps. */
   readonly ladders: () => readonly LadderNumbers[];
 }
 
@@ -26,31 +26,31 @@ type CounterName =
   | "listenersEnded"
   | "playlistReads";
 
-/** The live-stream state API in numbers, for Prometheus. Labels come from small fixed sets, but for `stream`. */
+/** The metrics of the live-stream state API for Prometheus. Labels have small fixed sets of values, except `stream`. */
 export class LiveStreamMetrics {
   readonly #registry = new Registry();
   readonly #counters: Readonly<Record<CounterName, Counter<"outcome">>> = {
     publishes: this.#counter("publishes", "Accepted or refused calls of on-publish"),
     unpublishes: this.#counter("unpublishes", "Calls of on-unpublish"),
     authentications: this.#counter("authentications", "Calls of on-auth"),
-    listenersEnded: this.#counter("listeners_ended", "Listeners to events that left"),
-    playlistReads: this.#counter("playlist_reads", "Master playlists that were looked at"),
+    listenersEnded: this.#counter("listeners_ended", "Event listeners that disconnected"),
+    playlistReads: this.#counter("playlist_reads", "Reads of master playlists by outcome"),
   };
 
   constructor({ streams, listeners, viewers, ladders }: LiveStreamMetricsSources) {
     collectProcessMetrics(this.#registry);
     this.#gauge("parley_livestream_streams", "Streams that are live", streams);
-    this.#gauge("parley_livestream_listeners", "Listeners to events", listeners);
-    this.#streamGauge("viewers", "Players that ask for a stream's playlists", viewers);
-    this.#streamGauge("ladder_speed", "How fast a stream is made, as a part of real time", () =>
+    this.#gauge("parley_livestream_listeners", "Connected event listeners", listeners);
+    this.#streamGauge("viewers", "Players that request a stream's playlists", viewers);
+    this.#streamGauge("ladder_speed", "Encoding speed of a stream relative to real time", () =>
       ladders().flatMap(({ streamKey, speed }) =>
         speed === undefined ? [] : [[streamKey, speed] as const],
       ),
     );
-    this.#streamGauge("ladder_rungs", "Playlists that are made of a stream", () =>
+    this.#streamGauge("ladder_rungs", "Playlists that are encoded for a stream", () =>
       ladders().map(({ streamKey, rungs }) => [streamKey, rungs.length] as const),
     );
-    this.#streamGauge("ladder_restarts", "How often a stream's ffmpeg was started again", () =>
+    this.#streamGauge("ladder_restarts", "Restarts of a stream's ffmpeg", () =>
       ladders().map(({ streamKey, restarts }) => [streamKey, restarts] as const),
     );
   }

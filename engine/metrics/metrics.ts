@@ -9,7 +9,7 @@ import type { Metric } from "./cluster-metrics.js";
 import type { EventLoopDelay, Lateness } from "./event-loop-delay.js";
 import { collectProcessMetrics } from "./process-metrics.js";
 
-/** What a process without special rights may still write to the folder's disk; undefined where the system does not tell. */
+/** The free space of the folder's disk for an unprivileged process; undefined if the system does not report it. */
 export async function diskFreeBytes(folder: string): Promise<number | undefined> {
   try {
     const { bavail, bsize } = await statfs(folder);
@@ -32,16 +32,16 @@ export interface MetricsSources {
   readonly callsActive: () => number;
   readonly storageRequestsWaiting: () => number;
   readonly speechCacheBytes: () => number;
-  /** Whether a new call would be taken. */
+  /** Whether new calls are accepted. */
   readonly isReady: () => boolean;
-  /** The free space of the disk with the database and the recordings; undefined where the system does not tell. */
+  /** The free space of the disk with the database and recordings; undefined if the system does not report it. */
   readonly diskFreeBytes: () => Promise<number | undefined>;
-  /** The vendors of credentials that calls keep away from just now. */
+  /** The vendors of credentials that calls avoid now, since their circuit breaker is open. */
   readonly failingVendors: () => readonly FailingVendor[];
   readonly eventLoopDelay: Pick<EventLoopDelay, "takeWorst">;
 }
 
-/** The process in numbers, for Prometheus. Labels come from small fixed sets, never from callers or tenants. */
+/** The metrics of a process for Prometheus. Labels have small fixed sets of values, never callers or tenants. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #calls = this.#counter("parley_calls_total", "Calls that ended", ["channel", "reason"]);
@@ -84,7 +84,7 @@ export class Metrics {
   );
   readonly #hedges = this.#counter(
     "parley_hedges_total",
-    "Replies whose LLM was later than usual: another was requested, started first, or was over the budget",
+    "Replies with a slow LLM: a second request was sent, answered first, or exceeded the budget",
     ["outcome"],
   );
   readonly #hedgeTokens = this.#counter(
@@ -94,7 +94,7 @@ export class Metrics {
   );
   readonly #mcpRequests = this.#counter(
     "parley_mcp_requests_total",
-    "Requests to MCP servers by what was requested and what came of it",
+    "Requests to MCP servers by operation and outcome",
     ["operation", "outcome"],
   );
   readonly #stages = new Histogram({
@@ -122,9 +122,7 @@ export class Metrics {
       sources.storageRequestsWaiting,
     );
     this.#gauge("parley_speech_cache_bytes", "Audio in the speech cache", sources.speechCacheBytes);
-    this.#gauge("parley_ready", "1 when a new call would be taken", () =>
-      sources.isReady() ? 1 : 0,
-    );
+    this.#gauge("parley_ready", "1 if new calls are accepted", () => (sources.isReady() ? 1 : 0));
     this.#gauge(
       "parley_disk_free_bytes",
       "Free space on the disk of the database and the recordings",
@@ -200,7 +198,7 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  /** The metrics as the page of a server with several processes takes them. */
+  /** The metrics in the form that `clusterMetricsText` combines. */
   page(): Promise<readonly Metric[]> {
     return this.#registry.getMetricsAsJSON();
   }
@@ -209,7 +207,7 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** The first of them is asked first, and fills the others. */
+  /** Prometheus reads the first gauge first; it sets the others. */
   #eventLoopGauges(take: () => Lateness): void {
     const gaugeOf = (figure: string, collect: () => void) =>
       new Gauge({

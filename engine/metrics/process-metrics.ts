@@ -1,14 +1,11 @@
 import { collectDefaultMetrics, Gauge, type Registry } from "prom-client";
 import { VERSION } from "../version.js";
 
-/**
- * The library's own monitor of the event loop wakes the process at this period. It cannot be left out, so it is made to
- * sleep: an hour.
- */
+/** The period of the library's own event loop monitor. It cannot be turned off, so it wakes the process only hourly. */
 const MONITOR_PERIOD_MS = 3_600_000;
 const MONITORED = ["min", "max", "mean", "stddev", "p50", "p90", "p99"];
 
-/** CPU time, memory, handles, garbage collection, and which build this is; without what the sleeping monitor would say. */
+/** Collects CPU time, memory, handles, garbage collection and build, without the figures of the library's monitor. */
 export function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: MONITOR_PERIOD_MS });
   for (const name of MONITORED) registry.removeSingleMetric(`nodejs_eventloop_lag_${name}_seconds`);

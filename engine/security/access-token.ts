@@ -15,14 +15,14 @@ const UNIT_SEC: ReadonlyMap<string, number> = new Map([
   ["w", 604_800],
 ]);
 
-/** A user sends the same token with every request of an hour; checking its signature costs more than the rest of most. */
+/** A user sends the same token for an hour, and checking its signature costs more than the rest of most requests. */
 export const VERIFIED_TOKENS_MAX = 5_000;
 
 const AccessClaims = v.object({
   userId: v.string(),
   orgId: v.string(),
   email: v.string(),
-  /** Stands for the password that was good when the token was made; tokens of other programs have none. */
+  /** Identifies the password at the time of signing; tokens signed by other programs have none. */
   passwordMark: v.optional(v.string()),
   /** Seconds since 1970. */
   iat: v.number(),
@@ -33,7 +33,7 @@ export type AccessClaims = Readonly<v.InferOutput<typeof AccessClaims>>;
 export interface AccessTokensOptions {
   /** A secret of at least 32 characters. */
   readonly secret: string;
-  /** Earlier secrets: tokens signed with them are good until they expire, and no new token is. */
+  /** Earlier secrets: tokens signed with them are valid until they expire; new tokens are never signed with them. */
   readonly oldSecrets?: readonly string[];
   /** A whole number and a unit: `45s`, `30m`, `1h`, `7d`, `2w`. */
   readonly expiresIn: string;
@@ -65,7 +65,7 @@ export class AccessTokens {
       .sign(this.#key);
   }
 
-  /** The claims of a token of ours that has not expired; undefined for every other text. */
+  /** Returns the claims of a valid token; undefined for any other text. */
   async verify(token: string): Promise<AccessClaims | undefined> {
     const known = this.#verified.get(token);
     if (known !== undefined) return this.#hasExpired(known) ? undefined : known;
@@ -80,12 +80,12 @@ export class AccessTokens {
     }
   }
 
-  /** As the library has it: a token is good until the second before. */
+  /** As in the library, a token is no longer valid in the second of `exp`. */
   #hasExpired({ exp }: AccessClaims): boolean {
     return exp <= Math.floor(this.#clock.epochMs() / 1_000);
   }
 
-  /** Only a wrong signature is a reason to try an older key: every other fault is the same under all of them. */
+  /** Tries older keys only after a wrong signature, since any other fault is the same under every key. */
   async #payloadOf(token: string): Promise<unknown> {
     const currentDate = new Date(this.#clock.epochMs());
     let refusal: unknown;

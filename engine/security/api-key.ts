@@ -16,22 +16,22 @@ export function newApiKey(): NewApiKey {
   return apiKeyOf(`${KEY_PREFIX}${randomBytes(RANDOM_BYTES).toString("hex")}`);
 }
 
-/** What is stored of a key. */
+/** Returns the parts of a key that are stored, and the key itself. */
 export function apiKeyOf(rawKey: string): NewApiKey {
   return { rawKey, keyHash: hashApiKey(rawKey), keyPrefix: rawKey.slice(0, DISPLAYED_LENGTH) };
 }
 
-/** SHA-256 of the whole key, hex. Needs no salt and no slowness: the key itself is 192 random bits. */
+/** SHA-256 of the whole key in hex. It needs neither salt nor a slow hash, since the key is 192 random bits. */
 export function hashApiKey(rawKey: string): string {
   return createHash("sha256").update(rawKey).digest("hex");
 }
 
-/** Other bearer tokens do not begin so. */
+/** Distinguishes API keys from other bearer tokens by their prefix. */
 export function looksLikeApiKey(text: string): boolean {
   return text.startsWith(KEY_PREFIX);
 }
 
-/** Spares the database the look-up of what cannot be a key. */
+/** Avoids a database lookup for text that cannot be a key. */
 export function isApiKey(text: string): boolean {
   return KEY_FORMAT.test(text);
 }

@@ -3,31 +3,31 @@ import * as v from "valibot";
 import type { Clock } from "../time/clock.js";
 import { SignedText } from "./signed-text.js";
 
-/** What a page may do that holds the token. */
+/** What a page with the token may do. */
 export interface ClientClaims {
   readonly orgId: string;
   readonly agentId: string;
-  /** Undefined: as long as the agent and the plan allow. */
+  /** Undefined: limited only by the agent and the plan. */
   readonly callMaxSec: number | undefined;
-  /** Undefined: a page of any origin, and a program that has none. */
+  /** Undefined: any page, and programs that send no origin. */
   readonly origin: string | undefined;
-  /** What the agent's texts have in place of `{{name}}`. */
+  /** Replace `{{name}}` in the agent's texts. */
   readonly variables: Readonly<Record<string, string>>;
-  /** What its calls have in place of the agent's own texts, voice and language. */
+  /** Replace the agent's own texts, voice and language in its calls. */
   readonly overrides?: Readonly<Record<string, string>> | undefined;
-  /** Who has made it: it ends with them. */
+  /** The API key or user that created the token; the token ends with it. */
   readonly apiKeyId?: string | undefined;
   readonly userId?: string | undefined;
 }
 
-/** Milliseconds since 1970 (UTC). */
+/** `expiresAtMs`: milliseconds since 1970 (UTC). */
 export interface IssuedToken {
   readonly token: string;
   readonly expiresAtMs: number;
 }
 
 export interface ClientToken extends ClientClaims {
-  /** Names this token among all. */
+  /** Unique for each token. */
   readonly nonce: string;
   readonly expiresAtMs: number;
 }
@@ -36,7 +36,7 @@ export type ClientTokenRefusal = "wrong" | "expired";
 
 const KEY_LABEL = "parley: client token, version 1";
 const NONCE_BYTES = 12;
-/** An address with it has to pass every proxy, and uWebSockets.js takes 4 KiB of headers. */
+/** A URL with the token has to pass every proxy, and uWebSockets.js accepts 4 KiB of headers. */
 export const CLIENT_TOKEN_CHARACTERS_MAX = 2_048;
 
 const Content = v.object({
@@ -52,7 +52,7 @@ const Content = v.object({
   expiresAtMs: v.number(),
 });
 
-/** Tokens that take the place of an API key in a page: good for calls with one agent, and only for a while. */
+/** Short-lived tokens that pages use instead of an API key, for calls with one agent. */
 export class ClientTokens {
   readonly #text: SignedText;
   readonly #clock: Clock;
@@ -62,7 +62,7 @@ export class ClientTokens {
     this.#clock = clock;
   }
 
-  /** Undefined when the claims are too long for an address. */
+  /** Returns undefined if the claims are too long for a URL. */
   issue(claims: ClientClaims, ttlSec: number): IssuedToken | undefined {
     const expiresAtMs = this.#clock.epochMs() + ttlSec * 1_000;
     const nonce = randomBytes(NONCE_BYTES).toString("base64url");

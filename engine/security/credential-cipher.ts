@@ -10,7 +10,7 @@ import type { JsonObject } from "../../storage/records.js";
 
 const ALGORITHM = "aes-256-gcm";
 const IV_BYTES = 12;
-/** Also demanded when opening: GCM would take a shorter tag, which is easier to forge. */
+/** Also required for decryption: GCM would accept a shorter tag, which is easier to forge. */
 const AUTH_TAG_BYTES = 16;
 const KEY_FORMAT = /^[0-9a-f]{64}$/i;
 const SEALED_FORMAT = /^([0-9a-f]{24}):([0-9a-f]{32}):((?:[0-9a-f]{2})+)$/;
@@ -18,8 +18,8 @@ const SEALED_FORMAT = /^([0-9a-f]{24}):([0-9a-f]{32}):((?:[0-9a-f]{2})+)$/;
 const Credentials = v.record(v.string(), v.unknown());
 
 /**
- * Seals providers' credentials as `<iv_hex>:<authTag_hex>:<ciphertext_hex>` (AES-256-GCM over their JSON). Sealed text does not
- * name its key, so opening tries all of them, the current one first.
+ * Encrypts providers' credentials as `<iv_hex>:<authTag_hex>:<ciphertext_hex>` (AES-256-GCM of their JSON). The sealed
+ * text does not name its key, so decryption tries all keys, the current one first.
  */
 export class CredentialCipher {
   readonly #current: KeyObject;
@@ -27,7 +27,7 @@ export class CredentialCipher {
 
   /**
    * @param currentKeyHex 32 bytes as 64 hex characters; throws on anything else.
-   * @param oldKeysHex Earlier keys, which open but never seal.
+   * @param oldKeysHex Earlier keys, which only decrypt.
    */
   constructor(currentKeyHex: string, oldKeysHex: readonly string[] = []) {
     this.#current = keyOf(currentKeyHex);
@@ -42,7 +42,7 @@ export class CredentialCipher {
     return this.#sealText(JSON.stringify(plain));
   }
 
-  /** Throws when the text was tampered with, was sealed under none of the keys or is not of the format. */
+  /** Throws if the text was tampered with, is of another key or does not have the stored format. */
   open(sealed: string): JsonObject {
     if (!SEALED_FORMAT.test(sealed)) {
       throw new Error("the encrypted credentials do not have the stored format");
@@ -52,12 +52,12 @@ export class CredentialCipher {
     return v.parse(Credentials, JSON.parse(opened.text));
   }
 
-  /** Which key opens the text: 0 the current one, 1 the first of the old ones; undefined: none does. */
+  /** Returns the index of the key that opens the text: 0 for the current one, 1 for the first old one, or undefined. */
   keyPosition(sealed: string): number | undefined {
     return this.#openText(sealed)?.keyPosition;
   }
 
-  /** Seals the same credentials, byte for byte, under the current key; undefined when no key opens them. */
+  /** Seals the same bytes under the current key. Returns undefined if no key opens the text. */
   reseal(sealed: string): string | undefined {
     const opened = this.#openText(sealed);
     return opened && this.#sealText(opened.text);
@@ -86,12 +86,12 @@ function openWith(key: KeyObject, sealed: string): string | undefined {
   const iv = Buffer.from(ivHex, "hex");
   const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: AUTH_TAG_BYTES });
   decipher.setAuthTag(Buffer.from(authTagHex, "hex"));
-  // Not as text before the tag is checked: under a wrong key these are random bytes.
+  // Decoded to text only after the tag is checked, since a wrong key yields random bytes.
   const opened = decipher.update(ciphertextHex, "hex");
   try {
     return Buffer.concat([opened, decipher.final()]).toString("utf8");
   } catch {
-    // The only thing that `final` can find wrong with GCM: the tag does not fit this key and this text.
+    // With GCM, `final` fails only if the tag does not match the key and the text.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** The UUID that these bytes begin with, 16 at least: of version 8 of RFC 9562, whose bits are its maker's own business. */
+/** Makes a version 8 UUID (RFC 9562) from the first 16 bytes; that version leaves its bits to the application. */
 export function derivedUuid(bytes: Buffer): string {
   const hex = bytes.toString("hex");
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) % 4) + 8).toString(16);

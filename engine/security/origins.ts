@@ -1,10 +1,10 @@
 const ANY_LABEL = "*.";
-/** `*` as the first label, and two or more behind it. */
+/** `*` as the first label, followed by two or more labels. */
 const WILDCARD_HOST = /^\*\.[^*.]+(?:\.[^*.]+)+$/;
 const LABEL = /^[a-z0-9_-]+$/i;
 const WEB_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
 const APP_SCHEME = /^[a-z][a-z0-9+.-]*:$/;
-/** Pages of these have no origin of their own, or none that a page can have. */
+/** Pages of these schemes have no origin of their own, or pages cannot have these schemes. */
 const OTHER_SCHEMES: ReadonlySet<string> = new Set([
   "about:",
   "blob:",
@@ -19,9 +19,9 @@ const OTHER_SCHEMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether it can stand in an allow-list: an origin as browsers write it, without path and default port, of a site or of an app
- * (`capacitor://localhost`, `ionic://localhost`, `tauri://localhost`). `*` in the place of the first label stands for exactly one;
- * two labels or more have to follow it.
+ * Whether an allow-list may contain the text: an origin as browsers write it, without path and default port, of a site
+ * or of an app (`capacitor://localhost`, `ionic://localhost`, `tauri://localhost`). `*` as the first label matches
+ * exactly one label and has to be followed by two or more.
  */
 export function isOriginPattern(text: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -34,7 +34,7 @@ export function isOriginPattern(text: string): boolean {
   return isWeb && WILDCARD_HOST.test(hostname);
 }
 
-/** `origin` is what a browser sends of a page. */
+/** `origin`: the header that a browser sends for a page. */
 export function matchesOrigin(pattern: string, origin: string): boolean {
   if (pattern === origin) return true;
   const star = pattern.indexOf(`//${ANY_LABEL}`);

@@ -1,28 +1,28 @@
 import type { Clock } from "../time/clock.js";
 import { SignedIds } from "./signed-ids.js";
 
-/** Which placed call a request of the telephony vendor is about. */
+/** The placed call that a request of the telephony vendor belongs to. */
 export interface OutboundClaims {
   readonly callId: string;
   readonly orgId: string;
   readonly agentId: string;
   /** The telephony vendor that carries the call. */
   readonly vendor: string;
-  /** The organization's own account carries it; left out: the installation's. */
+  /** Whether the organization's own account carries the call. Default: the installation's account. */
   readonly ownAccount?: boolean;
 }
 
-/** The last of a call's reports comes when it ends, and the vendor ends calls after four hours. */
+/** The vendor sends the last report when a call ends, and it ends calls after four hours. */
 const OUTBOUND_TOKEN_LIFETIME_MS = 5 * 60 * 60 * 1_000;
-/** Releases before this one placed calls there only, and their tokens name no vendor. */
+/** Tokens of earlier releases name no vendor: those releases placed calls only there. */
 const FIRST_VENDOR = "twilio";
-/** What a token says of a call that the organization's own account carries. */
+/** Marks a call that the organization's own account carries. */
 const OWN_ACCOUNT = "own";
 const KEY_LABEL = "parley: outbound call token, version 2";
 
 /**
- * Takes the place of an API key in the addresses that the vendor is given for a placed call. It is good for that call's
- * answer and reports alone.
+ * Replaces an API key in the URLs that the vendor gets for a placed call. It is valid only for that call's answer and
+ * reports.
  */
 export class OutboundTokens {
   readonly #ids: SignedIds;
@@ -36,7 +36,7 @@ export class OutboundTokens {
     return this.#ids.mint([callId, orgId, agentId, vendor, ...(ownAccount ? [OWN_ACCOUNT] : [])]);
   }
 
-  /** Undefined for a token that is forged, broken or expired. */
+  /** Returns undefined if the token is forged, malformed or expired. */
   verify(token: string): OutboundClaims | undefined {
     const ids = this.#ids.verify(token);
     if (ids === undefined) return undefined;

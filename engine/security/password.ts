@@ -3,18 +3,18 @@ import { Semaphore } from "./semaphore.js";
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 64;
-/** Part of the stored format although not stored: other costs would make every kept hash unverifiable. */
+/** Part of the stored format, although not stored: with other costs, no stored hash could be verified. */
 const SCRYPT_COST = { N: 16_384, r: 8, p: 1 } as const;
-/** 96 bits: two passwords of one user never have the same. */
+/** 96 bits, so that no two passwords of a user have the same mark. */
 const MARK_CHARACTERS = 16;
 const STORED_FORMAT = /^((?:[0-9a-f]{2})+):([0-9a-f]{128})$/;
 
-/** Half of the thread pool of Node: file reads, name look-ups and token checks need the rest. */
+/** Half of Node's thread pool; file reads, DNS lookups and token checks need the rest. */
 const SCRYPT_RUNNING_MAX = 2;
-/** At about 50 ms each the last in line waits some three seconds; nobody waits longer for a sign-in. */
+/** A hash takes about 50 ms, so the last one waits some three seconds; a sign-in should not take longer. */
 const SCRYPT_WAITING_MAX = 128;
 
-/** The process has one bound, since it has one thread pool to protect. */
+/** One limit per process, since a process has one thread pool. */
 const scryptWork = new Semaphore({
   runningMax: SCRYPT_RUNNING_MAX,
   waitingMax: SCRYPT_WAITING_MAX,
@@ -22,19 +22,22 @@ const scryptWork = new Semaphore({
   retryAfterSec: 3,
 });
 
-/** `<salt_hex>:<hash_hex>`, of the password in NFKC: keyboards and systems write one character in several ways. Rejects with a RequestError `unavailable` when too many passwords wait to be hashed. */
+/**
+ * Returns `<salt_hex>:<hash_hex>` of the password in NFKC, since keyboards and systems encode characters differently.
+ * RequestError `overloaded` if too many passwords wait to be hashed.
+ */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await deriveHash(password.normalize("NFKC"), salt);
   return `${salt.toString("hex")}:${hash.toString("hex")}`;
 }
 
-/** `otherForm`: the hash is of an earlier release, which did not normalize, and should be replaced. */
+/** `otherForm`: the hash of an earlier release, which did not normalize passwords; it should be replaced. */
 export type PasswordMatch = "normalized" | "otherForm";
 
 /**
- * Compares in constant time, first in NFKC, then as typed and in the forms that other systems type; of most passwords all of
- * these are one. Undefined: another password, or a stored text that is not of the format. Rejects as hashPassword does.
+ * Compares in constant time, first in NFKC, then as typed, in NFC and in NFD, which are the same for most passwords.
+ * Returns undefined for a wrong password or a text without the stored format. Rejects as `hashPassword`.
  */
 export async function matchPassword(
   password: string,
@@ -54,15 +57,12 @@ export async function matchPassword(
   return undefined;
 }
 
-/** As `matchPassword`, where it does not matter how the hash was made. */
+/** As `matchPassword`, without the form of the password. */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   return (await matchPassword(password, stored)) !== undefined;
 }
 
-/**
- * Distinguishes a stored hash from the next one without revealing the password: it is derived from the salt, which is
- * secret.
- */
+/** Changes with every new hash and reveals nothing of the password, since the hash contains a secret random salt. */
 export function passwordMark(stored: string): string {
   return createHash("sha256").update(stored).digest("base64url").slice(0, MARK_CHARACTERS);
 }

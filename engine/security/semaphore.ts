@@ -1,15 +1,15 @@
-// By hand, since p-limit keeps everybody waiting and refuses nobody.
+// Used instead of p-limit, which queues without a limit.
 import { RequestError } from "../request-error.js";
 
 export interface BoundedWorkOptions {
   readonly runningMax: number;
   readonly waitingMax: number;
-  /** What a refused requester is told, and after how many seconds to come back. */
+  /** The message of the refusal and the seconds after which to retry. */
   readonly refusal: string;
   readonly retryAfterSec: number;
 }
 
-/** Runs expensive work a few at a time, in order of arrival, and refuses at once what it could only queue for too long. */
+/** Runs a limited number of tasks at once, queues some in order of arrival, and refuses the others immediately. */
 export class Semaphore {
   readonly #options: BoundedWorkOptions;
   readonly #waiting: (() => void)[] = [];
@@ -19,7 +19,7 @@ export class Semaphore {
     this.#options = options;
   }
 
-  /** Rejects with a RequestError `unavailable` when `waitingMax` others wait already. */
+  /** RequestError `overloaded` if `waitingMax` tasks wait already. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.#enter();
     try {
@@ -41,7 +41,7 @@ export class Semaphore {
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The place goes straight to the next in line, so that a newcomer cannot take it in between. */
+  /** Passes the permit to the next task in the queue, so that no newcomer takes it in between. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#runningCount -= 1;

@@ -3,20 +3,20 @@ import type { Clock } from "../time/clock.js";
 import { derivedUuid } from "./derived-uuid.js";
 import { SignedText } from "./signed-text.js";
 
-/** Some ids and a moment have under 400; a longer one is not looked at. */
+/** A token of some ids and a time has fewer than 400 characters; a text above this limit is refused. */
 const TOKEN_CHARACTERS_MAX = 1_024;
 
 const Content = v.strictTuple([v.array(v.string()), v.number()]);
 
 export interface SignedIdsOptions {
-  /** The key is derived from it and the label, and is no key of anything else. */
+  /** The key is derived from the secret and the label, so that each label has its own key. */
   readonly secret: string;
   readonly label: string;
   readonly lifetimeMs: number;
   readonly clock: Clock;
 }
 
-/** Ids that another party carries for us in an address: anyone can read them, but no one can change them. */
+/** Ids that another party returns to us in a URL: anyone can read them, but no one can change them. */
 export class SignedIds {
   readonly #text: SignedText;
   readonly #clock: Clock;
@@ -32,7 +32,7 @@ export class SignedIds {
     return this.#text.sign([ids, this.#clock.epochMs() + this.#lifetimeMs]);
   }
 
-  /** Undefined for a token that is forged, broken or expired. */
+  /** Returns undefined if the token is forged, malformed or expired. */
   verify(token: string): readonly string[] | undefined {
     const content = this.#text.read(token);
     if (content === undefined) return undefined;
@@ -40,7 +40,7 @@ export class SignedIds {
     return expiresMs > this.#clock.epochMs() ? ids : undefined;
   }
 
-  /** A UUID that only this server can tell from the ids, and always tells alike. */
+  /** Derives a UUID from the ids; only this server can compute it, and the same ids give the same UUID. */
   uuidOf(ids: readonly string[]): string {
     return derivedUuid(this.#text.signature(JSON.stringify(ids)));
   }

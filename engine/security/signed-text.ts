@@ -2,12 +2,12 @@ import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
 const KEY_BYTES = 32;
 
-/** Signed JSON that others cannot forge; it is safe in addresses. */
+/** Signed JSON that nobody without the secret can forge; it is safe in URLs. */
 export class SignedText {
   readonly #key: Buffer;
   readonly #charactersMax: number;
 
-  /** The key is derived from `secret` and, by its label, is no key of anything else. Longer texts are not looked at. */
+  /** The key is derived from `secret` and `label`, so that each label has its own key. Longer texts are refused. */
   constructor(secret: string, label: string, charactersMax: number) {
     this.#key = Buffer.from(hkdfSync("sha256", secret, "", label, KEY_BYTES));
     this.#charactersMax = charactersMax;
@@ -18,7 +18,7 @@ export class SignedText {
     return `${text}.${this.signature(text).toString("base64url")}`;
   }
 
-  /** The signed value; undefined if it is forged, truncated, or too long. */
+  /** Returns the signed value, or undefined if the text is forged, truncated or too long. */
   read(signed: string): unknown {
     if (signed.length > this.#charactersMax) return undefined;
     const [text = "", signature = ""] = signed.split(".");
@@ -28,7 +28,7 @@ export class SignedText {
     return JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
   }
 
-  /** What only the holder of the secret can make of the text. */
+  /** An HMAC of the text: only the holder of the secret can compute it. */
   signature(text: string): Buffer {
     return createHmac("sha256", this.#key).update(text).digest();
   }

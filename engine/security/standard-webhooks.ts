@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** Every secret of Standard Webhooks begins so; what follows is base64. */
+/** The prefix of every secret of Standard Webhooks; base64 follows it. */
 export const WEBHOOK_SECRET_PREFIX = "whsec_";
 
 /** The header `webhook-signature` of Standard Webhooks: one signature for each secret. */

@@ -3,22 +3,22 @@ import * as v from "valibot";
 import type { Clock } from "../time/clock.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 
-/** More calls than any machine takes in the two minutes that a token is remembered; some 15 MB. */
+/** More calls than any machine takes in the two minutes for which a token is remembered; some 15 MB. */
 const USED_MAX = 100_000;
 
 export interface UsedNoncesOptions {
   readonly clock: Clock;
-  /** Until then no token of the nonce can be good any more. */
+  /** How long a nonce is kept; after that its token must have expired. */
   readonly keptMs: number;
   readonly usedMax?: number;
 }
 
-/** Which one-use tokens were used. */
+/** The one-time tokens that were used. */
 export class UsedNonces {
   readonly #clock: Clock;
   readonly #keptMs: number;
   readonly #usedMax: number;
-  /** By nonce, when it may be forgotten, on the clock that nobody can set back. The oldest come first. */
+  /** The time at which a nonce may be forgotten, on the monotonic clock. The oldest nonces come first. */
   readonly #usedUntilMs = new Map<string, number>();
 
   constructor({ clock, keptMs, usedMax = USED_MAX }: UsedNoncesOptions) {
@@ -31,7 +31,7 @@ export class UsedNonces {
     return this.#usedUntilMs.size;
   }
 
-  /** When memory is full of tokens that could still be shown again, new ones are refused instead of old ones forgotten. */
+  /** If memory is full of nonces of valid tokens, new tokens are refused, so that no used one is forgotten. */
   use(nonce: string): "used" | "overloaded" | undefined {
     const nowMs = this.#clock.monotonicMs();
     for (const [old, untilMs] of this.#usedUntilMs) {
@@ -45,30 +45,29 @@ export class UsedNonces {
   }
 }
 
-/** Whom a media stream is for: decided by the webhook, believed by the stream. */
+/** The call that a media stream belongs to. The webhook sets it, and the stream trusts it. */
 export interface StreamClaims {
   /**
-   * The vendor of the webhook: another's stream could speak of its calls, or hang them up, by ids that nobody has
-   * signed.
+   * The vendor of the webhook. A stream of another vendor must not report on its calls, or end them, by unsigned ids.
    */
   readonly vendor: string;
   readonly orgId: string;
   readonly agentId: string;
-  /** The vendor's id of the call; empty when it has none. */
+  /** The vendor's id of the call; empty if it has none. */
   readonly callerRef: string;
-  /** Random, the same for all streams of one telephone call. */
+  /** A random key that all streams of one telephone call share. */
   readonly callKey: string;
-  /** How many streams of this call have broken before this one. */
+  /** The number of earlier streams of this call that broke. */
   readonly attempt: number;
-  /** How many of those ended for a transfer that reached nobody; left out: none. */
+  /** How many earlier streams ended for a transfer that nobody answered. Default: 0. */
   readonly failedTransfers?: number;
-  /** The dialplan that asks for documents has said that it follows those that dial. */
+  /** Whether the dialplan that requests documents has said that it executes those that dial a transfer. */
   readonly dialsTransfers?: boolean;
-  /** The organization's own account at the vendor carries the call; left out: the installation's. */
+  /** Whether the organization's own account at the vendor carries the call. Default: the installation's account. */
   readonly ownAccount?: boolean;
 }
 
-/** What a stream says of itself beside its token; left out, it is not compared. */
+/** What the stream states in addition to its token; fields that are left out are not compared. */
 export interface StreamPresented {
   readonly vendor?: string;
   readonly agentId?: string;
@@ -92,15 +91,15 @@ export type Redeemed =
 
 /** A vendor opens the stream within seconds of the webhook's answer. */
 export const STREAM_TOKEN_LIFETIME_MS = 60_000;
-/** How far the clocks of two servers may be apart. */
+/** Maximum difference between the clocks of two servers. */
 const CLOCK_SKEW_MAX_MS = 5000;
-/** Twice the longest time that a token can have left, for a clock that is set back in between. */
+/** Twice the longest lifetime that a token can have left, in case the clock is set back in between. */
 export const NONCE_KEPT_MS = 2 * (STREAM_TOKEN_LIFETIME_MS + CLOCK_SKEW_MAX_MS);
-/** Ids of ours are UUIDs, those of vendors have 34 to 64 characters. */
+/** Our ids are UUIDs; ids of vendors have 34 to 64 characters. */
 const CLAIM_LENGTH_MAX = 64;
-/** Vendors take 500 characters for a parameter's name and value together. */
+/** Vendors accept 500 characters for the name and value of a parameter together. */
 const STREAM_TOKEN_LENGTH_MAX = 480;
-/** Vonage and Plivo pass on 512 bytes of all parameters together, so UUIDs of ours are packed in a longer token. */
+/** Vonage and Plivo pass on 512 bytes of all parameters together, so a longer token packs our UUIDs. */
 const PLAIN_TOKEN_LENGTH_MAX = 400;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 const PACKED_UUID = /~([\w-]{22})/;
@@ -126,18 +125,18 @@ const Content = v.tuple([
   v.optional(v.boolean(), false),
 ]);
 
-/** For the first stream of a call. */
+/** Makes the key for the first stream of a call. */
 export function newCallKey(): string {
   return randomBytes(CALL_KEY_BYTES).toString("base64url");
 }
 
-/** The tokens as webhooks and streams use them, whether this process knows which are used or the owner of the server does. */
+/** Mints and redeems stream tokens; their use is recorded in this process or through the primary process. */
 export interface StreamTokenRegistry {
   mint(claims: StreamClaims): string;
   redeem(token: string, presented?: StreamPresented): MaybePromise<Redeemed>;
 }
 
-/** A token that is good unless its nonce was used. */
+/** A token that is valid unless its nonce was used. */
 interface GoodToken {
   readonly claims: StreamClaims;
   readonly nonce: string;
@@ -146,7 +145,7 @@ interface GoodToken {
 
 type ReadToken = GoodToken | { readonly refusal: TokenRefusal };
 
-/** What says that a token was used on this server. */
+/** The record of the stream tokens that were used on this server. */
 export function usedStreamNonces(clock: Clock, usedMax?: number): UsedNonces {
   return new UsedNonces({
     clock,
@@ -156,15 +155,15 @@ export function usedStreamNonces(clock: Clock, usedMax?: number): UsedNonces {
 }
 
 export interface StreamTokensOptions {
-  /** At least 32 characters; the key is derived from it and is no key of anything else. */
+  /** At least 32 characters; the token key is derived from it. */
   readonly secret: string;
   readonly clock: Clock;
   readonly usedMax?: number;
 }
 
 /**
- * One-time tokens that lead from the webhook's answer to its media stream: valid for a minute, for one stream, in this
- * process. They hold only digits and the letters a to f, since some vendors pass nothing else on unharmed.
+ * One-time tokens that connect a webhook's answer to its media stream. A token is valid for one minute, for one stream,
+ * in this process. It contains only hexadecimal digits, since some vendors alter other characters.
  */
 export class StreamTokens implements StreamTokenRegistry {
   readonly #key: Buffer;
@@ -184,7 +183,7 @@ export class StreamTokens implements StreamTokenRegistry {
     return this.#used.count;
   }
 
-  /** Throws a RangeError for a claim that is longer than CLAIM_LENGTH_MAX or not plain ASCII: such ids do not exist. */
+  /** Throws a RangeError for a claim longer than CLAIM_LENGTH_MAX or not plain ASCII; no real id is like that. */
   mint(claims: StreamClaims): string {
     const { vendor, orgId, agentId, callerRef, callKey, attempt, failedTransfers = 0 } = claims;
     const { dialsTransfers = false, ownAccount = false } = claims;
@@ -200,7 +199,7 @@ export class StreamTokens implements StreamTokenRegistry {
     const write = (own: (id: string) => string) => {
       const ids = [vendor, own(orgId), own(agentId), callerRef, own(callKey)];
       const rest = [attempt, expiresMs, nonce];
-      // Left out where there is none: an earlier release reads the token, too.
+      // Omitted if they have default values, so that an earlier release can read the token.
       const newer = [failedTransfers, dialsTransfers, ownAccount];
       while (newer.length > 0 && !newer.at(-1)) newer.pop();
       const all = [...ids, ...rest, ...newer];
@@ -215,7 +214,10 @@ export class StreamTokens implements StreamTokenRegistry {
     return token;
   }
 
-  /** Uses the token up; a refused one stays as it was, so that a wrong guess beside it does not cost the caller his call. */
+  /**
+   * Marks the token as used. A refused token stays unused: another party's wrong guess must not cost the caller the
+   * call.
+   */
   redeem(token: string, presented: StreamPresented = {}): Redeemed {
     const read = this.read(token, presented);
     if (read.refusal !== undefined) return read;
@@ -223,7 +225,7 @@ export class StreamTokens implements StreamTokenRegistry {
     return refusal === undefined ? { claims: read.claims } : { refusal };
   }
 
-  /** What the token says, whether or not it was used. */
+  /** Reads the token, whether or not it was used. */
   read(token: string, presented: StreamPresented = {}): ReadToken {
     if (token.length > STREAM_TOKEN_LENGTH_MAX || token.length <= SIGNATURE_HEX) {
       return { refusal: "malformed" };
@@ -241,7 +243,7 @@ export class StreamTokens implements StreamTokenRegistry {
     if (leftMs > STREAM_TOKEN_LIFETIME_MS + CLOCK_SKEW_MAX_MS) return { refusal: "fromTheFuture" };
     if ((presented.vendor ?? vendor) !== vendor) return { refusal: "otherVendor" };
     if ((presented.agentId ?? agentId) !== agentId) return { refusal: "otherAgent" };
-    // A webhook that names no call binds its token to none, though the stream may name one.
+    // A token of a webhook without a call id is bound to no call, so the stream may name any.
     const isBound = callerRef !== "" && presented.callerRef !== undefined;
     if (isBound && presented.callerRef !== callerRef) return { refusal: "otherCall" };
     const claims = {
@@ -263,7 +265,7 @@ export class StreamTokens implements StreamTokenRegistry {
   }
 }
 
-/** The UUID of an id of ours as 22 characters in place of 36. */
+/** Writes the UUID in one of our ids with 22 characters instead of 36. */
 function packed(id: string): string {
   return id.replace(UUID, (uuid) => {
     return `~${Buffer.from(uuid.replaceAll("-", ""), "hex").toString("base64url")}`;

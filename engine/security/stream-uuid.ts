@@ -5,14 +5,14 @@ import type { Clock } from "../time/clock.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 import { STREAM_TOKEN_LIFETIME_MS, type StreamClaims } from "./stream-token.js";
 
-/** Calls that are on their way from the dialplan to the stream at one moment, which takes a second; some 4 MB. */
+/** Calls that may be between the dialplan and their stream at the same time; that takes about a second. Some 4 MB. */
 const STREAM_UUIDS_MAX = 10_000;
-/** The bound of one customer, who may ask and never call, keeps the places of the others free. */
+/** Limit per organization, so that one that requests UUIDs and never calls does not block the others. */
 export const STREAM_UUIDS_OF_ONE_MAX = 500;
 
-/** The UUIDs as webhooks and streams use them, whether this process keeps them or the owner of the server does. */
+/** Mints and redeems stream UUIDs, which are kept in this process or by the primary process. */
 export interface StreamUuidRegistry {
-  /** Fails with a RequestError when too many have not been used yet. */
+  /** RequestError `overloaded` if too many UUIDs are unused. */
   mint(claims: StreamClaims): MaybePromise<string>;
   redeem(uuid: string): MaybePromise<StreamClaims | undefined>;
 }
@@ -23,12 +23,12 @@ interface Waiting {
 }
 
 /**
- * What a stream token is where the stream can only say a UUID: one of 122 random bits, valid for a minute, for one stream, in
- * this process. It says nothing of whom it is for: that is kept here.
+ * Replaces stream tokens where the stream can send only a UUID. A UUID has 122 random bits and is valid for one minute,
+ * for one stream, in this process. Its claims are kept in memory.
  */
 export class StreamUuids implements StreamUuidRegistry {
   readonly #clock: Clock;
-  /** The oldest come first. */
+  /** Ordered by age, oldest first. */
   readonly #waiting = new Map<string, Waiting>();
   readonly #counts = new OrganizationCounts();
 
@@ -40,7 +40,7 @@ export class StreamUuids implements StreamUuidRegistry {
     return this.#waiting.size;
   }
 
-  /** Throws a RequestError when too many have not been used yet. */
+  /** RequestError `overloaded` if too many UUIDs are unused. */
   mint(claims: StreamClaims): string {
     this.#forgetOld();
     const ofOne = this.#counts.of(claims.orgId);
@@ -57,7 +57,7 @@ export class StreamUuids implements StreamUuidRegistry {
     return uuid;
   }
 
-  /** Uses it up. Undefined for one that was never made, is a minute old, or was used. */
+  /** Marks the UUID as used. Returns undefined if it was never made, has expired, or was used. */
   redeem(uuid: string): StreamClaims | undefined {
     this.#forgetOld();
     const waiting = this.#waiting.get(uuid);

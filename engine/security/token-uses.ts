@@ -2,16 +2,16 @@ import type { Clock } from "../time/clock.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 import type { ClientToken } from "./client-token.js";
 
-/** Tokens that were used and are still good; some 20 MB. */
+/** Used tokens that have not expired; some 20 MB. */
 const USED_MAX = 100_000;
 
-/** The refusal that does not last. */
+/** The only temporary refusal. */
 export const TOO_MANY_TOKENS = "too many tokens are in use; try again in a minute";
 
-/** What is needed of a token to know whether it was used. */
+/** The fields of a token that identify its use. */
 export type UsedToken = Pick<ClientToken, "nonce" | "expiresAtMs">;
 
-/** The uses as who lets clients in needs them, whether this process keeps them or the owner of the server does. */
+/** Records the use of client tokens, in this process or through the primary process. */
 export interface TokenUseRegistry {
   take(token: UsedToken, historyKey: string | undefined): MaybePromise<string | undefined>;
   opened(token: UsedToken, historyKey: string): void;
@@ -20,13 +20,13 @@ export interface TokenUseRegistry {
 
 interface Use {
   readonly untilMs: number;
-  /** Names the conversation that the token has opened; undefined until it is open. */
+  /** Identifies the conversation that the token opened; undefined until it is open. */
   historyKey: string | undefined;
 }
 
 /**
- * One token begins one conversation. Who has read it in an address can only go on with that one, if he knows its key; a page
- * whose connection broke does.
+ * Each token opens one conversation. Someone who read the token in a URL can only continue that conversation, and only
+ * with its key; a page that reconnects does the same.
  */
 export class TokenUses implements TokenUseRegistry {
   readonly #clock: Clock;
@@ -38,7 +38,7 @@ export class TokenUses implements TokenUseRegistry {
     this.#usedMax = usedMax;
   }
 
-  /** Answers why the token opens nothing; undefined when it is taken for this call. */
+  /** Returns why the token is refused; undefined if it is accepted for this call. */
   take({ nonce, expiresAtMs }: UsedToken, historyKey: string | undefined): string | undefined {
     const nowMs = this.#clock.epochMs();
     const known = this.#uses.get(nonce);
@@ -57,7 +57,7 @@ export class TokenUses implements TokenUseRegistry {
     if (use !== undefined) use.historyKey = historyKey;
   }
 
-  /** The call could not be opened: the token is as it was before, unless it has opened another. */
+  /** Called if the call could not be opened: the token becomes unused, unless it has opened another call. */
   release({ nonce }: UsedToken): void {
     if (this.#uses.get(nonce)?.historyKey === undefined) this.#uses.delete(nonce);
   }

@@ -4,16 +4,16 @@ import type { Tenant } from "./tenant.js";
 
 type TargetType = AuditRecord["targetType"];
 
-/** What was changed, as its record names it. */
+/** The record that was changed, with its name. */
 export interface AuditTarget<Type extends TargetType = TargetType> {
   readonly type: Type;
   readonly id: string;
-  /** null = the platform's. */
+  /** null for the platform itself. */
   readonly orgId: string | null;
   readonly name: string;
 }
 
-/** Stands for what the platform does where no person is known to have asked for it. */
+/** The actor of changes that the platform makes and that no known person requested. */
 export const SERVER_ACTOR: AuditActor = { type: "administrator", id: "server" };
 
 export interface AuditedChange<Type extends TargetType> {
@@ -40,14 +40,14 @@ export function auditEntry<Type extends TargetType>(change: AuditedChange<Type>)
   };
 }
 
-/** Whoever signed in, or the key that a program came with. */
+/** Returns the signed-in user or the API key of the request. */
 export function actorOf({ userId, apiKeyId }: Pick<Tenant, "userId" | "apiKeyId">): AuditActor {
   if (userId !== undefined) return { type: "user", id: userId };
   if (apiKeyId !== undefined) return { type: "apiKey", id: apiKeyId };
   throw new Error("a change needs an actor: the tenant has neither user nor API key");
 }
 
-/** Names of the fields in which two versions of a record differ; inside a nested object, like `persona.greeting`. */
+/** Returns the names of the fields that differ, with the path of a nested field, like `persona.greeting`. */
 export function changedFields(before: object, after: object): readonly string[] {
   const earlier = new Map<string, unknown>(Object.entries(before));
   return Object.entries(after).flatMap(([name, value]: [string, unknown]) => {

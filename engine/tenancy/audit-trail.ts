@@ -7,7 +7,7 @@ import { canonicalEmail } from "./people/email-address.js";
 import type { Tenant } from "./tenant.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** A year to look back on, and a month to notice that one should. */
+/** A year, and another month to notice that older entries are needed. */
 const AUDIT_RETENTION_MS = 400 * DAY_MS;
 const PURGE_PERIOD_MS = 60 * 60 * 1_000;
 
@@ -27,7 +27,7 @@ export interface AuditTrailOptions {
   readonly clock: Clock;
 }
 
-/** Who changed what in an organization. Written by the stores together with the change itself, so it has no gaps. */
+/** Who changed what in an organization. The stores write an entry in the transaction of the change: none is missing. */
 export class AuditTrail {
   readonly #database: AuditTrailOptions["database"];
   readonly #clock: Clock;
@@ -51,12 +51,12 @@ export class AuditTrail {
     return this.#database.audit.list(organization.id, page);
   }
 
-  /** For the platform's administrator: the newest of all organizations and of the platform's own providers. */
+  /** For the platform's administrator: the newest entries of all organizations and of the platform's own providers. */
   listNewest(limit: number): Promise<readonly AuditRecord[]> {
     return this.#database.audit.listNewest(limit);
   }
 
-  /** Removes what is older than the retention, now and every hour, until it is cancelled. */
+  /** Removes entries older than the retention, now and every hour, until the timer is cancelled. */
   startPurging(log: Logger): CancelTimer {
     void this.#purge(log);
     return this.#clock.every(PURGE_PERIOD_MS, () => void this.#purge(log));

@@ -9,34 +9,34 @@ import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { Clock } from "../time/clock.js";
 import { auditEntry } from "./audit-entry.js";
 
-/** Read at a time: sealing them takes about a millisecond. */
+/** Credentials per read; sealing that many takes about a millisecond. */
 const PAGE_SIZE = 100;
-/** As many holders of credentials are named in a log line; `credentials audit` names all. */
+/** Credential holders named in one log line; `credentials audit` lists all of them. */
 export const HOLDERS_NAMED_MAX = 20;
-/** Credentials that change this often while they are resealed are written by something that does not stop. */
+/** Credentials that change this often during a reseal are being written in a loop. */
 const RESEAL_ATTEMPTS_MAX = 5;
 
-/** Whoever has credentials: a provider, or an agent for the headers of its tools. */
+/** A provider, or an agent with secrets, such as the headers of its tools. */
 export type CredentialHolder = Pick<SealedCredential, "owner" | "id">;
 
 export interface CredentialAudit {
-  /** How many the current key opens. */
+  /** How many credentials the current key opens. */
   readonly current: number;
-  /** How many each of the old keys opens, in the order of the keys. */
+  /** How many credentials each of the old keys opens, in the order of the keys. */
   readonly old: readonly number[];
   /** The holders of credentials that none of the keys opens. */
   readonly unopened: readonly CredentialHolder[];
 }
 
-/** What the stored credentials, and the key check beside them, say of the key that the server was started with. */
+/** Whether the stored credentials and the stored key check match the key that the server was started with. */
 export interface KeyVerdict {
   readonly key: "right" | "wrong";
-  /** Organizations' credentials. */
+  /** Counts credentials of organizations. */
   readonly opened: number;
   readonly unopened: number;
 }
 
-/** Where the key check stands: under the current key, an old one, none of them, or it was never stored. */
+/** Which key opens the stored key check: the current one, an old one, or none; `missing` if none was ever stored. */
 export type KeyCheckState = "current" | "old" | "unopened" | "missing";
 
 export const WRONG_KEY =
@@ -46,7 +46,7 @@ export interface ResealReport {
   readonly resealed: number;
   readonly alreadyCurrent: number;
   readonly unopened: readonly CredentialHolder[];
-  /** Changed again and again meanwhile; they may be under an old key. */
+  /** Holders whose credentials kept changing during the reseal; an old key may still be needed for them. */
   readonly contested: readonly CredentialHolder[];
 }
 
@@ -57,7 +57,7 @@ export interface CredentialRotationOptions {
   readonly newId: () => string;
 }
 
-/** Moves the stored credentials from old keys to the current one, beside a server that goes on working. */
+/** Moves the stored credentials from old keys to the current one while servers keep running. */
 export class CredentialRotation {
   readonly #stored: Database["sealedCredentials"];
   readonly #cipher: CredentialCipher;
@@ -93,8 +93,8 @@ export class CredentialRotation {
   }
 
   /**
-   * Tries the keys on the key check and on every organization's credentials. Credentials of global providers count only where
-   * there is nothing else, since a start may have sealed them anew. Reads only.
+   * Tries the keys on the key check and on every organization's credentials. Credentials of global providers count only
+   * if there is nothing else, since a start may have sealed them again. Only reads.
    */
   async verifyKey(): Promise<KeyVerdict> {
     const state = await this.keyCheck();
@@ -114,9 +114,9 @@ export class CredentialRotation {
   }
 
   /**
-   * Stores a key check under the current key where there is none, or one that none of the keys opens although they open all
-   * credentials. One under an old key stays as it is until credentials are resealed: servers that do not have the new key yet
-   * need it.
+   * Stores a key check under the current key if there is none, or if no key opens the stored one although they open all
+   * credentials. A key check under an old key stays until the credentials are resealed, since servers that do not have
+   * the new key yet need it.
    */
   async storeKeyCheck(): Promise<void> {
     const check = await this.#stored.keyCheck();
@@ -124,7 +124,7 @@ export class CredentialRotation {
     await this.#stored.replaceKeyCheck(check, this.#cipher.seal({}));
   }
 
-  /** For an operator who has lost the earlier key. What it had sealed stays sealed. */
+  /** For an operator who has lost the earlier key. Credentials sealed with it stay unreadable. */
   async acceptKey(): Promise<void> {
     for (let attempt = 1; attempt <= RESEAL_ATTEMPTS_MAX; attempt += 1) {
       const check = await this.#stored.keyCheck();
@@ -134,7 +134,7 @@ export class CredentialRotation {
     throw new Error("the key check kept changing meanwhile");
   }
 
-  /** Each on its own: interrupted in between it leaves all of them readable, and can be started again. */
+  /** Reseals each credential on its own: after an interruption all are readable, and a second run does the rest. */
   async reseal(actor: AuditActor): Promise<ResealReport> {
     let resealed = 0;
     let alreadyCurrent = 0;
@@ -148,7 +148,7 @@ export class CredentialRotation {
       else if (outcome === "unopened") unopened.push({ owner, id });
       else if (outcome === "contested") contested.push({ owner, id });
     }
-    // Last: a server that has only the old key can be started until everything is moved.
+    // The key check comes last, so that a server that has only the old key can start until all credentials are moved.
     if ((await this.keyCheck()) === "old") await this.acceptKey();
     return { resealed, alreadyCurrent, unopened, contested };
   }
@@ -165,7 +165,7 @@ export class CredentialRotation {
       if (replacement === undefined) return "unopened";
       const entry = this.#entryOf(credential, actor);
       if (await this.#stored.replace(credential, replacement, entry)) return "resealed";
-      // Somebody has stored other credentials since they were read: those count, and may need it too.
+      // Another writer stored new credentials after the read; these may need resealing, too.
       credential = await this.#stored.find(credential);
     }
     return "contested";
@@ -220,8 +220,8 @@ export class CredentialRotation {
 }
 
 /**
- * Tries the encryption key at the start of a server, before anything is sealed with it. Returns why the server is not ready;
- * undefined where the key is the right one, which is then kept in mind by a key check.
+ * Tries the encryption key at the start of a server, before anything is sealed with it. Returns why the server is not
+ * ready, or undefined if the key is right; a key check then records the key.
  */
 export async function checkEncryptionKey(
   rotation: CredentialRotation,

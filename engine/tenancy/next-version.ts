@@ -1,28 +1,28 @@
 import { RequestError } from "../request-error.js";
 import type { Clock } from "../time/clock.js";
 
-/** Attempts, each lost to another writer: so many simultaneous changes of one record are an error. */
+/** An attempt fails if another writer was faster. This many simultaneous changes of one record are an error. */
 const UPDATE_ATTEMPTS_MAX = 20;
 
 interface Versioned {
   readonly updatedAtMs: number;
 }
 
-/** How a record is changed that others may change at the same time. */
+/** A change of a record that other writers may change at the same time. */
 export interface VersionedChange<Known extends Versioned, Changed> {
-  /** Rejects where there is none. */
+  /** Rejects if the record does not exist. */
   read(): Promise<Known>;
-  /** Undefined when the record is not this one any more. */
+  /** Returns undefined if the stored record has changed since it was read. */
   change(known: Known): Promise<Changed | undefined>;
-  /** The record is as it was read, and cannot be changed: it is gone. */
+  /** Called if the record cannot be changed although it has not changed since it was read: it is deleted. */
   notFound(): RequestError;
-  /** What is changed, in the words of the failure. */
+  /** The kind of record, for the error message. */
   readonly recordName: string;
 }
 
 /**
- * Applies the change to the record's newest version, whoever has changed it since it was read. RequestError `conflict`
- * when that never succeeds.
+ * Applies the change to the newest version of the record, even if others change it meanwhile. RequestError `conflict`
+ * if all attempts fail.
  */
 export async function changeNewest<Known extends Versioned, Changed>(
   of: VersionedChange<Known, Changed>,
@@ -38,7 +38,7 @@ export async function changeNewest<Known extends Versioned, Changed>(
   throw new RequestError("conflict", `the ${of.recordName} keeps changing: try again`);
 }
 
-/** When a record is updated that was read: later than before, whatever the clock says, so that it tells one state from the next. */
+/** Returns the next `updatedAtMs`. Later than the last one even if the clock was set back, so that versions differ. */
 export function nextVersionMs({ updatedAtMs }: Versioned, clock: Pick<Clock, "epochMs">): number {
   return Math.max(clock.epochMs(), updatedAtMs + 1);
 }

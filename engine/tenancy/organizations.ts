@@ -19,9 +19,9 @@ import { ReadCache } from "./read-cache.js";
 import { ALL_SCOPES, findOrganizationWithPlan, type Tenant } from "./tenant.js";
 
 const GENERATED_PASSWORD_BYTES = 15;
-/** Organizations of a second or so that calls come for without a key: about 1 kB each. */
+/** Organizations of calls without an API key, cached for about a second: about 1 kB each. */
 const KEPT_MAX = 2_000;
-/** The first key of an organization. */
+/** The name of an organization's first API key. */
 export const SETUP_KEY_NAME = "Setup";
 
 export interface OrganizationWithPlan {
@@ -32,13 +32,13 @@ export interface OrganizationWithPlan {
 export interface SetUp {
   readonly orgName: string;
   readonly email: string;
-  /** Left out: one is made up. */
+  /** Default: a generated password. */
   readonly password?: string | undefined;
-  /** The owner's name; left out: `Administrator`. */
+  /** The owner's name. Default: `Administrator`. */
   readonly name?: string | undefined;
-  /** Left out: `free`. */
+  /** Default: `free`. */
   readonly planSlug?: string | undefined;
-  /** Left out: one is made up. */
+  /** Default: a generated key. */
   readonly apiKey?: NewApiKey | undefined;
 }
 
@@ -50,11 +50,11 @@ export interface SetUpResult extends Account {
 export interface SetupStatus {
   readonly setupComplete: boolean;
   readonly hasOrganization: boolean;
-  /** How many active providers there are. */
+  /** The number of active providers in each category. */
   readonly providers: Readonly<Record<Category, number>>;
 }
 
-/** What is left out stays as it is. */
+/** Fields that are left out stay as they are. */
 export interface OrganizationChange {
   readonly status?: OrganizationRecord["status"] | undefined;
   readonly planSlug?: string | undefined;
@@ -62,7 +62,7 @@ export interface OrganizationChange {
 
 type PartialValues<Values> = { readonly [Name in keyof Values]?: Values[Name] | undefined };
 
-/** What an organization's own plan has that its plan so far has not; what is left out stays. */
+/** What differs between the organization's own plan and its current plan; fields that are left out stay as they are. */
 export interface OwnPlanTerms {
   readonly name?: string | undefined;
   readonly limits?: PartialValues<PlanLimits> | undefined;
@@ -75,11 +75,11 @@ export interface OrganizationsOptions {
   readonly apiKeys: ApiKeys;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Who stands in the audit trail for what the platform does to organizations. Left out: the server itself. */
+  /** The actor in the audit trail for the platform's changes of organizations. Default: the server itself. */
   readonly administratorId?: string;
 }
 
-/** For whoever gives none. */
+/** Generates a password for an account that was given none. */
 export function newPassword(): string {
   return randomBytes(GENERATED_PASSWORD_BYTES).toString("base64url");
 }
@@ -105,7 +105,7 @@ export class Organizations {
     this.#administrator = id === undefined ? SERVER_ACTOR : { type: "administrator", id };
   }
 
-  /** Undefined when there is no such organization. */
+  /** Returns undefined if there is no such organization. */
   find(orgId: string): Promise<OrganizationWithPlan | undefined> {
     return this.#found.get(orgId, () => findOrganizationWithPlan(this.#database, orgId));
   }
@@ -143,19 +143,19 @@ export class Organizations {
     return this.#setStatus(await this.#findOwned(ownerEmail), "active", this.#administrator);
   }
 
-  /** As `activate`; every door but sign-in closes at once. */
+  /** As `activate`. All access except sign-in is refused at once. */
   async suspend(ownerEmail: string): Promise<OrganizationRecord> {
     return this.#setStatus(await this.#findOwned(ownerEmail), "pending", this.#administrator);
   }
 
-  /** As `activate`; RequestError `not_found` for an unknown plan too. Agents that the plan does not allow become paused. */
+  /** As `activate`, and RequestError `plan_not_found`. Agents that the plan does not allow become paused. */
   async changePlan(ownerEmail: string, planSlug: string): Promise<OrganizationRecord> {
     return this.#setPlan(await this.#findOwned(ownerEmail), planSlug, this.#administrator);
   }
 
   /**
-   * For an operator of the platform; what stays as it is leaves no entry in the audit trail. RequestError `not_found`: there is no such
-   * organization, or no such plan.
+   * For an operator of the platform. A field with its current value leaves no entry in the audit trail. RequestError
+   * `not_found`: there is no such organization; `plan_not_found`: there is no such plan.
    */
   async change(
     orgId: string,
@@ -174,8 +174,8 @@ export class Organizations {
   }
 
   /**
-   * Gives an organization a plan of its own, which begins as a copy of its plan, or changes the one that it has. RequestError
-   * `not_found`: there is no such organization.
+   * Gives an organization its own plan, which starts as a copy of its current plan, or changes the own plan that it
+   * has. RequestError `not_found`: there is no such organization.
    */
   async setOwnPlan(orgId: string, terms: OwnPlanTerms, actor: AuditActor): Promise<PlanRecord> {
     const found = await this.find(orgId);
@@ -235,7 +235,7 @@ export class Organizations {
     return { ...organization, planId: plan.id, updatedAtMs: entry.atMs };
   }
 
-  /** An active organization with its owner and an API key. RequestError `conflict`: the e-mail is taken. */
+  /** Creates an active organization with its owner and an API key. RequestError `email_taken`, `plan_not_found`. */
   async setUp({
     orgName,
     email,
@@ -303,7 +303,7 @@ export class Organizations {
   }
 }
 
-/** The values, with those of the given ones that are there. */
+/** Returns the values, overridden by the given ones that are defined. */
 function withDefined<Values extends object>(
   values: Values,
   given: PartialValues<Values> = {},

@@ -22,7 +22,7 @@ export class Plans {
     this.#newId = newId;
   }
 
-  /** The plans that anybody may choose, cheapest first. */
+  /** The plans that any organization may choose, cheapest first. */
   async listPublic(): Promise<readonly PlanRecord[]> {
     const plans = await this.#database.plans.list();
     return plans
@@ -30,12 +30,12 @@ export class Plans {
       .sort((a, b) => a.pricing.monthly - b.pricing.monthly);
   }
 
-  /** In the order of their creation. */
+  /** In creation order. */
   list(): Promise<readonly PlanRecord[]> {
     return this.#database.plans.list();
   }
 
-  /** Stores the standard plans; one whose slug exists stays as it is, but for the models that are new in this release. */
+  /** Stores the standard plans. A stored plan only gets the models that are new in this release. */
   async seed(release: Pick<NewInRelease, "isNew"> = NOTHING_NEW): Promise<void> {
     const nowMs = this.#clock.epochMs();
     for (const plan of STANDARD_PLANS) {
@@ -61,7 +61,7 @@ const NOTHING_NEW: Pick<NewInRelease, "isNew"> = { isNew: () => false };
 
 type ModelLists = PlanRecord["models"];
 
-/** Undefined when there is nothing to add. */
+/** Returns undefined if there is nothing to add. */
 function withNew(
   stored: ModelLists,
   standard: ModelLists,

@@ -2,26 +2,26 @@ import { LRUCache } from "lru-cache";
 import type { RecordChanges } from "../../storage/statements/record-changes.js";
 import type { Clock } from "../time/clock.js";
 
-/** How long a change may stay unseen where word of it is lost, or where another program makes it in the file. */
+/** Maximum staleness when a change notification is lost, or when another program writes to the database file. */
 export const KEPT_MAX_MS = 1_000;
 
 export interface ReadCacheOptions<Value> {
   readonly changes: Pick<RecordChanges, "count">;
   readonly clock: Pick<Clock, "monotonicMs">;
-  /** The entry that was requested the longest ago is evicted. */
+  /** When the cache is full, the least recently requested entry is evicted. */
   readonly entriesMax: number;
-  /** Left out: everything that was found is kept. */
+  /** Default: every record that was found is kept. */
   readonly isKept?: (value: Value) => boolean;
 }
 
 interface Entry<Value> {
-  /** As it was when the read began. */
+  /** The count of changes when the read began. */
   readonly changeCount: number;
   readonly readAtMs: number;
   readonly value: Promise<Value | undefined>;
 }
 
-/** What was read lately and has not changed since. Readers that ask for the same at the same time share one read. */
+/** Caches reads for up to a second, until any record changes. Simultaneous reads of the same key share one read. */
 export class ReadCache<Value> {
   readonly #changes: ReadCacheOptions<Value>["changes"];
   readonly #clock: ReadCacheOptions<Value>["clock"];
@@ -35,7 +35,7 @@ export class ReadCache<Value> {
     this.#entries = new LRUCache({ max: entriesMax });
   }
 
-  /** What does not exist is not kept, and neither is a read that fails. */
+  /** Failed reads and records that do not exist are not cached. */
   get(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined> {
     const nowMs = this.#clock.monotonicMs();
     const kept = this.#entries.get(key);

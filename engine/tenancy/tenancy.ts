@@ -5,6 +5,7 @@ import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { Clock } from "../time/clock.js";
 import { Agents } from "./agents/agents.js";
 import { DialTargets } from "./agents/dial-targets.js";
+import { DoNotCall } from "./agents/do-not-call.js";
 import { PhoneNumbers } from "./agents/phone-numbers.js";
 import { AuditTrail } from "./audit-trail.js";
 import { OrganizationOverviews } from "./organization-overviews.js";
@@ -27,7 +28,7 @@ export interface TenancyOptions {
   readonly log: Logger;
 }
 
-/** The services about who may do what: organizations and all that belongs to them. */
+/** The services for organizations and all that belongs to them. */
 export interface Tenancy {
   readonly accounts: Accounts;
   readonly agents: Agents;
@@ -38,6 +39,7 @@ export interface Tenancy {
   readonly organizationOverviews: OrganizationOverviews;
   readonly organizations: Organizations;
   readonly dialTargets: DialTargets;
+  readonly doNotCall: DoNotCall;
   readonly phoneNumbers: PhoneNumbers;
   readonly plans: Plans;
   readonly providers: Providers;
@@ -58,6 +60,7 @@ export function newTenancy(options: TenancyOptions): Tenancy {
     organizationOverviews: new OrganizationOverviews(options),
     organizations: new Organizations({ ...options, accounts, apiKeys }),
     dialTargets: new DialTargets(options),
+    doNotCall: new DoNotCall(options),
     phoneNumbers: new PhoneNumbers(options),
     plans: new Plans(options),
     providers: new Providers(options),

@@ -4,19 +4,19 @@ import { RequestError } from "../request-error.js";
 
 export const ALL_SCOPES: readonly ApiKeyScope[] = ["voice", "dashboard"];
 
-/** On whose behalf a request is made. The organization may still be `pending`: the edge decides what that opens. */
+/** Who makes a request. The organization may still be `pending`; the API decides what that allows. */
 export interface Tenant {
   readonly organization: OrganizationRecord;
   readonly plan: PlanRecord;
   /** Undefined unless the tenant is a signed-in user. */
   readonly userId: string | undefined;
-  /** Undefined unless the tenant came with an API key. */
+  /** Undefined unless the request has an API key. */
   readonly apiKeyId: string | undefined;
-  /** A user carries both. */
+  /** A signed-in user has both scopes. */
   readonly scopes: readonly ApiKeyScope[];
 }
 
-/** Why this may not be done on the tenant's behalf, in words that the requester may read; undefined when it may. */
+/** Returns the refusal if the tenant may not do this, with a message for the requester; undefined if it may. */
 export function accessRefusal(
   { organization, scopes }: Tenant,
   scope: ApiKeyScope,
@@ -31,7 +31,7 @@ export function accessRefusal(
 
 export type TenantStores = Pick<Database, "organizations" | "plans">;
 
-/** The organization with its plan; undefined when the organization is unknown. */
+/** Returns undefined if the organization is unknown. */
 export async function findOrganizationWithPlan(
   stores: TenantStores,
   orgId: string,

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.js";
 
-/** Waits for the work, but no longer than `timeoutMs`: false when it was not done by then. Rejects as the work does. */
+/** Waits for the work for at most `timeoutMs`. Resolves with false if it takes longer; rejects if the work rejects. */
 export async function within(
   clock: Clock,
   timeoutMs: number,

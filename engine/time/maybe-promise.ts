@@ -1,2 +1,2 @@
-/** Known at once if this process has it, otherwise requested from another process. */
+/** A value that this process has, or that it requests from another process. */
 export type MaybePromise<T> = T | Promise<T>;

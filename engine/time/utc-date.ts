@@ -3,7 +3,7 @@ export function utcDate(epochMs: number): string {
   return new Date(epochMs).toISOString().slice(0, 10);
 }
 
-/** The days in UTC of a moment's month, up to that moment. */
+/** Returns the first day of the month and the day itself, both in UTC. */
 export function utcMonth(epochMs: number): { readonly fromDate: string; readonly toDate: string } {
   const toDate = utcDate(epochMs);
   return { fromDate: `${toDate.slice(0, 8)}01`, toDate };

@@ -62,7 +62,7 @@ export function closeAbandonedCalls(
   return closeRuns(store, { comparison: "!=", runId, endReason: SERVER_STOPPED }, nowMs);
 }
 
-/** As `closeAbandonedCalls`, for one run that has died while its server is alive. */
+/** Like `closeAbandonedCalls`, for one run that has died while its server is alive. */
 export function closeCallsOfRun(
   store: ClosingStore,
   runId: string,
@@ -71,7 +71,7 @@ export function closeCallsOfRun(
   return closeRuns(store, { comparison: "=", runId, endReason: PROCESS_ENDED }, nowMs);
 }
 
-/** As `closeCallsOfRun`, for a run of another server of this database. */
+/** Like `closeCallsOfRun`, for a run of another server of this database. */
 export function closeCallsOfLostNode(
   store: ClosingStore,
   runId: string,
@@ -98,12 +98,12 @@ async function closeRuns(
     closed += await closeAll(store, calls, endReason, nowMs);
   }
   await failPlacedCallsOfLostNode(store.db, { comparison, runId }, nowMs);
-  // A run is only kept for the calls that it has left.
+  // A run's row is kept only as long as it has calls to close.
   await store.db.deleteFrom("runs").where("id", comparison, runId).execute();
   return closed;
 }
 
-/** Calls that these runs have placed, and that have no record, are recorded as failed by their jobs immediately. */
+/** Calls that these runs have placed and that have no record become due at once: their jobs record them as failed. */
 async function failPlacedCallsOfLostNode(
   db: Kysely<Tables>,
   { comparison, runId }: Pick<DeadRuns, "comparison" | "runId">,
@@ -112,13 +112,13 @@ async function failPlacedCallsOfLostNode(
   const queue = placedCallQueue(runId);
   const queues =
     comparison === "="
-      ? // No name of a queue lies between these two.
+      ? // No other queue's name lies between these two.
         { from: queue, before: `${queue}\u0001` }
       : { from: placedCallQueue(""), before: "placedCall;", except: queue };
   await jobsDueNow(db, queues, nowMs).execute();
 }
 
-/** Records a placed call without a record as failed; false if it already has one. */
+/** Records a placed call without a record as failed. Returns false if the call already has a record. */
 export function closePlacedCall(
   { db, atomic, outbox }: ClosingStore,
   call: CallRecord,
@@ -187,7 +187,7 @@ function activeCalls(db: Kysely<Tables>) {
         "runs.heartbeatAtMs",
         "runs.uptimeMs",
       ])
-      // A literal, not a parameter: only then does SQLite use the index of calls in progress.
+      // A literal, not a parameter: otherwise SQLite does not use the index of calls in progress.
       .where("calls.status", "=", sql.lit("active" as const))
       .limit(CALLS_PER_STEP)
   );
@@ -203,7 +203,7 @@ async function closeAll(
   return (await Promise.all(closings)).filter((closed) => closed).length;
 }
 
-/** False if the call has ended in the meantime. */
+/** Returns false if the call has ended in the meantime. */
 function close(
   { db, atomic, outbox }: ClosingStore,
   call: AbandonedCall,
@@ -229,7 +229,7 @@ function close(
     minutes: durationSec / 60,
     ttsChars: call.ttsChars,
     llmTokens: call.totalTokens,
-    // STT receives audio for the whole call.
+    // The whole call counts, since STT receives audio throughout it.
     sttSeconds: durationSec,
   });
   const event = failedEvent({ ...call, endedAtMs, durationSec, endReason });
@@ -281,8 +281,8 @@ function endOf(call: AbandonedCall, nowMs: number): number {
   if (beganUptimeMs !== null && uptimeMs !== null) {
     return Math.max(startedAtMs, startedAtMs + (uptimeMs - beganUptimeMs), lastSavedAtMs);
   }
-  // Only the machine's clock is known: if it was set back in between, the end must not be in the
-  // future, or before the start.
+  // Without the run's monotonic clock, only the machine's clock is known: if it was set back in between, the end must
+  // not be in the future, or before the start.
   const lastSignMs = Math.max(lastSavedAtMs, heartbeatAtMs ?? 0);
   return Math.max(startedAtMs, Math.min(lastSignMs, nowMs));
 }

@@ -9,7 +9,7 @@ import type { EventOutbox } from "../webhooks/event-outbox.js";
 import type { NewEvent } from "../webhooks/event-record.js";
 import { analysisColumns } from "./call-rows.js";
 
-/** The number of a run's calls whose jobs are stored at a time. */
+/** The number of a run's calls whose jobs are stored in one step. */
 const CALLS_PER_STEP = 200;
 
 export interface NewAnalysisRun {
@@ -30,7 +30,7 @@ export interface AnalysisRun extends NewAnalysisRun {
   readonly calls: number;
   readonly completed: number;
   readonly failed: number;
-  /** Too short, or without a word of the caller. */
+  /** Calls that were too short, or in which the caller said nothing. */
   readonly skipped: number;
 }
 
@@ -40,7 +40,7 @@ export interface AnalysisOutcome {
   /** Undefined if the call was skipped. */
   readonly analysis: CallAnalysis | undefined;
   readonly event: NewEvent | undefined;
-  /** Undefined: not part of a run. */
+  /** Undefined if the analysis is not part of a run. */
   readonly runId: string | undefined;
 }
 
@@ -81,7 +81,7 @@ export class AnalysisStore {
     return this.#end(jobDone(this.#db, job), outcome);
   }
 
-  /** As `finish`, for a job that has failed for good and is kept. */
+  /** Like `finish`, but keeps the job, which has failed permanently. */
   async fail(
     job: ClaimedJob,
     outcome: AnalysisOutcome,
@@ -106,7 +106,7 @@ export class AnalysisStore {
     return isStored;
   }
 
-  /** A job that failed and was retried by hand is counted once. */
+  /** A job that failed and was then retried by a user is counted once. */
   #counted(runId: string, analysis: CallAnalysis | undefined) {
     const counter = analysis?.status ?? "skipped";
     return this.#db
@@ -116,7 +116,7 @@ export class AnalysisStore {
       .where(sql<boolean>`completed + failed + skipped < calls`);
   }
 
-  /** Stored with the job that lists its calls. False if the agent has a run in progress. */
+  /** Stores the run with the job that lists its calls. Returns false if the agent already has a run in progress. */
   async addRun(run: NewAnalysisRun): Promise<boolean> {
     const values = [run.id, run.orgId, run.agentId, run.fromMs, run.toMs, run.callsMax];
     const names = ["id", "orgId", "agentId", "fromMs", "toMs", "callsMax", "createdAtMs"];
@@ -137,7 +137,7 @@ export class AnalysisStore {
     return isAdded;
   }
 
-  /** Newest first. */
+  /** Returns the newest first. */
   async listRuns(orgId: string, agentId: string, limit: number): Promise<AnalysisRun[]> {
     const rows = await this.#db
       .selectFrom("analysisRuns")
@@ -171,7 +171,7 @@ export class AnalysisStore {
         ...(last && { lastStartedAtMs: last.startedAtMs, lastSequence: last.sequence }),
       })
       .where("id", "=", runId)
-      // Another process may have listed them.
+      // Another process may have listed these calls already.
       .where("calls", "=", run.calls)
       .where("isListed", "=", 0);
     const isStored = await this.#atomic.runIf(

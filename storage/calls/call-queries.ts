@@ -12,21 +12,21 @@ export interface CallFilter {
 
 /** Filters without an index: they apply to an organization's latest calls, so that no query takes long. */
 export interface CallRowFilter {
-  /** The calling number; an index gives its latest calls. */
+  /** The calling number; an index lists its latest calls. */
   readonly from?: string;
-  /** As `from`: the called number. */
+  /** Like `from`, but the called number. */
   readonly to?: string;
   readonly direction?: "inbound" | "outbound" | "web";
-  /** Began at this time or later; the index of the list has these in order. */
+  /** The call began at this time or later; the index of the list has calls in this order. */
   readonly startedFromMs?: number;
-  /** Began earlier. */
+  /** The call began before this time. */
   readonly startedBeforeMs?: number;
   readonly channel?: CallChannel;
   /** In seconds. */
   readonly longerThanSec?: number;
   /** In milliseconds; the mean wait of the call. */
   readonly waitedMoreThanMs?: number;
-  /** Said by either side, case-insensitive. */
+  /** Text that the caller or the agent said, case-insensitive. */
   readonly words?: string;
   readonly attention?: AttentionSigns;
   readonly analysisStatus?: "completed" | "failed";
@@ -56,11 +56,11 @@ export interface CallStats {
   readonly totalCalls: number;
   readonly activeCalls: number;
   readonly totalMinutes: number;
-  /** Mean over the calls that have ended; 0 if none has. */
+  /** The mean over the calls that have ended; 0 if none has. */
   readonly avgDurationSec: number;
 }
 
-/** Newest first. Each combination of filters has an index that gives its calls in this order. */
+/** Returns the newest first. Each combination of filters has an index that gives its calls in this order. */
 function callPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
   let query = db.selectFrom("calls").selectAll().where("orgId", "=", orgId);
   if (page.agentId !== undefined) query = query.where("agentId", "=", page.agentId);
@@ -88,19 +88,19 @@ function latestCalls(
   return to === undefined ? query : query.where("toNumber", "=", to);
 }
 
-/** As `callPage`, with the total number of records in each row: one statement is one round trip. */
+/** Like `callPage`, with the total number of records in each row: one statement is one round trip. */
 export function countedPage(db: Kysely<Tables>, orgId: string, page: CallPage) {
   return callPage(db, orgId, page).select(callCount(db, orgId, page).as("total"));
 }
 
 /** The number of latest calls that a filter searches. */
 export const FILTERED_CALLS_MAX = 10_000;
-/** Fewer for words: all their transcripts are read. */
+/** The limit for a search in transcripts is lower, because all of them are read. */
 export const SEARCHED_CALLS_MAX = 2_000;
-/** At a time, between which other requests are served; measured: 10 ms for calls of 40 messages. */
+/** Calls searched in one step; other requests are served between steps. Measured: 10 ms for calls of 40 messages. */
 export const CALLS_PER_SEARCH = 250;
 
-/** Newest first, among the latest calls up to a limit. */
+/** Returns the newest first, among the latest calls up to a limit. */
 export function filteredCalls(
   db: Kysely<Tables>,
   orgId: string,
@@ -128,7 +128,7 @@ export function filteredCalls(
   }
   if (analysisField !== undefined) {
     const line = `\n${analysisFieldLine(analysisField.name, analysisField.value)}\n`;
-    // Unlike a pattern it is case-sensitive, in both databases.
+    // Unlike a `like` pattern, this comparison is case-sensitive in both databases.
     query = query.where(sql<boolean>`replace(${sql.ref("analysisFields")}, ${line}, '') <>
       ${sql.ref("analysisFields")}`);
   }
@@ -150,7 +150,7 @@ export function filteredCalls(
   return query;
 }
 
-/** The ids of the calls in which the words were said. */
+/** Returns the ids of the calls whose transcripts contain the text. */
 export function searchedCalls(
   db: Kysely<Tables>,
   orgId: string,
@@ -176,8 +176,8 @@ export function searchedCalls(
 }
 
 /**
- * The turns of the latest calls since then, up to a limit, each with its call's start; a call without turns is one
- * row, too. Arguments and results of tools are not read: they are far larger than the rest of a turn.
+ * Returns the turns of the latest calls since then, up to a limit, each with its call's start. A call without turns is
+ * one row, too. Arguments and results of tools are not read: they are far larger than the rest of a turn.
  */
 export function turnsSince(
   db: Kysely<Tables>,
@@ -205,7 +205,7 @@ export function turnsSince(
 const withoutTools = sql<string | null>`case when ${sql.ref("callTurns.turn")} like '%"tools":[%'
   then json_patch(${sql.ref("callTurns.turn")}, '{"tools":null}') else ${sql.ref("callTurns.turn")} end`;
 
-/** The sum of a few stored totals (see the first migration), however many calls there are. */
+/** Sums a few stored totals (see the first migration), so the number of calls does not matter. */
 export function callCount(db: Kysely<Tables>, orgId: string, filter: CallFilter) {
   let query = db
     .selectFrom("callTotals")
@@ -245,7 +245,7 @@ export interface CallList {
   readonly total: number;
 }
 
-/** Newest first, without transcripts and turns. */
+/** Returns the newest first, without transcripts and turns. */
 export async function listCalls(
   db: Kysely<Tables>,
   atomic: AtomicRequests,
@@ -257,7 +257,7 @@ export async function listCalls(
   if (sieve !== undefined) return filtered(db, atomic, orgId, page, sieve);
   const rows = await countedPage(db, orgId, page).execute();
   const [first] = rows;
-  // No row contains it: there is no call, or none on this page.
+  // No row contains the total: there is no call, or none on this page.
   const total = first?.total ?? (await callCount(db, orgId, page).executeTakeFirst())?.count ?? 0;
   return { items: rows.map(recordOf), total };
 }
@@ -283,7 +283,7 @@ async function filtered(
   return { items: calls.rows.map(recordOf), total: Number(totals.rows[0]?.count ?? 0) };
 }
 
-/** In pieces: a write does not wait until all transcripts are read. */
+/** Searches in steps, so that a write does not wait until all transcripts are read. */
 async function searched(
   db: Kysely<Tables>,
   orgId: string,

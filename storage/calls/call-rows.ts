@@ -10,7 +10,7 @@ import type {
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 
-/** SQLite accepts 32,766 values a statement; a message has four. */
+/** SQLite accepts 32,766 values per statement; a message has four. */
 const MESSAGES_PER_STATEMENT = 5000;
 
 export function rowOf(
@@ -81,12 +81,12 @@ export function analysisColumns(analysis: CallAnalysis) {
   };
 }
 
-/** JSON contains no line break, so that a line cannot be part of another one's text. */
+/** JSON contains no line break, so no line can match inside the text of another. */
 export function analysisFieldLine(name: string, value: string): string {
   return JSON.stringify([name, value.slice(0, LISTED_VALUE_CHARACTERS_MAX)]);
 }
 
-/** Without transcript and turns, which are in other tables. */
+/** Returns the call without transcript and turns, which are in other tables. */
 export function recordOf(row: Selectable<Tables["calls"]>): CallRecord {
   return {
     id: row.id,

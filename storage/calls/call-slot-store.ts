@@ -13,7 +13,7 @@ export interface SlotRequest {
   readonly replaces?: string | undefined;
 }
 
-/** The calls of all servers of one PostgreSQL database, and which of them has each. */
+/** The calls of all servers of one PostgreSQL database, and the node of each call. */
 export class CallSlotStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -24,8 +24,8 @@ export class CallSlotStore {
   }
 
   /**
-   * False if the organization has `callsMax` calls: requests of one organization are served one after the other.
-   * Throws `ForeignKeyViolationError` if the node is gone.
+   * Returns false if the organization has `callsMax` calls: requests of one organization are served one after the
+   * other. Throws `ForeignKeyViolationError` if the node no longer exists.
    */
   async take({ orgId, callId, callsMax, startId, replaces }: SlotRequest): Promise<boolean> {
     const turn = this.#db
@@ -68,7 +68,7 @@ export class CallSlotStore {
     return count;
   }
 
-  /** The node that has the call. */
+  /** Returns the node that has the call. */
   async holderOf(callId: string): Promise<string | undefined> {
     const row = await this.#db
       .selectFrom("callSlots")
@@ -78,7 +78,7 @@ export class CallSlotStore {
     return row?.startId;
   }
 
-  /** Moves the call to another node; false if it was not the first node's. */
+  /** Moves the call to another node. Returns false if the first node did not have it. */
   async move(callId: string, from: string, to: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable("callSlots")

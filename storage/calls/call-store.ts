@@ -50,7 +50,7 @@ export interface SavedTurn {
   readonly metrics: CallMetrics;
   readonly turn: JsonObject | undefined;
   readonly atMs: number;
-  /** Stored with it, if an endpoint wants them. */
+  /** An event stored with the turn if an endpoint is subscribed to it. */
   readonly events?: readonly NewEvent[];
 }
 
@@ -64,11 +64,11 @@ export interface CallEnd {
   /** Appended to the transcript. */
   readonly messages: readonly TranscriptMessage[];
   readonly turn?: JsonObject;
-  /** Added to its day. */
+  /** Added to the usage of the call's day. */
   readonly usage: UsageRecord;
-  /** Jobs about the call, stored with its end. */
+  /** Jobs about the call, stored together with its end. */
   readonly jobs?: readonly NewJob[];
-  /** Stored with it, if an endpoint wants them. */
+  /** Events stored with the call's end if an endpoint is subscribed to them. */
   readonly events?: readonly NewEvent[];
 }
 
@@ -118,20 +118,21 @@ export class CallStore {
     events: readonly NewEvent[] = [],
   ): Promise<void> {
     const begin = this.#db.insertInto("calls").values(rowOf(call, runId, uptimeMs));
-    // Guarded, and so never a single statement: its outcome would be unknown after a lost connection.
+    // The statement has a guard, so it never runs alone: the outcome of a single statement would be unknown after a
+    // lost connection.
     const messages = appendMessages(this.#db, call.id, call.transcript);
-    // A placed call has its own id as its session. This comes before its events, which follow that
-    // of its ringing.
+    // A placed call has its own id as its session. Its job is removed before its events are stored, which follow the
+    // ringing event.
     const placed = call.sessionId === call.id ? [this.#clearPlaced(call.id)] : [];
     await this.#withEvents(begin, [...placed, ...messages], events);
   }
 
-  /** A vendor was asked to place this call, whose end is recorded whatever happens to this process. */
+  /** Called when a vendor is asked to place this call. The job records the call's end even if this process dies. */
   async place(job: NewJob): Promise<void> {
     await this.#atomic.run([jobInsert(this.#db, job)]);
   }
 
-  /** The call with this id was not placed. */
+  /** The vendor did not place the call with this id. */
   async failPlaced(callId: string): Promise<void> {
     await this.#atomic.run([this.#clearPlaced(callId)]);
   }
@@ -146,14 +147,17 @@ export class CallStore {
     await this.#withEvents(waits, [], [event]);
   }
 
-  /** Records a placed call whose process has died as failed; false if it already has its record. */
+  /** Records a placed call whose process has died as failed. Returns false if the call already has a record. */
   async closePlaced(call: CallRecord, runId: string): Promise<boolean> {
     const isClosed = await closePlacedCall(this.#closing, call, runId);
     if (isClosed) this.#jobsAdded.notify();
     return isClosed;
   }
 
-  /** A call without a record was refused. Does nothing if it has a record, whose end has its own event. */
+  /**
+   * Stores the event of a call that was refused before it had a record. Does nothing if the call has a record, whose
+   * end has its own event.
+   */
   async refuse(event: NewEvent): Promise<void> {
     const record = this.#db
       .selectFrom("calls")
@@ -164,7 +168,7 @@ export class CallStore {
     this.#jobsAdded.notify();
   }
 
-  /** As `changesIf`; the result contains the changes of the queries only, not those of events and jobs. */
+  /** Like `changesIf`; the result contains the changes of the queries only, not those of events and jobs. */
   async #withEvents(
     guard: Compilable,
     queries: readonly Compilable[],
@@ -179,8 +183,9 @@ export class CallStore {
   }
 
   /**
-   * All of it or nothing. Throws if the call is not active. The turn's change of its conversation may be included,
-   * which saves a transaction: false if the turn is saved, but another call has saved the conversation meanwhile.
+   * Saves the turn completely or not at all. Throws if the call is not active. The turn's change of its conversation
+   * may be included, which saves a transaction. Returns false if the turn is saved, but another call has saved the
+   * conversation meanwhile.
    */
   async saveTurn(callId: string, saved: SavedTurn, history?: HistoryChange): Promise<boolean> {
     const { messages, metrics, turn, atMs, events = [] } = saved;
@@ -201,7 +206,7 @@ export class CallStore {
     return history === undefined || changes.at(-1) === 1;
   }
 
-  /** All of it or nothing: false, with no usage added, if the call was no longer active. */
+  /** Saves the end completely or not at all. Returns false, with no usage added, if the call was no longer active. */
   finish(callId: string, callEnd: CallEnd): Promise<boolean> {
     const { messages, turn, usage, endedAtMs, events = [], jobs = [] } = callEnd;
     const addition = writeJson(withoutTurns(callEnd.metadata));
@@ -252,7 +257,7 @@ export class CallStore {
     if (result.numUpdatedRows === 0n) throw new Error(`there is no call ${callId} to summarize`);
   }
 
-  /** With its transcript, and the stages of every turn as `metadata.turns`. */
+  /** Includes the transcript, and the stages of every turn as `metadata.turns`. */
   async findById(orgId: string, id: string): Promise<CallRecord | undefined> {
     const [calls, messages, turns] = await this.#atomic.run([
       this.#db.selectFrom("calls").selectAll().where("id", "=", id).where("orgId", "=", orgId),
@@ -274,12 +279,12 @@ export class CallStore {
     };
   }
 
-  /** Without its transcript and its turns. */
+  /** Does not include the transcript and the turns. */
   findBySession(orgId: string, sessionId: string): Promise<CallRecord | undefined> {
     return this.findLastOf(orgId, [sessionId]);
   }
 
-  /** The latest of the calls of these sessions, as `findBySession` finds it. */
+  /** Returns the latest call of these sessions, without its transcript and its turns. */
   async findLastOf(orgId: string, sessionIds: readonly string[]): Promise<CallRecord | undefined> {
     const rows = await this.#db
       .selectFrom("calls")
@@ -287,19 +292,19 @@ export class CallStore {
       .where("sessionId", "in", sessionIds)
       .where("orgId", "=", orgId)
       .execute();
-    // Sorted here: asked for the last of them, SQLite might scan the calls from their end.
+    // Sorted here: SQLite might scan all calls from the end if the query asked for the last one.
     const [last] = rows.toSorted((one, other) => other.sequence - one.sequence);
     return last && recordOf(last);
   }
 
-  /** Newest first, without transcripts and turns. */
+  /** Returns the newest first, without transcripts and turns. */
   list(orgId: string, page: CallPage): Promise<CallList> {
     return listCalls(this.#db, this.#atomic, orgId, page);
   }
 
   /**
-   * The stages of the turns of at most `page.calls` calls since then, the newest ones after `page.skipCalls`. A
-   * call without turns has an empty one, so that an empty result means that there are no more calls.
+   * Returns the stages of the turns of at most `page.calls` calls since then: the newest ones after `page.skipCalls`. A
+   * call without turns has an empty list, so an empty result means that there are no more calls.
    */
   async turnsSince(
     orgId: string,
@@ -351,7 +356,7 @@ export class CallStore {
     return this.#closed(closeCallsOfRun(this.#closing, runId, nowMs));
   }
 
-  /** As `closeRun`, for a run of another server of this database. */
+  /** Like `closeRun`, for a run of another server of this database. */
   closeRunOfLostNode(runId: string, nowMs: number): Promise<number> {
     return this.#closed(closeCallsOfLostNode(this.#closing, runId, nowMs));
   }
@@ -361,7 +366,7 @@ export class CallStore {
     const rows = await this.#db
       .selectFrom("calls")
       .select("id")
-      // A literal, not a parameter: only then does SQLite use the index of calls in progress.
+      // A literal, not a parameter: otherwise SQLite does not use the index of calls in progress.
       .where("status", "=", sql.lit("active" as const))
       .where("runId", "=", runId)
       .execute();
@@ -380,7 +385,7 @@ export class CallStore {
     return { db: this.#db, atomic: this.#atomic, outbox: this.#outbox };
   }
 
-  /** Endpoints may want their ends, and jobs have to close the placed calls of their run. */
+  /** Endpoints may be subscribed to the ends of these calls, and jobs have to close the placed calls of their run. */
   async #closed(closing: Promise<number>): Promise<number> {
     const count = await closing;
     this.#jobsAdded.notify();

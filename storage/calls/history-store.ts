@@ -19,7 +19,7 @@ export class HistoryStore {
     this.#atomic = atomic;
   }
 
-  /** Undefined if this organization has no such key, or it was last saved before `notBeforeMs`. */
+  /** Returns undefined if this organization has no such key, or it was last saved before `notBeforeMs`. */
   async load(
     orgId: string,
     key: string,
@@ -47,8 +47,8 @@ export class HistoryStore {
     savedAtMs: number,
   ): Promise<boolean> {
     const change = replacementOf(this.#db, { id, known, kept, savedAtMs });
-    // Not a single statement: its outcome would be unknown after a lost connection, and a retry
-    // could store words twice.
+    // Several statements, not one: the outcome of a single statement would be unknown after a lost connection, and a
+    // retry could store messages twice.
     return this.#atomic.runIf(change, []);
   }
 
@@ -64,7 +64,7 @@ export class HistoryStore {
     return row?.summary ?? undefined;
   }
 
-  /** A conversation without messages gets no summary; of two concurrent calls the later summary is kept. */
+  /** A conversation without messages gets no summary. Of two concurrent calls, the later summary is kept. */
   async saveSummary({ orgId, key }: HistoryKey, summary: string): Promise<void> {
     await this.#db
       .updateTable("sessionHistory")
@@ -74,7 +74,7 @@ export class HistoryStore {
       .execute();
   }
 
-  /** Removes what was last saved before this time; returns the number. */
+  /** Removes conversations that were last saved before this time. Returns their number. */
   async purge(beforeMs: number): Promise<number> {
     const result = await this.#db
       .deleteFrom("sessionHistory")

@@ -32,7 +32,7 @@ export class RecordingStore {
     this.#jobsAdded = jobsAdded;
   }
 
-  /** Call it before the file exists. */
+  /** Must be called before the file exists. */
   async start({ callId, orgId }: RecordingKey, expiresAtMs: number): Promise<void> {
     await this.#db
       .insertInto("recordings")
@@ -62,7 +62,7 @@ export class RecordingStore {
     this.#jobsAdded.notify();
   }
 
-  /** Call it after the file was deleted. */
+  /** Must be called after the file was deleted. */
   async remove({ callId, orgId }: RecordingKey): Promise<void> {
     await this.#atomic.run([
       this.#db.deleteFrom("recordings").where("callId", "=", callId).where("orgId", "=", orgId),
@@ -79,12 +79,12 @@ export class RecordingStore {
     return (await this.#find(key)) !== undefined;
   }
 
-  /** Ordered by id, after `afterCallId`, of calls that are not in progress. */
+  /** Lists unfinished recordings by call id, after `afterCallId`, of calls that are not in progress. */
   listUnfinished(afterCallId: string, limit: number): Promise<readonly RecordingKey[]> {
     const inProgress = this.#db
       .selectFrom("calls")
       .select("id")
-      // A literal, not a parameter: only then does SQLite use the index of calls in progress.
+      // A literal, not a parameter: otherwise SQLite does not use the index of calls in progress.
       .where("status", "=", sql.lit("active" as const));
     return this.#db
       .selectFrom("recordings")
@@ -97,7 +97,7 @@ export class RecordingStore {
       .execute();
   }
 
-  /** Oldest first; includes files that were never completed. */
+  /** Returns the oldest first; includes files that were never completed. */
   listExpired(nowMs: number, limit: number): Promise<readonly RecordingKey[]> {
     return this.#db
       .selectFrom("recordings")

@@ -50,7 +50,7 @@ export class UsageStore {
   }
 }
 
-/** Adds to the day's record: only the statement, for a batch with the end of the call. */
+/** Returns the statement that adds to the day's record, for a batch with the end of the call. */
 export function addUsage(db: Kysely<Tables>, usage: UsageRecord): Compilable {
   return db
     .insertInto("dailyUsage")

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../records.js";
 
 /**
- * `webhook`: a delivery to an endpoint. `summary`: summary and sentiment of a call that has ended. `analysis`: the analysis of
- * one. `analysisRun`: makes the jobs that analyze past calls of an agent. `placedCall`: records a placed call as failed where
- * its process died before it had a record. `knowledge`: fetches and reads a document.
+ * `webhook`: a delivery to an endpoint. `summary`: summary and sentiment of an ended call. `analysis`: the analysis of
+ * an ended call. `analysisRun`: creates the jobs that analyze an agent's past calls. `placedCall`: records a placed
+ * call as failed if its process died before the call had a record. `knowledge`: fetches and reads a document.
  */
 export const JOB_KINDS = [
   "webhook",
@@ -18,9 +18,9 @@ export type JobKind = (typeof JOB_KINDS)[number];
 export const JOB_STATES = ["queued", "running", "failed"] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
-/** A job that is to be stored. */
+/** A job to be stored. */
 export interface NewJob {
-  /** A second job of the same id is not stored. */
+  /** A second job with the same id is not stored. */
   readonly id: string;
   readonly orgId: string;
   readonly kind: JobKind;
@@ -30,7 +30,7 @@ export interface NewJob {
   readonly createdAtMs: number;
 }
 
-/** Sums up a call that has ended. */
+/** The job that summarizes an ended call. */
 export function summaryJob(orgId: string, callId: string, atMs: number): NewJob {
   return {
     id: `summary_${callId}`,
@@ -43,7 +43,7 @@ export function summaryJob(orgId: string, callId: string, atMs: number): NewJob 
   };
 }
 
-/** Analyzes a call that has ended; as part of a run where that is named. */
+/** The job that analyzes an ended call, as part of the run if `runId` is given. */
 export function analysisJob(orgId: string, callId: string, atMs: number, runId?: string): NewJob {
   return {
     id: runId === undefined ? `analysis_${callId}` : `analysis_${runId}_${callId}`,
@@ -68,19 +68,19 @@ export function analysisRunJob(orgId: string, runId: string, atMs: number): NewJ
   };
 }
 
-/** A call that is placed has its outcome by then, where its process lives. */
+/** By then, a process that is still alive has stored the outcome of the call that it placed. */
 export const PLACED_CALL_MAX_MS = 6 * 60 * 1_000;
 
 export function placedCallJobId(callId: string): string {
   return `placedCall_${callId}`;
 }
 
-/** The queue of the calls that a run of the server places. */
+/** The queue of the calls that one run of the server places. */
 export function placedCallQueue(runId: string): string {
   return `placedCall:${runId}`;
 }
 
-/** Records that the call has failed, unless it has a record by then: the job goes with the beginning of that. */
+/** The job that records the call as failed unless the call has a record by then. Storing the record removes the job. */
 export function placedCallJob(
   {
     orgId,
@@ -101,7 +101,7 @@ export function placedCallJob(
   };
 }
 
-/** Fetches the address of a document and reads it; `at` tells one fetch from the next. */
+/** The job that fetches and reads a document; `at` distinguishes this fetch from others. */
 export function knowledgeJob(orgId: string, documentId: string, atMs: number, at: string): NewJob {
   return {
     id: `knowledge_${documentId}_${at}`,
@@ -117,13 +117,13 @@ export function knowledgeJob(orgId: string, documentId: string, atMs: number, at
 export interface JobRecord extends NewJob {
   readonly lane: string | null;
   readonly state: JobState;
-  /** How often it was claimed. */
+  /** The number of claims that count as attempts. */
   readonly attempts: number;
   readonly lastError: string | null;
   readonly failedAtMs: number | null;
 }
 
-/** A job that this process has claimed. */
+/** A job claimed by this process. */
 export interface ClaimedJob extends JobRecord {
   readonly fence: number;
 }

@@ -12,23 +12,23 @@ import {
   type NewJob,
 } from "./job-record.js";
 
-/** Counted at most: a scrape of the metrics must not read a million rows. */
+/** The largest count: reading the metrics must not scan a million rows. */
 export const COUNTED_JOBS_MAX = 10_000;
-/** Removed at a time, so that the purge of many does not delay other requests. */
+/** Rows removed per statement, so that a large purge does not delay other requests. */
 const PURGED_PER_STEP = 500;
-/** Leases that one statement extends, whose length has a limit. */
+/** Leases extended per statement; the length of a statement is limited. */
 const RENEWED_PER_STATEMENT = 32;
-/** What is kept of why a job failed. */
+/** The stored length of a job's error. */
 const ERROR_CHARACTERS_MAX = 500;
 /**
- * A claim that was lost with its process is no failed try. So many are forgiven: a job that ends the process each time must end
- * itself.
+ * A claim that was lost with its process does not count as an attempt. Only this many are forgiven, so that a job that
+ * crashes its process each time is given up eventually.
  */
 export const LOST_CLAIMS_FORGIVEN_MAX = 5;
 
 export interface DueQueue {
   readonly queue: string;
-  /** When its first job may run. */
+  /** The earliest time at which the queue's first job may run. */
   readonly runAfterMs: number;
 }
 
@@ -41,33 +41,33 @@ export interface JobClaim {
 }
 
 export interface NextTimes {
-  /** When the next queued job may run. */
+  /** The earliest time at which a queued job may run. */
   readonly queuedAtMs: number | undefined;
-  /** When the next lease is over. */
+  /** When the next lease expires. */
   readonly leaseUntilMs: number | undefined;
 }
 
 export interface Finished {
-  /** Fewer than the jobs where some are another process's by now. */
+  /** Less than the number of jobs if another process has claimed some of them by now. */
   readonly count: number;
-  /** Whether a job behind one of them in its lane is due. */
+  /** Whether the next job in the lane of a finished one is due. */
   readonly isNextDue: boolean;
 }
 
 export interface JobCount {
   readonly kind: JobKind;
   readonly state: JobState;
-  /** `COUNTED_JOBS_MAX` stands for that number or more. */
+  /** `COUNTED_JOBS_MAX` means that number or more. */
   readonly count: number;
   readonly oldestAtMs: number | null;
 }
 
-// Written out, not as parameters: only then does SQLite see that a partial index serves.
+// Literals, not parameters: otherwise SQLite does not use the partial indexes.
 const QUEUED = sql.lit("queued" as const);
 const RUNNING = sql.lit("running" as const);
 const FAILED = sql.lit("failed" as const);
 
-/** The statement alone, for the commit of the record that the job is about. */
+/** Returns the insert statement, to be committed with the record that the job is about. */
 export function jobInsert(db: Kysely<Tables>, job: NewJob): Compilable {
   return db
     .insertInto("jobs")
@@ -75,7 +75,9 @@ export function jobInsert(db: Kysely<Tables>, job: NewJob): Compilable {
     .onConflict((conflict) => conflict.column("id").doNothing());
 }
 
-/** The statement by which a claim ends as done; it touches no row where the job is another process's by now. */
+/**
+ * Returns the statement that removes a completed job. It affects no row if another process has claimed the job by now.
+ */
 export function jobDone(db: Kysely<Tables>, job: ClaimedJob) {
   return db
     .deleteFrom("jobs")
@@ -84,7 +86,7 @@ export function jobDone(db: Kysely<Tables>, job: ClaimedJob) {
     .where("fence", "=", job.fence);
 }
 
-/** The jobs of which this process has the claims, whose number has a limit: each makes the statement longer. */
+/** Matches the jobs that this process still holds. Their number is limited, since each lengthens the statement. */
 function stillClaimed(jobs: readonly ClaimedJob[]) {
   return (its: ExpressionBuilder<Tables, "jobs">) =>
     its.and([
@@ -93,7 +95,7 @@ function stillClaimed(jobs: readonly ClaimedJob[]) {
     ]);
 }
 
-/** As `jobDone`, given up and kept for people. */
+/** Like `jobDone`, but keeps the job as failed, for an operator to see. */
 export function jobFailure(db: Kysely<Tables>, job: ClaimedJob, error: string, atMs: number) {
   return db
     .updateTable("jobs")
@@ -109,12 +111,15 @@ export function jobFailure(db: Kysely<Tables>, job: ClaimedJob, error: string, a
     .where("fence", "=", job.fence);
 }
 
-/** The statement by which a job goes that waits and is not needed any more. */
+/** Returns the statement that removes a queued job that is no longer needed. */
 export function jobRemoval(db: Kysely<Tables>, id: string) {
   return db.deleteFrom("jobs").where("id", "=", id).where("state", "=", QUEUED);
 }
 
-/** The statement that touches a job as long as it waits, and keeps others from removing it until its commit. */
+/**
+ * Returns the statement that touches a queued job, so that no other transaction removes it before the commit. It
+ * affects no row if the job is no longer queued.
+ */
 export function jobHold(db: Kysely<Tables>, id: string): Compilable {
   return db
     .updateTable("jobs")
@@ -123,7 +128,7 @@ export function jobHold(db: Kysely<Tables>, id: string): Compilable {
     .where("state", "=", QUEUED);
 }
 
-/** The statement by which the queued jobs of these queues are due. */
+/** Returns the statement that makes the queued jobs of these queues due now. */
 export function jobsDueNow(
   db: Kysely<Tables>,
   queues: { readonly from: string; readonly before: string; readonly except?: string },
@@ -139,11 +144,11 @@ export function jobsDueNow(
     .where("runAfterMs", ">", nowMs);
 }
 
-/** Counts jobs that were added, so that their runner looks at once. */
+/** Notifies the job runner of added jobs, so that it runs them at once. */
 export class JobsAdded {
   #notify: () => void = () => {};
 
-  /** Sets what is called after jobs were added by this process. */
+  /** Sets the function that is called after this process has added jobs. */
   onAdded(notify: () => void): void {
     this.#notify = notify;
   }
@@ -153,9 +158,9 @@ export class JobsAdded {
   }
 }
 
-/** Durable work: queued, claimed by a lease, done and removed, or failed and kept. */
+/** Durable jobs: queued, claimed with a lease, and then removed when done or kept when failed. */
 export class JobStore {
-  /** Tells the runner of new jobs. */
+  /** Notifies the runner of new jobs. */
   readonly added: JobsAdded;
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -171,11 +176,14 @@ export class JobStore {
     this.added.notify();
   }
 
-  /** The queues that have queued jobs, by name, those after `after`, with the time of the first job of each. */
+  /**
+   * Lists the queues that have queued jobs, by name and starting behind `after`, with the time of each queue's first
+   * job.
+   */
   async queues(after: string, limit: number): Promise<readonly DueQueue[]> {
     const next = (bound: ReturnType<typeof sql>) =>
       sql`select min(jobs.queue) from jobs where jobs.state = 'queued' and jobs.queue > ${bound}`;
-    // Steps from one queue to the next in the index, however many jobs each has.
+    // Steps from one queue to the next in the index, however many jobs each queue has.
     const { rows } = await sql<DueQueue>`with recursive steps(queue) as (
         ${next(sql`${after}`)} union all
         select (${next(sql`steps.queue`)}) from steps where steps.queue is not null)
@@ -185,7 +193,7 @@ export class JobStore {
     return rows;
   }
 
-  /** Takes jobs of a queue that are due, oldest first, and of each lane only its first. */
+  /** Claims due jobs of a queue, oldest first, and only the first job of each lane. */
   async claim({ queue, owner, nowMs, leaseUntilMs, limit }: JobClaim): Promise<ClaimedJob[]> {
     const due = this.#db
       .selectFrom("jobs as due")
@@ -221,7 +229,7 @@ export class JobStore {
         attempts: its("attempts", "+", 1),
       }))
       .where("sequence", "in", due)
-      // Another server may have claimed it in between.
+      // Another server may have claimed the job in between.
       .where("state", "=", QUEUED)
       .returningAll();
     const [{ rows }] = await this.#atomic.run([claim]);
@@ -231,8 +239,8 @@ export class JobStore {
   }
 
   /**
-   * Extends the leases of these claims alone, so that the lease of a claim that its process does not know, or has given up, is
-   * over in time. Says the ids of those that are still claimed.
+   * Extends the leases of these claims only, so that the leases of claims that the process has lost or given up expire.
+   * Returns the ids of the jobs that are still claimed.
    */
   async heartbeat(jobs: readonly ClaimedJob[], leaseUntilMs: number): Promise<ReadonlySet<string>> {
     const statements = [];
@@ -250,8 +258,8 @@ export class JobStore {
   }
 
   /**
-   * Queues the jobs again whose leases end before that time, which is now unless given; says how many. The claim that was lost
-   * counts as a try only where `LOST_CLAIMS_FORGIVEN_MAX` did not.
+   * Requeues the jobs whose leases ended before `leasesBeforeMs`, by default now, and returns their number. The lost
+   * claim counts as an attempt only after `LOST_CLAIMS_FORGIVEN_MAX` of them.
    */
   async takeOver(nowMs: number, leasesBeforeMs = nowMs): Promise<number> {
     const { numUpdatedRows } = await this.#db
@@ -261,7 +269,7 @@ export class JobStore {
         leaseBy: null,
         leaseUntilMs: null,
         runAfterMs: nowMs,
-        // The fence counts all claims, attempts those that were tries.
+        // `fence` counts all claims, `attempts` only those that count as attempts.
         attempts: its
           .case()
           .when(its("fence", "-", its.ref("attempts")), "<", sql.lit(LOST_CLAIMS_FORGIVEN_MAX))
@@ -275,7 +283,7 @@ export class JobStore {
     return Number(numUpdatedRows);
   }
 
-  /** Queues jobs again that were claimed and not begun, as if they had not been. */
+  /** Requeues jobs that were claimed but not started, as if they had never been claimed. */
   async release(jobs: readonly ClaimedJob[]): Promise<void> {
     await this.#db
       .updateTable("jobs")
@@ -284,14 +292,14 @@ export class JobStore {
         leaseBy: null,
         leaseUntilMs: null,
         attempts: its("attempts", "-", 1),
-        // Nothing is written with the fence of a claim that was not begun, so the next claim may have it.
+        // Nothing was written under the fence of a claim that was not started, so the next claim may reuse it.
         fence: its("fence", "-", 1),
       }))
       .where(stillClaimed(jobs))
       .execute();
   }
 
-  /** Done, in one commit with what stands beside. */
+  /** Removes completed jobs, in one commit with the statements in `beside`. */
   async finish(
     jobs: readonly ClaimedJob[],
     nowMs: number,
@@ -314,7 +322,7 @@ export class JobStore {
     return { count, isNextDue };
   }
 
-  /** Queues it again; the jobs behind it in its lane wait as long. `isTry`: whether the attempt counts. */
+  /** Requeues the job; the jobs behind it in its lane wait as long. `isTry`: whether the attempt counts. */
   async postpone(
     job: ClaimedJob,
     { runAfterMs, error, isTry }: { runAfterMs: number; error: string | null; isTry: boolean },
@@ -341,7 +349,7 @@ export class JobStore {
     await this.#atomic.runIf(again, job.lane === null ? [] : [behind]);
   }
 
-  /** Given up, and kept for people; the next of its lane may run. */
+  /** Gives the job up but keeps it, for an operator to see. The next job of its lane may run. */
   async fail(job: ClaimedJob, error: string, atMs: number): Promise<void> {
     const failure = jobFailure(this.#db, job, error, atMs);
     const behind = this.#db
@@ -370,7 +378,7 @@ export class JobStore {
     return { queuedAtMs, leaseUntilMs };
   }
 
-  /** The organization's jobs in that state, newest first. */
+  /** Lists the organization's jobs in that state, newest first. */
   async list(
     orgId: string,
     { state, skip, limit }: { state: JobState; skip: number; limit: number },
@@ -387,7 +395,7 @@ export class JobStore {
     return rows.map(recordOf);
   }
 
-  /** Queues a failed job again, with all its tries; false where the organization has no such failed job. */
+  /** Requeues a failed job with all its attempts. Returns false if the organization has no such failed job. */
   async retry(orgId: string, id: string, nowMs: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable("jobs")
@@ -400,7 +408,7 @@ export class JobStore {
     return numUpdatedRows > 0n;
   }
 
-  /** Removes what failed before this time; says how many. */
+  /** Removes jobs that failed before this time. Returns their number. */
   async purgeFailed(beforeMs: number): Promise<number> {
     let purged = 0;
     for (;;) {
@@ -419,7 +427,7 @@ export class JobStore {
     }
   }
 
-  /** For the metrics, each kind in each state. */
+  /** The number of jobs of each kind in each state, for the metrics. */
   async counts(): Promise<readonly JobCount[]> {
     const about = JOB_KINDS.flatMap((kind) => JOB_STATES.map((state) => ({ kind, state })));
     const results = await this.#atomic.run(

@@ -8,7 +8,7 @@ import type { Tables } from "../tables.js";
 import type { AuditRecord } from "../tenancy/audit-record.js";
 import { auditOf } from "../tenancy/audit-store.js";
 
-/** Written or removed at a time, so that a large document does not delay other requests. */
+/** Passages written or removed per statement, so that a large document does not delay other requests. */
 const PASSAGES_PER_STEP = 20;
 
 export interface DocumentRecord {
@@ -18,19 +18,19 @@ export interface DocumentRecord {
   readonly source: "upload" | "url";
   readonly url: string | null;
   readonly status: "processing" | "ready" | "failed";
-  /** Why it could not be read, or not be refreshed. */
+  /** Why the document could not be read, or not be refreshed. */
   readonly error: string | null;
   readonly sizeBytes: number;
   readonly characters: number;
   readonly passages: number;
-  /** 0: fetched once. */
+  /** 0 if the document is fetched only once. */
   readonly refreshHours: number;
   readonly fetchedAtMs: number | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
 
-/** A document as a call needs it. */
+/** The fields of a document that a call needs. */
 export interface DocumentForCall {
   readonly id: string;
   readonly name: string;
@@ -41,7 +41,7 @@ export interface DocumentForCall {
 
 export interface NewPassage {
   readonly text: string;
-  /** Hashed, as lower-case letters and digits. */
+  /** Hashed terms of lower-case letters and digits. */
   readonly terms: readonly string[];
 }
 
@@ -83,12 +83,16 @@ const COLUMNS = [
   "updatedAtMs",
 ] as const;
 
+/** Searches that may run at the same time: each occupies the database, and calls in progress write to it. */
+export const SEARCHES_AT_ONCE_MAX = 4;
+
 /** Documents of organizations and their passages; both databases search them by the same terms. */
 export class KnowledgeStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
   readonly #added: JobsAdded;
   readonly #writers: StatementPort["writers"];
+  #searchCount = 0;
 
   constructor(
     db: Kysely<Tables>,
@@ -102,7 +106,7 @@ export class KnowledgeStore {
     this.#writers = writers;
   }
 
-  /** False, and nothing is inserted, if the organization already has `max` documents. */
+  /** Returns false, and nothing is inserted, if the organization already has `max` documents. */
   async insertWithin(
     document: DocumentRecord,
     max: number,
@@ -119,7 +123,7 @@ export class KnowledgeStore {
     return isInserted;
   }
 
-  /** Oldest first. */
+  /** Returns the oldest first. */
   list(orgId: string): Promise<DocumentRecord[]> {
     return this.#documents().where("orgId", "=", orgId).orderBy("sequence").execute();
   }
@@ -128,7 +132,7 @@ export class KnowledgeStore {
     return this.#documents().where("id", "=", id).where("orgId", "=", orgId).executeTakeFirst();
   }
 
-  /** Those of the ids that are documents of the organization. */
+  /** Returns those of the ids that are documents of the organization. */
   async known(orgId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
     if (ids.length === 0) return new Set();
     const rows = await this.#db
@@ -140,7 +144,7 @@ export class KnowledgeStore {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Documents that have been read, in the order of their creation. */
+  /** Lists the documents that have been read, in the order of their creation. */
   forCall(orgId: string, ids: readonly string[]): Promise<DocumentForCall[]> {
     return this.#db
       .selectFrom("knowledgeDocuments")
@@ -152,7 +156,7 @@ export class KnowledgeStore {
       .execute();
   }
 
-  /** The total characters of the organization's documents. */
+  /** Returns the total number of characters of the organization's documents. */
   async characters(orgId: string): Promise<number> {
     const { total } = await this.#db
       .selectFrom("knowledgeDocuments")
@@ -164,7 +168,7 @@ export class KnowledgeStore {
     return Number(total);
   }
 
-  /** Replaces the document's content atomically for searches. False if it was removed meanwhile. */
+  /** Replaces the document's content atomically for searches. Returns false if it was removed meanwhile. */
   async finish(
     { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
     content: DocumentContent,
@@ -203,7 +207,10 @@ export class KnowledgeStore {
     return isFinished;
   }
 
-  /** Its earlier content, if any, can still be searched. False if it was removed meanwhile. */
+  /**
+   * Marks the document as failed; its earlier content, if any, can still be searched. Returns false if it was removed
+   * meanwhile.
+   */
   fail(
     { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
     error: string,
@@ -213,7 +220,7 @@ export class KnowledgeStore {
     return this.#update({ orgId, id }, next, { status: "failed", error, updatedAtMs: atMs });
   }
 
-  /** Fetches a document again. False if there is none. */
+  /** Fetches a document again. Returns false if there is none. */
   refresh(
     { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
     job: NewJob,
@@ -234,7 +241,7 @@ export class KnowledgeStore {
     return Number(numUpdatedRows);
   }
 
-  /** False if the organization has no such document. */
+  /** Returns false if the organization has no such document. */
   async remove(orgId: string, id: string, entry: AuditRecord): Promise<boolean> {
     await this.#removePassages(id, Number.MAX_SAFE_INTEGER, orgId);
     const [{ changes }] = await this.#atomic.change([
@@ -244,9 +251,22 @@ export class KnowledgeStore {
     return changes > 0;
   }
 
-  /** The passages of the organization's documents that share most with the terms, best first. */
-  async search(orgId: string, query: PassageQuery): Promise<FoundPassage[]> {
+  /**
+   * Returns the passages of the organization's documents that share most with the terms, best first. Returns undefined,
+   * without a search, if `SEARCHES_AT_ONCE_MAX` searches are running.
+   */
+  async search(orgId: string, query: PassageQuery): Promise<FoundPassage[] | undefined> {
     if (query.terms.length === 0 || query.documentIds.length === 0) return [];
+    if (this.#searchCount >= SEARCHES_AT_ONCE_MAX) return undefined;
+    this.#searchCount += 1;
+    try {
+      return await this.#search(orgId, query);
+    } finally {
+      this.#searchCount -= 1;
+    }
+  }
+
+  async #search(orgId: string, query: PassageQuery): Promise<FoundPassage[]> {
     if (this.#writers === "one") {
       const { rows } = await searchSqlite(orgId, query).execute(this.#db);
       return [...rows];
@@ -290,7 +310,7 @@ export class KnowledgeStore {
     return updated.changes > 0;
   }
 
-  /** Those before the position. */
+  /** Removes the passages before the position. */
   async #removePassages(documentId: string, position: number, orgId?: string): Promise<void> {
     for (;;) {
       const old = this.#db
@@ -334,12 +354,14 @@ function searchSqlite(orgId: string, { documentIds, terms, limit }: PassageQuery
     order by bm25(knowledgeIndex), p.sequence limit ${limit}`;
 }
 
-/** By index, whatever the planner prefers for a small table: splitting the terms of each passage takes far longer. */
+/**
+ * Uses the index whatever the planner prefers for a small table: splitting the terms of each passage takes far longer.
+ */
 const WITH_INDEX = sql`select set_config('enable_seqscan', 'off', true)`;
 
 /**
- * Like bm25, with terms that a passage either has or lacks: PostgreSQL's own ranking ignores how rare a term is.
- * Each term is looked up by itself, and nothing else of a passage is read for it.
+ * Ranks like bm25, with terms that a passage either has or lacks: PostgreSQL's own ranking ignores how rare a term is.
+ * Each term is looked up by itself, and no other column of a passage is read for it.
  */
 function searchPostgres(orgId: string, { documentIds, terms, limit }: PassageQuery) {
   return sql<FoundPassage>`with hits as materialized (

@@ -8,11 +8,11 @@ export interface BusListener {
 /** Short messages between the servers of one database, to the current listeners. */
 export interface BusMessages {
   /**
-   * Rejects with a RangeError for a text of more than `MESSAGE_BYTES_MAX`, and like any request if the database is
-   * unreachable.
+   * Rejects with a RangeError if the text has more than `MESSAGE_BYTES_MAX` bytes, and like any request if the database
+   * is unreachable.
    */
   post(channel: string, text: string): Promise<void>;
-  /** As `post`, by one request. */
+  /** Posts the text to several channels in one request. */
   postToAll(channels: readonly string[], text: string): Promise<void>;
   /** Resolves when listening has started, with a function that stops it. */
   listen(channels: readonly string[], listener: BusListener): Promise<() => Promise<void>>;

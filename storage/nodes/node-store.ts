@@ -87,7 +87,7 @@ export class NodeStore {
     await this.#db.deleteFrom("nodes").where("startId", "=", startId).execute();
   }
 
-  /** False if there is no such node. */
+  /** Returns false if there is no such node. */
   async drain(name: string, entry?: AuditRecord): Promise<boolean> {
     const [{ changes }] = await this.#atomic.run([
       this.#db.updateTable("nodes").set({ isDraining: 1, isTaking: 0 }).where("name", "=", name),
@@ -97,8 +97,8 @@ export class NodeStore {
   }
 
   /**
-   * Assigns calls that are opened under this run to the node. Throws `ForeignKeyViolationError` if the node is
-   * gone.
+   * Assigns calls that are opened under this run to the node. Throws `ForeignKeyViolationError` if the node no longer
+   * exists.
    */
   async addRun(startId: string, runId: string): Promise<void> {
     await this.#db.insertInto("nodeRuns").values({ runId, startId }).execute();
@@ -113,7 +113,7 @@ export class NodeStore {
     return rows.map(({ runId }) => runId);
   }
 
-  /** Runs that have calls in progress but no node: a node opened them while it was going away. */
+  /** Returns the runs that have calls in progress but no node: a node opened these calls while it was going away. */
   async orphanRuns(): Promise<readonly string[]> {
     const rows = await this.#db
       .selectFrom("calls")

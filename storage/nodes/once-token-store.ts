@@ -3,7 +3,7 @@ import type { AtomicRequests } from "../statements/atomic-requests.js";
 import type { Tables } from "../tables.js";
 import { databaseNowMs } from "./node-store.js";
 
-/** Rows deleted at a time. */
+/** Rows deleted per statement. */
 const PURGE_ROWS = 10_000;
 
 /** Single-use keys shared by all servers of one PostgreSQL database, with a stored value for each use. */
@@ -38,7 +38,10 @@ export class OnceTokenStore {
     return { isFirst: first.changes > 0, value: known.rows[0]?.value ?? null };
   }
 
-  /** False if the owner already has the maximum number that were not taken out. */
+  /**
+   * Stores the value under the key. Returns false if the owner already has the maximum number of values that were not
+   * taken out.
+   */
   async put(
     key: string,
     { owner, value }: { readonly owner: string; readonly value: string },

@@ -6,7 +6,7 @@ import { StorageStoppedError } from "../statements/storage-error.js";
 /** A row that exists only if its transaction was committed. */
 export interface CommitMark {
   readonly id: string;
-  /** When its transaction began, by the database's clock. */
+  /** When the mark's transaction began, by the database's clock. */
   readonly atMs: number;
 }
 
@@ -17,9 +17,9 @@ type CommitOutcome = "committed" | "undone" | "underWay" | "forgotten";
  * mark gone.
  */
 const KEPT_MS = 600_000;
-/** Well before the mark may be gone. */
+/** Well before a mark may be purged. */
 const ANSWERED_MAX_MS = KEPT_MS / 2;
-/** Deleted at a time. */
+/** Rows deleted per statement. */
 export const PURGED_ROWS_MAX = 10_000;
 /** The wait for a transaction that is still open; no other request uses this connection meanwhile. */
 const LOCK_MAX = "100ms";
@@ -89,8 +89,8 @@ interface UncertainCommit {
 }
 
 /**
- * Transactions whose connection broke during the commit. Their outcome is unknown until the database is reachable
- * and shows their marks. Storing such a turn again without a lookup could store it twice.
+ * Transactions whose connection broke during the commit. Their outcome is unknown until the database is reachable and
+ * shows their marks. Storing such a turn again without a lookup could store it twice.
  */
 export class UncertainCommits {
   readonly #pool: Pool;
@@ -114,7 +114,7 @@ export class UncertainCommits {
     });
   }
 
-  /** Rejects if the database is unreachable; lookups that succeeded by then are settled. */
+  /** Rejects if the database is unreachable; lookups that succeeded by then are resolved. */
   async settle(): Promise<void> {
     for (const commit of this.#uncertain) commit.lookupCount += 1;
     for (const commit of this.#uncertain.slice()) await this.#findMark(commit);

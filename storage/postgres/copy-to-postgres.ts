@@ -15,9 +15,9 @@ import { escapeText } from "./postgres-values.js";
 /** Rows per request, whichever limit is reached first. */
 const BATCH_ROWS_MAX = 1_000;
 const BATCH_CHARS_MAX = 1_000_000;
-/** The same numbers may be added in another order. */
+/** Sums may differ by rounding, because the same numbers may be added in another order. */
 const SUM_TOLERANCE = 1e-9;
-/** Their triggers maintain totals, which are copied as they are. */
+/** The triggers of these tables maintain totals, which are copied as they are. */
 const TABLES_WITH_TRIGGERS = ["calls", "auditEntries"];
 
 export interface CopiedTable {
@@ -56,7 +56,7 @@ export async function copyToPostgres(
 
 async function copyInto(file: SqliteFile, url: string, address: string) {
   const claim = await PostgresClaim.take(url, address);
-  // No request waits for the copy, and a large table takes minutes.
+  // The statement timeout is off: no request waits for the copy, and a large table takes minutes.
   const withoutTimeouts = { statement_timeout: 0, query_timeout: 0 };
   const target = new Client({ ...connectionSettings(url), ...withoutTimeouts });
   target.on("error", () => undefined);

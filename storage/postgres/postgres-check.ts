@@ -8,7 +8,7 @@ import { hasTables } from "./postgres-schema.js";
 
 export interface PostgresReport {
   readonly sizeBytes: number;
-  /** Problems; empty if the totals are right. PostgreSQL itself takes care of pages and references. */
+  /** The problems found; empty if the totals are right. PostgreSQL itself takes care of pages and references. */
   readonly findings: readonly string[];
   readonly counts: readonly { readonly table: string; readonly rows: number }[];
 }
@@ -18,7 +18,7 @@ const Numbers = v.tuple([v.object({ one: v.number(), other: v.number() })]);
 
 const TABLES = `select table_name as name from information_schema.tables
   where table_schema = current_schema() and table_type = 'BASE TABLE' order by table_name`;
-/** Maintained by triggers; each with what it counts. */
+/** Tables of totals maintained by triggers, each with the rows that it counts. */
 const TOTALS = [
   ["callTotals", "calls", `select count(*) from "calls"`],
   ["auditTotals", "entries", `select count(*) from "auditEntries" where "orgId" is not null`],

@@ -3,11 +3,11 @@ import * as v from "valibot";
 import { StorageUnavailableError } from "../statements/storage-error.js";
 import { connectionSettings } from "./postgres-pool.js";
 
-/** Our number among the applications' advisory locks; installations in other schemas have their own. */
+/** Parley's number among the applications' advisory locks; installations in other schemas have their own. */
 const LOCK = 1_345_673_305;
 const NODE_LOCK = 1_345_673_306;
 /**
- * After a restart of the database its locks are free, though the server that had one may be alive and about to
+ * After a restart of the database its locks are free, though the server that held one may be alive and about to
  * reconnect.
  */
 const FRESH_SEC = 30;
@@ -35,7 +35,7 @@ const Taken = v.tuple([
 
 /** Claims a database, or a node's name in it, for one process, as long as its own connection is alive. */
 export class PostgresClaim {
-  /** False: a live server may have lost the lock. */
+  /** False if a live server may have lost the lock. */
   readonly lockWasThere: boolean;
   readonly #url: string;
   readonly #address: string;
@@ -67,7 +67,7 @@ export class PostgresClaim {
    * it by now.
    */
   renew(): Promise<void> {
-    // Each process of a server calls this: two connections would conflict.
+    // Each process of a server calls this; two concurrent connections would compete for the lock.
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = undefined;
     });

@@ -21,11 +21,13 @@ import {
 import { faultOfPostgres, isCollision, isLostConnection } from "./postgres-fault.js";
 import { parametersOf } from "./postgres-values.js";
 
-/** Some seconds of work for ten connections: requests beyond this are refused. */
+/** The most waiting requests, some seconds of work for ten connections; further ones are refused. */
 export const POSTGRES_REQUESTS_WAITING_MAX = 10_000;
-/** Attempts of a transaction that collides with others. */
+/** Attempts of a transaction that conflicts with others. */
 const TRIES_MAX = 5;
-/** The health checks between two purges of old marks, fewer while more are left; a server checks every two seconds. */
+/**
+ * The health checks between two purges of old marks, fewer while old marks are left; a server checks every two seconds.
+ */
 const CHECKS_PER_PURGE = 15;
 
 const BEGIN_READING = "begin isolation level repeatable read read only";
@@ -75,7 +77,7 @@ export class PostgresClient {
     return this.#writeFault;
   }
 
-  /** As defined by `StatementPort`. */
+  /** See `StatementPort`. */
   async send(statements: readonly Statement[], guarded: boolean): Promise<Results> {
     if (this.#closing !== undefined) throw new StorageStoppedError("storage is closed");
     if (this.#waitingCount >= this.#requestsWaitingMax) {
@@ -148,7 +150,7 @@ export class PostgresClient {
     }
   }
 
-  /** Several reads see one state of the database. */
+  /** Several reads in one request see one state of the database. */
   #read(statements: readonly Statement[]): Promise<Results> {
     return this.#onConnection(async (client) => {
       const begun = client.query(BEGIN_READING);
@@ -182,7 +184,7 @@ export class PostgresClient {
     }
   }
 
-  /** A failed connection is rolled back before its return, or closed. */
+  /** After a failure, the connection is rolled back before its return, or closed. */
   async #onConnection<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     try {
@@ -205,8 +207,8 @@ export class PostgresClient {
 const CHANGES: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE"]);
 
 /**
- * Sends the statements of a transaction without waiting for each response, as defined by `StatementPort`; it waits
- * only if the previous result decides whether the next statement is sent. Undefined if a guard has touched no row:
+ * Sends the statements of a transaction without waiting for each response, as defined by `StatementPort`; it waits only
+ * if the previous result decides whether the next statement is sent. Returns undefined if a guard has touched no row:
  * everything after it is rolled back, and its failures do not matter.
  */
 export async function runStatements(

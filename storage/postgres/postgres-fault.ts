@@ -34,7 +34,7 @@ export function isCollision(error: unknown): boolean {
   return error instanceof DatabaseError && COLLISIONS.has(error.code ?? "");
 }
 
-/** Whether the connection is gone, so that the outcome of the last statement is unknown. */
+/** Whether the connection is lost, so that the outcome of the last statement is unknown. */
 export function isLostConnection(error: unknown): boolean {
   return error instanceof DatabaseError ? ENDED.test(error.code ?? "") : !isOfTheCaller(error);
 }
@@ -118,7 +118,7 @@ const KNOWN: readonly Known[] = [
   },
 ];
 
-/** As text; undefined if the database is not to blame. */
+/** The reason as text; undefined if the database is not to blame. */
 export function postgresFault(fault: Fault | undefined, address: string): StoreFault | undefined {
   if (fault?.kind !== "other") return undefined;
   const { code, message } = fault;

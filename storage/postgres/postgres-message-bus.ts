@@ -41,7 +41,7 @@ export class PostgresMessageBus implements BusMessages {
       connection.end().catch(() => undefined);
       onLost();
     };
-    // Called at every end that `close` did not cause.
+    // Called whenever the connection ends without a call of `close`.
     connection.on("error", lose);
     connection.on("notification", ({ channel, payload = "" }) => onMessages(channel, payload));
     try {

@@ -28,7 +28,7 @@ export function connectionSettings(url: string): ClientConfig {
   };
 }
 
-/** Without the startup parameters that PgBouncer refuses unless it is told to ignore them. */
+/** Omits the startup parameters that PgBouncer refuses unless it is told to ignore them. */
 function pooledSettings(url: string): ClientConfig {
   const {
     statement_timeout: _statement,

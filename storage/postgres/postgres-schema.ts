@@ -57,7 +57,10 @@ export async function updatePostgresSchema(pool: Pool, address: string): Promise
   );
 }
 
-/** For a database that was restored, or existed before, a new one would only hide that it is missing. */
+/**
+ * Refuses a missing database that was restored or existed before: creating a new one would only hide that it is
+ * missing.
+ */
 export async function requireTables(pool: Pool, address: string): Promise<void> {
   if (await hasTables(pool)) return;
   throw new StorageUnavailableError(
@@ -76,7 +79,7 @@ export async function hasTables(pool: Pick<Pool, "query">): Promise<boolean> {
   return v.parse(Found, rows)[0].found;
 }
 
-/** Undefined in an empty database. */
+/** Returns undefined in an empty database. */
 async function schemaState(pool: Pool): Promise<SchemaState | undefined> {
   if (!(await hasTables(pool))) return undefined;
   const { rows } = await pool.query(`select "version", "oldestBeside" from "schemaState"`);

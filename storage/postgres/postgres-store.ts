@@ -22,11 +22,11 @@ import { newerSchema, requireTables, updatePostgresSchema } from "./postgres-sch
 
 export interface PostgresOptions {
   readonly url: string;
-  /** For the lock and LISTEN, if `url` leads through a pooler in transaction mode. */
+  /** The connection for the lock and LISTEN, if `url` leads through a pooler in transaction mode. */
   readonly sessionUrl?: string | undefined;
   readonly connectionsMax?: number | undefined;
   readonly isServer?: boolean;
-  /** As in `DatabaseOptions`. */
+  /** See `DatabaseOptions`. */
   readonly nodeName?: string | undefined;
   readonly mustExist?: boolean;
 }
@@ -95,7 +95,7 @@ export class PostgresStore implements StoreBackend {
     return this.#client.send(statements, guarded);
   }
 
-  /** Whether it responds, and has a schema that this version supports. */
+  /** Checks whether the database responds, and has a schema that this version supports. */
   async checkHealth(): Promise<StoreCondition> {
     try {
       const newer = await newerSchema(this.#pool);
@@ -126,7 +126,7 @@ export class PostgresStore implements StoreBackend {
 const WHICH_DATABASE =
   "select current_database() || ' ' || current_schema() || ' ' || pg_postmaster_start_time() as place";
 
-/** The lock of another database would exclude no server from this one. */
+/** A lock in another database would exclude no server from this one. */
 async function refuseOtherDatabase(pool: Pool, sessionUrl: string): Promise<void> {
   const session = new Client(connectionSettings(sessionUrl));
   session.on("error", () => undefined);

@@ -68,7 +68,7 @@ export class Column<Value> {
   }
 }
 
-/** The order of creation, assigned by the database. */
+/** The order of insertion, assigned by the database. */
 export function sequence(): Column<Generated<number>> {
   return new Column({ type: "sequence", isPrimaryKey: true });
 }
@@ -113,16 +113,16 @@ export interface Index {
 
 export interface Table {
   readonly columns: Readonly<Record<string, Column<unknown>>>;
-  /** A key of several columns; a single key column is marked itself. */
+  /** A key of several columns. A key of one column is marked on the column itself. */
   readonly primaryKey?: readonly string[];
   readonly uniques?: readonly (readonly string[])[];
-  /** By name, which is unique in the whole database. */
+  /** Indexes by name; a name is unique in the whole database. */
   readonly indexes?: Readonly<Record<string, readonly string[] | Index>>;
-  /** SQLite stores the rows in their primary key, which suits short ones. */
+  /** Whether SQLite stores the rows in their primary key, which suits short rows. */
   readonly withoutRowid?: true;
 }
 
-/** A row in Kysely's form. */
+/** A row in the form that Kysely expects. */
 export type Row<Columns> = {
   -readonly [Name in keyof Columns]: Columns[Name] extends Column<infer Value> ? Value : never;
 };

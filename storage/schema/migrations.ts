@@ -31,16 +31,16 @@ export interface RenamedField {
 type Migration = (schema: SchemaChange) => Promise<void>;
 
 /**
- * The steps of both databases, in the order of their names; a released name never changes. An empty database gets
- * everything in the first. Every other step finds the tables as `tables.ts` has them, or as any earlier release
- * left them, and leaves alone what is right already: most do no more than `(schema) => schema.align()`.
+ * The migrations of both databases, in the order of their names; a released name never changes. The first one creates
+ * everything in an empty database. Every other step finds the tables as `tables.ts` has them, or as any earlier release
+ * left them, and does not touch what is right already: most do no more than `(schema) => schema.align()`.
  */
 export const migrations: Readonly<Record<string, Migration>> = {
   "001-first-tables": (schema) => schema.create(),
   /** Unifies the schemas of all earlier releases; until then each database had its own. */
   "017-one-schema": async (schema) => {
     if (schema.kind === "sqlite") {
-      // They lacked `sequence`, or had another name than in PostgreSQL.
+      // These tables lacked `sequence`, or had another name than in PostgreSQL.
       for (const index of DIFFERENT_INDEXES) await schema.run(`drop index if exists "${index}"`);
     }
     await schema.align();
@@ -54,7 +54,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   },
   "019-jobs-and-webhooks": (schema) => schema.align(),
   "020-call-analysis": (schema) => schema.align(),
-  /** Until then every global provider came from the environment. */
+  /** Before this migration, every global provider came from the environment. */
   "021-origin-of-global-providers": async (schema) => {
     await schema.align();
     await schema.run(`update "providers" set "origin" = 'environment' where "orgId" is null`);
@@ -66,6 +66,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "025-knowledge": (schema) => schema.align(),
   "027-mcp-servers": (schema) => schema.align(),
   "028-audit-of-calls": (schema) => schema.align(),
+  "034-do-not-call-numbers": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [
@@ -137,7 +138,7 @@ export function migrationNames(kind: DatabaseKind): readonly string[] {
   return [...FORMER_NAMES[kind], ...Object.keys(migrations)].toSorted();
 }
 
-/** The number of migrations: a database that has had them all stores it. */
+/** The number of migrations; a database that has had all of them stores this number. */
 export function schemaVersion(kind: DatabaseKind): number {
   return migrationNames(kind).length;
 }

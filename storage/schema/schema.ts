@@ -152,7 +152,7 @@ export class Schema implements SchemaChange {
     return sql.raw(COLUMN_TYPES[shape.type][this.kind]);
   }
 
-  /** The parts that only one kind of database has. */
+  /** The operations that only one kind of database has. */
   async #createOwn(found: ReadonlyMap<string, unknown>): Promise<void> {
     if (this.kind === "sqlite") {
       for (const [name, statement] of Object.entries(sqliteTables)) {

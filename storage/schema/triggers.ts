@@ -59,7 +59,7 @@ const POSTGRES_TRIGGERS = {
     for each row when (old."orgId" is not null) execute function "keepAuditTotals"()`,
 };
 
-/** By name. No schema builder writes them, so that each kind of database has its own. */
+/** Triggers by name. No schema builder writes them, so each kind of database has its own SQL. */
 export const triggers: Readonly<Record<DatabaseKind, Readonly<Record<string, string>>>> = {
   sqlite: SQLITE_TRIGGERS,
   postgres: POSTGRES_TRIGGERS,

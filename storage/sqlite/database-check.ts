@@ -4,7 +4,7 @@ import { missingIn } from "./open-store-file.js";
 import { BUSY_TIMEOUT_MS, type SqliteFile } from "./sqlite-file.js";
 import { Sqlite, SqliteError } from "./sqlite-library.js";
 
-/** SQLite may report damage for every page of the file. */
+/** The most reported problems: SQLite may report damage for every page of the file. */
 const FINDINGS_MAX = 100;
 
 export interface TableCount {
@@ -14,7 +14,7 @@ export interface TableCount {
 
 export interface DatabaseReport {
   readonly sizeBytes: number;
-  /** Problems, without values of rows; empty if the file is intact. */
+  /** The problems found, without values of rows; empty if the file is intact. */
   readonly findings: readonly string[];
   /** The number of rows of every readable table. */
   readonly counts: readonly TableCount[];
@@ -43,7 +43,7 @@ export function checkDatabase(filePath: string): DatabaseReport {
   note("the file cannot be read", () => {
     const file = new Sqlite(filePath, { readonly: true, timeout: BUSY_TIMEOUT_MS });
     try {
-      // One snapshot for everything: a server's concurrent writes must not look like damage.
+      // One snapshot for all checks: a server's concurrent writes must not look like damage.
       file.exec("BEGIN");
       const tables = tablesOf(file);
       findings.push(...emptyFindings(tables));

@@ -11,7 +11,8 @@ let opening = Promise.resolve();
 
 port.on("message", ({ fileId, message }: ToThread) => {
   if (message.kind === "open") {
-    // One after the other: an update of the schema holds the file's lock while other work runs on this thread.
+    // Files are opened one after the other: an update of the schema holds the file's lock while other work runs on this
+    // thread.
     opening = opening.then(() => open(fileId, message.settings));
     return;
   }

@@ -25,7 +25,7 @@ export class FileHealthCheck {
     this.#files = [filePath, `${filePath}-wal`].map((path) => new FileIdentity(path));
   }
 
-  /** Why nothing may be written: it would go into a file that no later start opens. Costs two system calls. */
+  /** Why nothing may be written: the data would go into a file that no later start opens. Costs two system calls. */
   writeFault(): Fault | undefined {
     for (const file of this.#files) {
       const fault = file.fault();

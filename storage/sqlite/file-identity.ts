@@ -2,8 +2,8 @@ import { statSync } from "node:fs";
 import { type Fault, faultCodeOf, messageOf } from "../statements/fault.js";
 
 /**
- * Distinguishes a file from another one in its place. As long as the first is open, even deleted, no other file
- * has its number.
+ * Distinguishes a file from another one in its place. As long as the first is open, even if deleted, no other file has
+ * its inode number.
  */
 export class FileIdentity {
   readonly #path: string;

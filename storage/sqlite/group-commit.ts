@@ -55,8 +55,8 @@ export class GroupCommit {
     const refusal = this.#refusal();
     if (refusal !== undefined) return this.#readOnly(prepared, { kind: "fault", fault: refusal });
     try {
-      // Taken before the first read: a transaction that has read cannot become a writer after
-      // another process has written.
+      // The write lock is taken before the first read: a transaction that has read cannot become a writer after another
+      // process has written.
       this.#file.exec("BEGIN IMMEDIATE");
     } catch (error) {
       return this.#readOnly(prepared, { kind: "fault", fault: faultOf(error) });
@@ -68,7 +68,7 @@ export class GroupCommit {
     } catch (error) {
       if (this.#file.inTransaction) this.#file.exec("ROLLBACK");
       const cause = error instanceof GroupLostError ? error.cause : error;
-      // Read again: earlier reads may have seen the lost writes.
+      // Reads run again: the earlier ones may have seen the lost writes.
       return this.#readOnly(prepared, { kind: "fault", fault: faultOf(cause) });
     }
   }
@@ -159,7 +159,10 @@ function isLockFault(outcome: Outcome): boolean {
 
 export type PreparedStatement = Sqlite.Statement;
 
-/** The stores have about a hundred kinds of statements; lists of ids of every length add some more. */
+/**
+ * The most compiled statements kept. The stores have about a hundred kinds of statements; lists of ids of every length
+ * add some more.
+ */
 const PREPARED_STATEMENTS_MAX = 300;
 
 /** Compiling a statement costs more than running it, so used ones are kept. */
@@ -224,7 +227,7 @@ export class GroupQueue {
     this.#arrived.push(...requests);
   }
 
-  /** Runs the next of them as one group. */
+  /** Runs the next waiting requests as one group. */
   run(): { readonly replies: readonly Reply[]; readonly committed: boolean } {
     const group = [...this.#blocked, ...this.#arrived.splice(0, GROUP_REQUESTS_MAX)];
     const { replies, blocked, committed } = this.#commit.run(group);

@@ -15,7 +15,7 @@ export interface FileSettings {
 
 export interface StoreFile {
   readonly file: SqliteFile;
-  /** Held by a server for as long as it runs. */
+  /** The lock that a server holds for as long as it runs. */
   readonly claim: ServerClaim | undefined;
 }
 
@@ -36,7 +36,10 @@ export async function openStoreFile(settings: FileSettings): Promise<StoreFile> 
   }
 }
 
-/** For a database that was restored, or existed before, a new one would only hide that it is missing. */
+/**
+ * Refuses a missing database that was restored or existed before: creating a new one would only hide that it is
+ * missing.
+ */
 function requireTables(filePath: string, isServer: boolean): void {
   const lack = missingParts(filePath);
   if (lack === undefined) return;
@@ -59,10 +62,12 @@ function claimFrom(filePath: string): ServerClaim {
   }
 }
 
-/** Every release has these. */
+/** Tables that every release has. */
 const TABLES = ["organizations", "calls"];
 
-/** What a file lacks of a Parley database, as the end of a sentence; undefined if it has everything. */
+/**
+ * Describes what a file lacks of a Parley database, as the end of a sentence. Returns undefined if it has everything.
+ */
 export function missingParts(filePath: string): string | undefined {
   if (statSync(filePath, { throwIfNoEntry: false }) === undefined) return "is not there";
   const missing = missingTables(filePath);
@@ -80,7 +85,7 @@ function missingTables(filePath: string): readonly string[] {
 
 const HAS_TABLE = "select 1 from sqlite_schema where type = 'table' and name = ?";
 
-/** The tables of every Parley database that this one lacks. */
+/** Returns the tables of every Parley database that this one lacks. */
 export function missingIn(hasTable: (name: string) => boolean): readonly string[] {
   return TABLES.filter((name) => !hasTable(name));
 }

@@ -80,8 +80,8 @@ export class ServedFile {
   }
 
   /**
-   * Passive: never waits for a reader; pages that a reader still needs are left for the next time. So is
-   * everything if the disk is full: nothing is lost, and commits without space report that to their callers.
+   * A passive checkpoint never waits for a reader; pages that a reader still needs are left for the next time. If the
+   * disk is full, all pages are left: nothing is lost, and commits without space report that to their callers.
    */
   #checkpoint(): void {
     this.#commitsSinceCheckpoint = 0;

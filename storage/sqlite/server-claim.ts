@@ -11,7 +11,7 @@ import { Sqlite, SqliteError } from "./sqlite-library.js";
  * database meanwhile.
  */
 export class ServerClaim {
-  /** False: the lock may have been removed under a live server. */
+  /** False if the lock may have been removed under a live server. */
   readonly lockWasThere: boolean;
   readonly #databasePath: string;
   #files: OpenFile;
@@ -62,8 +62,8 @@ export interface OpenFile {
 }
 
 /**
- * Locks a file, created if it is missing, until it is closed or the process dies. Undefined if another process
- * holds it. A database is the only portable lock in Node.
+ * Locks a file, creating it if it is missing, until it is closed or the process dies. Returns undefined if another
+ * process holds the lock. A SQLite database is the only portable lock in Node.
  */
 export function openFile(path: string): OpenFile | undefined {
   const file = new Sqlite(path, { timeout: 0 });

@@ -3,7 +3,7 @@ import { SqliteError } from "./sqlite-library.js";
 
 const UNIQUE_MESSAGE = /^UNIQUE constraint failed: (.+)$/;
 
-/** On the storage thread: converts an error before it is sent. */
+/** Runs on the storage thread: converts an error before it is sent. */
 export function faultOf(error: unknown): Fault {
   if (!(error instanceof SqliteError)) return { kind: "other", ...faultCodeOf(error) };
   if (error.code === "SQLITE_CONSTRAINT_FOREIGNKEY") return { kind: "foreignKey" };

@@ -80,7 +80,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 const RESTART =
   "put the same file back (nothing is lost then), or restart the server on what is there now";
 
-/** As text, from the storage thread's fault. */
+/** The storage thread's fault as text. */
 export function storeFault(fault: Fault | undefined, filePath: string): StoreFault | undefined {
   if (fault?.kind !== "other") return undefined;
   const { code, message } = fault;

@@ -60,7 +60,7 @@ function kindOf(path: string): "file" | "folder" | undefined {
   }
 }
 
-/** Undefined if this process may read and write it. */
+/** Returns undefined if this process may read and write it. */
 function refusalOf(path: string, mode = READ_WRITE): string | undefined {
   try {
     accessSync(path, mode);

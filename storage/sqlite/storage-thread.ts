@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { FileSettings } from "./open-store-file.js";
 import type { FromFile, FromThread, OpenFile, ToFile } from "./thread-protocol.js";
 
-/** Receives the events of a file. */
+/** Handles the events of a file. */
 export interface FileFollower {
   receive(message: FromFile): void;
   /** Called once if the thread ends before the file is closed. */
@@ -10,11 +10,11 @@ export interface FileFollower {
 }
 
 export interface OpenedFile {
-  /** False if a server had to recreate its lock: another live server may have lost it. */
+  /** False if a server had to recreate its lock, so another live server may have lost it. */
   readonly lockWasThere: boolean;
   /** Sends a request to the file. */
   readonly post: (message: ToFile) => void;
-  /** Call it before the next turn of the event loop. */
+  /** Must be called before the next turn of the event loop. */
   readonly follow: (follower: FileFollower) => void;
 }
 
@@ -75,8 +75,8 @@ export class StorageThread {
 let ofThisProcess: StorageThread | undefined;
 
 /**
- * One for all files of the process, since each costs the start of Node: it waits for the next file until the
- * process ends.
+ * One thread serves all files of the process, since each thread costs a start of Node. It waits for the next file until
+ * the process ends.
  */
 export function storageThread(): StorageThread {
   if (ofThisProcess === undefined || ofThisProcess.hasEnded) ofThisProcess = new StorageThread();

@@ -33,7 +33,7 @@ interface HealthChecker {
 
 /** The call thread's side of a file on the storage thread: requests of one turn of the event loop go as one message. */
 export class ThreadClient {
-  /** False if a server had to recreate its lock: another live server may have lost it. */
+  /** False if a server had to recreate its lock, so another live server may have lost it. */
   readonly lockWasThere: boolean;
   readonly #post: (message: ToFile) => void;
   readonly #onFailure: (error: Error) => void;
@@ -45,7 +45,7 @@ export class ThreadClient {
   #lastGroupSize = 0;
   #groupsCommitted = 0;
   readonly #checking: HealthChecker[] = [];
-  /** Why the last write failed, if the store is to blame. */
+  /** Why the last write failed, if the database is to blame. */
   #writeFault: Fault | undefined;
   /** Why requests are no longer accepted. */
   #stopped: StorageStoppedError | undefined;
@@ -88,7 +88,7 @@ export class ThreadClient {
   send(statements: readonly Statement[], guarded: boolean): Promise<Results> {
     return this.#wait((id) => {
       if (this.#outbox.length === 0) {
-        // After the promises that this turn has settled, so that their requests are in the same message.
+        // Runs after the promises that this turn has resolved, so that their requests are in the same message.
         process.nextTick(() => this.#flush());
       }
       this.#outbox.push({ id, statements, guarded });

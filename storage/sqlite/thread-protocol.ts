@@ -48,10 +48,10 @@ export type ToFile =
 export type FromFile =
   | {
       readonly kind: "ready";
-      /** False if a server had to recreate its lock: another live server may have lost it. */
+      /** False if a server had to recreate its lock, so another live server may have lost it. */
       readonly lockWasThere: boolean;
     }
-  /** It cannot be opened; no message follows. */
+  /** The file cannot be opened; no message follows. */
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "report"; readonly report: StoreReport }
   | {
@@ -60,7 +60,7 @@ export type FromFile =
       /** False if the group only read, or was lost. */
       readonly committed: boolean;
     }
-  /** No message follows. */
+  /** The file is closed; no message follows. */
   | { readonly kind: "closed" };
 
 /** A thread may have several files; its client numbers them. */

@@ -36,7 +36,7 @@ type LimitedTable =
 export interface LimitedInsert<Table extends LimitedTable> {
   readonly table: Table;
   readonly row: Insertable<Tables[Table]>;
-  /** null: the platform's. */
+  /** null for rows of the platform. */
   readonly orgId: string | null;
   /** The maximum number of the organization's rows in the table, including this one. */
   readonly max: number;
@@ -62,21 +62,20 @@ export class AtomicRequests {
     return results as QueryOutcomes<Queries>;
   }
 
-  /** As `run`; caches of these records are invalidated when it settles. */
+  /** Like `run`; caches of these records are invalidated when it settles. */
   change<const Queries extends readonly Compilable[]>(
     queries: Queries,
   ): Promise<QueryOutcomes<Queries>> {
     return this.#changes.after(this.run(queries));
   }
 
-  /** As `run`, but if the guard touches no row nothing happens. Returns whether it did. */
+  /** Like `run`, but if the guard touches no row nothing happens. Returns whether it did. */
   async runIf(guard: Compilable, queries: readonly Compilable[]): Promise<boolean> {
     return (await this.changesIf(guard, queries)) !== undefined;
   }
 
   /**
-   * As `runIf`, but returns how many rows each query has changed, without the guard's; undefined if nothing
-   * happened.
+   * Like `runIf`, but returns how many rows each query has changed, without the guard's; undefined if nothing happened.
    */
   async changesIf(
     guard: Compilable,
@@ -86,7 +85,7 @@ export class AtomicRequests {
     return results?.slice(1).map(({ changes }) => changes);
   }
 
-  /** As `runIf`, and as `change`; says how many rows each query has changed, as `changesIf`. */
+  /** Like `changesIf`, but also invalidates caches of these records, like `change`. */
   changeIf(
     guard: Compilable,
     queries: readonly Compilable[],
@@ -94,7 +93,7 @@ export class AtomicRequests {
     return this.#changes.after(this.changesIf(guard, queries));
   }
 
-  /** Inserts the row, and what follows, while its organization has fewer than `max` of them. Returns whether it did. */
+  /** Inserts the row and runs `queries` if its organization has fewer than `max` rows. Returns whether it did. */
   async insertWithin<Table extends LimitedTable>(
     db: Kysely<Tables>,
     { table, row, orgId, max, countsWhileNull }: LimitedInsert<Table>,

@@ -14,7 +14,7 @@ export type Fault =
   | { readonly kind: "foreignKey" }
   | { readonly kind: "other"; readonly code: string; readonly message: string };
 
-/** On the call thread: the error for the requester. */
+/** Runs on the call thread: converts a fault to the error for the requester. */
 export function errorOf(fault: Fault): Error {
   switch (fault.kind) {
     case "unique":
@@ -34,7 +34,7 @@ export function toWireError(error: unknown): Fault {
     return { kind: "unique", table: error.table, columns: error.columns };
   }
   if (error instanceof ForeignKeyViolationError) return { kind: "foreignKey" };
-  // It is retryable there too.
+  // An error that is retryable here is retryable there too.
   if (error instanceof StorageOverloadedError) {
     return { kind: "other", code: "SQLITE_BUSY", message: error.message };
   }

@@ -23,7 +23,7 @@ export class RecordChanges {
     this.#count += 1;
   }
 
-  /** Settles like the write, once this server uses no older cached read. */
+  /** Resolves or rejects like the write, once this server uses no older cached read. */
   async after<Result>(write: Promise<Result>): Promise<Result> {
     try {
       return await write;

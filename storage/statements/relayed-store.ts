@@ -19,7 +19,7 @@ export interface RelayedRequest {
 /** The outcome of a request, in a form that can be sent between processes. */
 export interface RelayedOutcome {
   readonly results: Results;
-  /** Why nothing of it has happened. */
+  /** Why the request failed without any effect. */
   readonly fault: Fault | undefined;
   /** The `writeFault` of the store after the request. */
   readonly writeFault: StoreFault | undefined;
@@ -31,7 +31,7 @@ export interface StoreWay {
   checkHealth(): Promise<StoreCondition>;
 }
 
-/** In the process that has the database open: runs a request of another process of its server. */
+/** Runs a request of another process of the server, in the process that has the database open. */
 export async function runRelayed(
   store: StoreBackend,
   { statements, guarded }: RelayedRequest,
@@ -44,7 +44,7 @@ export async function runRelayed(
   }
 }
 
-/** The database of another process of the server. */
+/** The database, which another process of the server has open. */
 export class RelayedStore implements StoreBackend {
   readonly writers: StatementPort["writers"];
   readonly dialect: Dialect;
@@ -86,7 +86,7 @@ export class RelayedStore implements StoreBackend {
     return condition;
   }
 
-  /** The database stays open for the others. */
+  /** The database stays open for the other processes. */
   close(): Promise<void> {
     return Promise.resolve();
   }

@@ -21,7 +21,7 @@ export type Results = readonly StatementResult[] | undefined;
 /** Runs statements on SQLite or PostgreSQL. */
 export interface StatementPort {
   /**
-   * One: nothing can come between two statements of a request. Many: only rows that a transaction has locked are
+   * `one`: nothing can come between two statements of a request. `many`: only rows that a transaction has locked are
    * safe.
    */
   readonly writers: "one" | "many";
@@ -39,14 +39,14 @@ export interface StorageStats {
   readonly groupsCommitted: number;
 }
 
-/** What `Database` needs of its backend. */
+/** The part of a backend that `Database` uses. */
 export interface StoreBackend extends StatementPort {
   /** Runs Kysely's queries through this port. */
   readonly dialect: Dialect;
   readonly stats: StorageStats;
   /** Absent if a database has one server, and in processes that use another process's database. */
   readonly messageBus?: BusMessages;
-  /** Whether no other server can be using it, as far as its lock shows. */
+  /** Whether no other server can be using the database, as far as its lock shows. */
   readonly isSoleServer: boolean;
   /** Why the last write failed, if the request was not to blame. */
   readonly writeFault: StoreFault | undefined;
@@ -63,7 +63,7 @@ export interface StoreFault {
 }
 
 export interface StoreCondition {
-  /** Undefined while everything is stored. */
+  /** Undefined while everything can be stored. */
   readonly fault: StoreFault | undefined;
   /** A warning for the operator, while calls continue. */
   readonly warning: string | undefined;

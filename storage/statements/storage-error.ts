@@ -6,7 +6,10 @@ import { ParleyError } from "../parley-error.js";
 export class StorageError extends ParleyError {
   override readonly name: string = "StorageError";
   readonly code: "storage_failed" | "database_unavailable" = "storage_failed";
-  /** SQLite's extended result code, for example `SQLITE_FULL`, PostgreSQL's (`PG_53100`), or that of the operating system, or `ERROR`. */
+  /**
+   * SQLite's extended result code, for example `SQLITE_FULL`, PostgreSQL's (`PG_53100`), or the operating system's;
+   * otherwise `ERROR`.
+   */
   readonly databaseCode: string;
 
   constructor(databaseCode: string, message: string) {
@@ -23,7 +26,7 @@ const STORE_ERROR =
   /^(?:SQLITE_(?:FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)(?:_|$)|FILE_(?:GONE|REPLACED)$|PG_(?:UNREACHABLE|UNTRUSTED|25006|55P03|3D000|(?:08|28|40|53|57|58|XX)\w{3})$)/;
 const LOCK_ERROR = /^SQLITE_(?:BUSY|LOCKED)(?:_|$)/;
 
-/** Whether the store is to blame, and not the request. */
+/** Whether the database is to blame, and not the request. */
 export function isStoreErrorCode(code: string): boolean {
   return STORE_ERROR.test(code);
 }
@@ -34,15 +37,15 @@ export function isLockErrorCode(code: string): boolean {
 }
 
 /**
- * The disk is full, another process holds the lock, the file is missing: nothing of the request has happened, and
- * the same request may succeed once the store works again.
+ * The disk is full, another process holds the lock, or the file is missing. Nothing of the request has happened, and
+ * the same request may succeed once the database works again.
  */
 export class StorageUnwritableError extends StorageError {
   override readonly name = "StorageUnwritableError";
   override readonly code = "database_unavailable";
 }
 
-/** Storage has the maximum number of waiting requests; nothing of the refused one has happened. */
+/** The maximum number of requests is waiting; nothing of the refused one has happened. */
 export class StorageOverloadedError extends ParleyError {
   override readonly name = "StorageOverloadedError";
   readonly code = "overloaded";

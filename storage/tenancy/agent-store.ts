@@ -30,9 +30,9 @@ const persona = v.object({
   personality: v.string(),
   language: v.string(),
   guardrails: v.string(),
-  // Older agents have no time zone.
+  // Agents of older releases have no time zone.
   timeZone: v.optional(v.string(), "UTC"),
-  // Older agents have no phrases of the author's.
+  // Agents of older releases have no custom phrases.
   stockPhrases: v.optional(stockPhrases, {}),
   keyterms: v.optional(stringList, []),
   pronunciations: v.optional(v.array(v.object({ word: v.string(), say: v.string() })), []),
@@ -40,14 +40,14 @@ const persona = v.object({
 const llmConfig = v.object({ temperature: v.nullable(v.number()), maxTokens: v.number() });
 const ttsConfig = v.object({
   speed: v.number(),
-  // Older agents have no voice of their own.
+  // Agents of older releases have no voice of their own.
   voice: v.optional(v.nullable(v.string()), null),
 });
 const thresholds = v.object({
   silenceTimeoutMs: v.number(),
   maxCallDurationSec: v.number(),
   interruptionSensitivity: v.picklist(["low", "medium", "high"]),
-  // Older agents have no such setting.
+  // Agents of older releases lack this setting.
   backchannels: v.optional(v.picklist(["ignore", "reply"]), "ignore"),
   backchannelPhrases: v.optional(stringList, []),
   interruptionPhrases: v.optional(stringList, []),
@@ -55,7 +55,7 @@ const thresholds = v.object({
   onProviderFailure: v.optional(v.picklist(["end", "transfer"]), "end"),
   onUnrecognizedSpeech: v.optional(v.nullable(v.picklist(["ask", "ignore"])), null),
   endpointingMs: v.number(),
-  // Older agents have the defaults of these.
+  // Agents of older releases have the defaults of these settings.
   maxEndpointingDelayMs: v.optional(v.number(), 1_500),
   dtmfDigits: v.optional(v.number(), 0),
   fillerAfterMs: v.optional(v.number(), 1_500),
@@ -66,7 +66,7 @@ const fallbacks = v.object({
   llm: v.array(v.object(fallback)),
   tts: v.array(v.object({ ...fallback, speed: v.number() })),
   stt: v.array(v.object({ ...fallback, modelId: v.nullable(v.string()) })),
-  // Older agents have no such setting.
+  // Agents of older releases lack this setting.
   hedging: v.optional(v.boolean(), false),
 });
 const recording = v.object({ enabled: v.boolean(), retentionDays: v.number() });
@@ -160,10 +160,7 @@ export interface AgentReference {
   readonly name: string;
 }
 
-/**
- * Inserting or updating an agent throws `ForeignKeyViolationError` if one of its providers does not exist (any
- * more).
- */
+/** Inserting or updating an agent throws `ForeignKeyViolationError` if one of its providers does not exist. */
 export class AgentStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -173,7 +170,7 @@ export class AgentStore {
     this.#atomic = atomic;
   }
 
-  /** False if the organization already has `maxAgents` agents, active or not. */
+  /** Returns false if the organization already has `maxAgents` agents, active or not. */
   insert(agent: AgentRecord, maxAgents: number, entry?: AuditRecord): Promise<boolean> {
     const limited = {
       table: "agents",
@@ -192,7 +189,7 @@ export class AgentStore {
     return row && recordOf(row);
   }
 
-  /** Any organization's agent, if it is public anywhere. */
+  /** Returns any organization's agent if pages of some site may call it without a key. */
   async findPublic(id: string): Promise<AgentRecord | undefined> {
     const row = await this.#agents()
       .where("id", "=", id)
@@ -212,7 +209,7 @@ export class AgentStore {
   }
 
   /**
-   * Replaces everything but id, organization and creation time. Undefined if there is no such agent, or it was
+   * Replaces everything but id, organization and creation time. Returns undefined if there is no such agent, or it was
    * updated after `knownAtMs`.
    */
   async update(
@@ -236,7 +233,7 @@ export class AgentStore {
     return rows[0] && recordOf(rows[0]);
   }
 
-  /** False if there is no such agent. Its calls are kept; its telephone numbers have no agent then. */
+  /** Returns false if there is no such agent. Its calls are kept; its telephone numbers have no agent afterwards. */
   async remove(orgId: string, id: string, entry?: AuditRecord): Promise<boolean> {
     const [, removed] = await this.#atomic.change([
       this.#db
@@ -250,7 +247,7 @@ export class AgentStore {
     return removed !== undefined && removed.changes > 0;
   }
 
-  /** The agents of all organizations that use the provider for anything. */
+  /** Lists the agents of all organizations that use the provider for anything. */
   listReferencing(providerId: string): Promise<AgentReference[]> {
     return this.#db
       .selectFrom("agents")
@@ -268,7 +265,7 @@ export class AgentStore {
       .execute();
   }
 
-  /** The organization's agents that use the document. */
+  /** Lists the organization's agents that use the document. */
   listUsingDocument(orgId: string, documentId: string): Promise<AgentReference[]> {
     return this.#db
       .selectFrom("agents")
@@ -280,8 +277,8 @@ export class AgentStore {
   }
 
   /**
-   * How many active agents, of all organizations, use each model first. STT is left out for agents that name no
-   * model.
+   * Counts the active agents, of all organizations, by the model that they try first. Agents that name no STT model are
+   * not counted for STT.
    */
   async listModelUses(): Promise<readonly ModelUse[]> {
     const [llm, tts, stt] = await Promise.all([

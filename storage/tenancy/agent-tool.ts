@@ -1,4 +1,4 @@
-/** What the agent's LLM may do besides talking. Built-in tools are named after their types. */
+/** A tool that the agent's LLM can call. Built-in tools are named after their types. */
 export type AgentTool =
   | { readonly type: "hangup" }
   | TransferTool
@@ -16,9 +16,12 @@ export interface TransferTool {
 
 /** How the agent speaks while a tool runs. */
 export interface BesideSpeech {
-  /** What the agent says when it starts, where the LLM has said nothing; absent: nothing. */
+  /** What the agent says when the tool starts, if the LLM has said nothing. Absent: nothing. */
   readonly onStart?: string;
-  /** The agent speaks on while it runs. `reply`: its result starts a turn; absent: the agent waits for it. */
+  /**
+   * If set, the agent goes on speaking while the tool runs. `reply`: the tool's result starts a turn. Absent: the agent
+   * waits for the result.
+   */
   readonly background?: "quiet" | "reply";
 }
 
@@ -41,9 +44,9 @@ export interface HttpTool extends OwnTool {
   readonly headerNames: readonly string[];
   /** Parameters that the LLM neither writes nor sees; their values are encrypted with the headers'. Absent: none. */
   readonly fixedParameterNames?: readonly string[];
-  /** The service's response is spoken unchanged, instead of going to the LLM. */
+  /** Whether the service's response is spoken unchanged, instead of going to the LLM. */
   readonly speak: boolean;
-  /** Sends both numbers of the call to the service in headers; absent: does not. */
+  /** Whether both numbers of the call are sent to the service in headers. Absent: no. */
   readonly sendCallInfo?: boolean;
 }
 

@@ -32,7 +32,7 @@ export class ApiKeyStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
   readonly #owners = new OwnerReader();
-  /** Built once: every request with a key uses it. */
+  /** Compiled once, because every request with a key uses it. */
   readonly #withOwner: CompiledQuery<KeyRow & OwnerRow>;
 
   constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
@@ -55,7 +55,7 @@ export class ApiKeyStore {
     ]);
   }
 
-  /** False, and nothing is inserted, if the organization already has `max` keys that are not revoked. */
+  /** Returns false, and nothing is inserted, if the organization already has `max` keys that are not revoked. */
   insertWithin(key: ApiKeyRecord, max: number, entry: AuditRecord): Promise<boolean> {
     const { orgId } = key;
     const row = { ...key, scopes: writeJson(key.scopes) };
@@ -78,13 +78,13 @@ export class ApiKeyStore {
     return row && { key: recordOf(row), ...this.#owners.ownerOf(row) };
   }
 
-  /** Includes revoked ones. */
+  /** Includes revoked keys. */
   async findByHash(keyHash: string): Promise<ApiKeyRecord | undefined> {
     const row = await this.#keys().where("keyHash", "=", keyHash).executeTakeFirst();
     return row && recordOf(row);
   }
 
-  /** Includes revoked ones, newest first. */
+  /** Returns the newest keys first, including revoked ones. */
   async list(orgId: string): Promise<ApiKeyRecord[]> {
     const rows = await this.#keys()
       .where("orgId", "=", orgId)
@@ -94,7 +94,7 @@ export class ApiKeyStore {
     return rows.map(recordOf);
   }
 
-  /** False if the organization has no such key. Revoking again changes nothing, and adds no entry. */
+  /** Returns false if the organization has no such key. Revoking again changes nothing, and adds no entry. */
   async revoke(orgId: string, id: string, atMs: number, entry?: AuditRecord): Promise<boolean> {
     const key = this.#keys().where("id", "=", id).where("orgId", "=", orgId);
     const [known] = await this.#atomic.change([

@@ -1,6 +1,6 @@
 /**
- * A user or an API key of the organization; `administrator`: the platform, by the name of an account or the id of
- * an operator.
+ * A user or an API key of the organization. `administrator`: the platform; its id is the name of an account or the id
+ * of an operator.
  */
 export interface AuditActor {
   readonly type: "user" | "apiKey" | "administrator";
@@ -28,6 +28,8 @@ export type AuditAction =
   | "organization.assignNumber"
   | "organization.importNumber"
   | "organization.releaseNumber"
+  | "organization.addDoNotCall"
+  | "organization.removeDoNotCall"
   | "organization.grantOperator"
   | "organization.revokeOperator"
   | "member.create"
@@ -52,7 +54,7 @@ export type AuditAction =
 /** Who changed what, and when. Contains the names of the changed fields, never their values. */
 export interface AuditRecord {
   readonly id: string;
-  /** null = the changed object is the platform's. */
+  /** null if the changed object belongs to the platform. */
   readonly orgId: string | null;
   readonly atMs: number;
   readonly actor: AuditActor;

@@ -4,7 +4,7 @@ import { readJson, stringList, writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 import type { AuditRecord } from "./audit-record.js";
 
-/** Removed at a time, so that the purge of a long trail does not delay other requests. */
+/** Rows removed per statement, so that the purge of a long trail does not delay other requests. */
 const PURGED_PER_STEP = 500;
 
 export interface AuditPage {
@@ -22,12 +22,12 @@ export class AuditStore {
     this.#atomic = atomic;
   }
 
-  /** Adds an entry about what changes nothing that is stored. */
+  /** Adds an entry about an action that changes no stored data. */
   async add(entry: AuditRecord): Promise<void> {
     await this.#db.insertInto("auditEntries").values(rowOf(entry)).execute();
   }
 
-  /** Newest first, with the organization's total number. */
+  /** Returns the newest first, with the organization's total number. */
   async list(
     orgId: string,
     page: AuditPage,
@@ -39,7 +39,7 @@ export class AuditStore {
     return { items: entries.rows.map(recordOf), total: totals.rows[0]?.entries ?? 0 };
   }
 
-  /** The newest of all organizations and of the platform itself, in the order of their insertion. */
+  /** Returns the newest entries of all organizations and of the platform itself, in the order of their insertion. */
   async listNewest(limit: number): Promise<AuditRecord[]> {
     const rows = await this.#db
       .selectFrom("auditEntries")
@@ -50,7 +50,7 @@ export class AuditStore {
     return rows.map(recordOf);
   }
 
-  /** Removes older entries; returns their number. */
+  /** Removes older entries. Returns their number. */
   async purge(beforeMs: number): Promise<number> {
     let purged = 0;
     for (;;) {
@@ -62,8 +62,8 @@ export class AuditStore {
 }
 
 /**
- * The statements, for the end of a batch, that record the change made by the statement before them, if that
- * touched a row. So a change and its entry are stored together or not at all.
+ * Returns the statements, for the end of a batch, that record the change made by the statement before them if that
+ * affected a row. So a change and its entry are stored together or not at all.
  */
 export function auditOf(db: Kysely<Tables>, entry: AuditRecord | undefined): Compilable[] {
   if (entry === undefined) return [];

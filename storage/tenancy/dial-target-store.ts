@@ -22,7 +22,7 @@ export class DialTargetStore {
     ]);
   }
 
-  /** Whether the organization has any of these. */
+  /** Whether the organization has any of these targets. */
   async hasAny(orgId: string, targets: readonly string[]): Promise<boolean> {
     const row = await this.#db
       .selectFrom("dialTargets")
@@ -51,7 +51,7 @@ export class DialTargetStore {
     return all.orderBy("orgId").orderBy("target").execute();
   }
 
-  /** False, with nothing written, if the organization does not have it. */
+  /** Returns false, with nothing written, if the organization does not have it. */
   remove(orgId: string, target: string, entry?: AuditRecord): Promise<boolean> {
     const removal = this.#db
       .deleteFrom("dialTargets")

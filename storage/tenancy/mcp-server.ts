@@ -1,6 +1,6 @@
 import type { BesideSpeech } from "./agent-tool.js";
 
-/** How an MCP server lets the agent in. Secrets are in the agent's `sealedMcpSecrets`. */
+/** How the agent authenticates to an MCP server. Secrets are in the agent's `sealedMcpSecrets`. */
 export type McpAuth =
   | { readonly type: "none" }
   | { readonly type: "bearer" }
@@ -12,16 +12,19 @@ export type McpAuth =
       readonly scope?: string;
     };
 
-/** A server whose tools the agent can use, by the Model Context Protocol over HTTP. `BesideSpeech`: while any of its tools runs. */
+/**
+ * A server whose tools the agent can use, over the HTTP transport of the Model Context Protocol. The fields of
+ * `BesideSpeech` apply while any of its tools runs.
+ */
 export interface McpServer extends BesideSpeech {
-  /** Stands before the names of its tools. */
+  /** The prefix of its tools' names. */
   readonly name: string;
   readonly url: string;
   readonly auth: McpAuth;
   /** The values are in the agent's `sealedMcpSecrets`. */
   readonly headerNames: readonly string[];
-  /** Names of tools in the server's own writing; null: all. */
+  /** Names of allowed tools as the server spells them; null: all. */
   readonly allowedTools: readonly string[] | null;
-  /** How long a tool call may take. */
+  /** The time limit of a tool call. */
   readonly timeoutMs: number;
 }

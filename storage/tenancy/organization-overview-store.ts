@@ -6,7 +6,7 @@ import { OWNER_COLUMNS, type Owner, OwnerReader, type OwnerRow } from "./owner-c
 
 /** An organization as the platform's operators see it. */
 export interface OrganizationOverview extends Owner {
-  /** Calls in progress. */
+  /** The number of calls in progress. */
   readonly calls: number;
   /** The total of the requested days. */
   readonly minutes: number;
@@ -19,7 +19,7 @@ export interface OverviewDays {
 }
 
 export interface OverviewPage extends OverviewDays {
-  /** In the organization's name or its owner's e-mail, case-insensitive. */
+  /** Text in the organization's name or its owner's e-mail, case-insensitive. */
   readonly words?: string | undefined;
   readonly status?: OrganizationRecord["status"] | undefined;
   readonly skip: number;
@@ -37,7 +37,7 @@ export class OrganizationOverviewStore {
     this.#db = db;
   }
 
-  /** Newest first. */
+  /** Returns the newest first. */
   async list(
     page: OverviewPage,
   ): Promise<{ readonly items: readonly OrganizationOverview[]; readonly total: number }> {
@@ -59,7 +59,7 @@ export class OrganizationOverviewStore {
     return row && this.#overviewOf(row);
   }
 
-  /** Calls in progress, of all organizations. */
+  /** The number of calls in progress, of all organizations. */
   async countCalls(): Promise<number> {
     const { calls } = await this.#db
       .selectFrom("callTotals")

@@ -30,7 +30,10 @@ export class OrganizationStore {
     this.#atomic = atomic;
   }
 
-  /** Both or neither. Throws `UniqueViolationError` (users, email) if the address is taken. */
+  /**
+   * Inserts both the organization and its owner, or neither. Throws `UniqueViolationError` (users, email) if the
+   * address is taken.
+   */
   async insertWithOwner(
     organization: OrganizationRecord,
     user: UserRecord,
@@ -51,7 +54,7 @@ export class OrganizationStore {
       .executeTakeFirst();
   }
 
-  /** Those of the given organizations that may not call now. */
+  /** Returns those of the given organizations that may not call now. */
   async listPending(ids: readonly string[]): Promise<readonly string[]> {
     if (ids.length === 0) return [];
     const rows = await this.#db
@@ -93,7 +96,7 @@ export class OrganizationStore {
     return rows[0];
   }
 
-  /** False if there is no such organization. */
+  /** Returns false if there is no such organization. */
   setStatus(
     id: string,
     status: OrganizationRecord["status"],
@@ -103,7 +106,7 @@ export class OrganizationStore {
     return this.#change(id, { status, updatedAtMs: atMs }, entry);
   }
 
-  /** False if there is no such organization; throws `ForeignKeyViolationError` if there is no such plan. */
+  /** Returns false if there is no such organization; throws `ForeignKeyViolationError` if there is no such plan. */
   setPlan(id: string, planId: string, atMs: number, entry?: AuditRecord): Promise<boolean> {
     return this.#change(id, { planId, updatedAtMs: atMs }, entry);
   }

@@ -10,7 +10,9 @@ export interface Owner {
   readonly plan: PlanRecord;
 }
 
-/** For a query that has joined both tables; with aliases, since their columns have the same names. */
+/**
+ * Selects columns of a query that has joined both tables. They have aliases, since columns of both have the same names.
+ */
 export const OWNER_COLUMNS = [
   "organizations.id as orgId",
   "organizations.name as orgName",

@@ -26,8 +26,8 @@ export class PhoneNumberStore {
   }
 
   /**
-   * Throws `UniqueViolationError` (phoneNumbers, number) if the number belongs to an organization, this one or
-   * another. False when the organization does not have the account.
+   * Throws `UniqueViolationError` (phoneNumbers, number) if the number belongs to an organization, this one or another.
+   * Returns false if the organization does not have the account.
    */
   async insert(record: PhoneNumberRecord, entry?: AuditRecord): Promise<boolean> {
     const insert = this.#db.insertInto("phoneNumbers").values(record);
@@ -42,7 +42,10 @@ export class PhoneNumberStore {
       .executeTakeFirst();
   }
 
-  /** The vendor of the organization's own account that the number is in; undefined: it is in none; null: its account is gone. */
+  /**
+   * Returns the vendor of the organization's own account that contains the number. Returns undefined if the number is
+   * in no account, and null if its account was removed.
+   */
   async ownVendorOf(orgId: string, number: string): Promise<string | null | undefined> {
     const row = await this.#db
       .selectFrom("phoneNumbers")
@@ -75,7 +78,7 @@ export class PhoneNumberStore {
       .execute();
   }
 
-  /** False when the number or its account is not that organization's. */
+  /** Returns false if the number or its account does not belong to that organization. */
   async update(
     {
       number,
@@ -106,7 +109,10 @@ export class PhoneNumberStore {
     ]);
   }
 
-  /** Nothing changes where the account is gone, which stays until then; says how many rows have changed. */
+  /**
+   * Changes the number only if the organization has the account, which is locked until the commit. Returns the number
+   * of changed rows.
+   */
   async #changeWithAccount(
     { orgId, accountId }: Pick<PhoneNumberRecord, "orgId" | "accountId">,
     change: Compilable,

@@ -28,7 +28,7 @@ export class PlanStore {
     this.#atomic = atomic;
   }
 
-  /** False if a plan already has this slug; that plan stays unchanged. */
+  /** Returns false if a plan already has this slug; that plan stays unchanged. */
   async insertIfAbsent(plan: PlanRecord): Promise<boolean> {
     const result = await this.#db
       .insertInto("plans")

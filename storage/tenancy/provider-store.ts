@@ -27,7 +27,7 @@ export class ProviderStore {
     this.#atomic = atomic;
   }
 
-  /** False if a global provider of this category, vendor and name exists; it stays unchanged. */
+  /** Returns false if a global provider of this category, vendor and name exists; it stays unchanged. */
   async insertGlobalIfAbsent(provider: ProviderRecord): Promise<boolean> {
     const result = await this.#db
       .insertInto("providers")
@@ -51,8 +51,8 @@ export class ProviderStore {
   }
 
   /**
-   * False if the organization already has `maxOwned` providers. Throws `UniqueViolationError` if one of them has
-   * the same category, vendor and name.
+   * Returns false if the organization already has `maxOwned` providers. Throws `UniqueViolationError` if one of them
+   * has the same category, vendor and name.
    */
   insertOwned(provider: ProviderRecord, maxOwned: number, entry?: AuditRecord): Promise<boolean> {
     const { orgId } = provider;
@@ -92,7 +92,7 @@ export class ProviderStore {
     return rows.map(recordOf);
   }
 
-  /** Active ones, global or owned by any organization. */
+  /** Lists the active providers, global or owned by any organization. */
   async countActiveByCategory(): Promise<Record<Category, number>> {
     const rows = await this.#db
       .selectFrom("providers")
@@ -106,8 +106,8 @@ export class ProviderStore {
   }
 
   /**
-   * Undefined if this organization (null: the platform) has no such provider, or it was updated after `knownAtMs`.
-   * Throws `UniqueViolationError` for a name in use.
+   * Returns undefined if this organization (null: the platform) has no such provider, or it was updated after
+   * `knownAtMs`. Throws `UniqueViolationError` for a name in use.
    */
   async update(
     id: string,
@@ -140,7 +140,10 @@ export class ProviderStore {
       .execute();
   }
 
-  /** An agent that is created at the same time either finds the provider or keeps it: the foreign keys ensure that. */
+  /**
+   * An agent that is created at the same time either finds the provider gone or keeps it from being removed: the
+   * foreign keys ensure that.
+   */
   async removeUnused(
     id: string,
     orgId: string | null,

@@ -61,13 +61,13 @@ export class SealedCredentialStore {
     return rows.map((row) => ({ owner, ...row }));
   }
 
-  /** Undefined if there is no such owner (any more), or it has no encrypted text. */
+  /** Returns undefined if there is no such owner (any more), or it has no encrypted text. */
   async find({ owner, id }: Reference): Promise<SealedCredential | undefined> {
     const { rows } = await this.#credentials(owner, sql`id = ${id}`).execute(this.#db);
     return rows[0] && { owner, ...rows[0] };
   }
 
-  /** False, and nothing changed, if the encrypted text is no longer this one. */
+  /** Returns false, and nothing changed, if the encrypted text is no longer this one. */
   async replace(
     credential: Reference & Pick<SealedCredential, "sealed">,
     replacement: string,
@@ -91,7 +91,7 @@ export class SealedCredentialStore {
     return row?.sealed;
   }
 
-  /** False, and nothing changed, if `before` is not the stored text. */
+  /** Returns false, and nothing changed, if `before` is not the stored text. */
   async replaceKeyCheck(before: string | undefined, sealed: string): Promise<boolean> {
     const query =
       before === undefined

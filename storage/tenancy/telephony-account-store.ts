@@ -16,7 +16,7 @@ export class TelephonyAccountStore {
     this.#atomic = atomic;
   }
 
-  /** Throws `UniqueViolationError` when the organization has an account at that vendor. */
+  /** Throws `UniqueViolationError` if the organization already has an account at that vendor. */
   async insert(account: TelephonyAccountRecord, entry: AuditRecord): Promise<void> {
     await this.#atomic.run([
       this.#db.insertInto("telephonyAccounts").values(rowOf(account)),
@@ -24,7 +24,7 @@ export class TelephonyAccountStore {
     ]);
   }
 
-  /** False when it is not the one any more that was updated last at `knownAtMs`. */
+  /** Returns false if the account was removed or updated after `knownAtMs`. */
   async update(
     { id, orgId, name, settings, sealedCredentials, updatedAtMs }: TelephonyAccountRecord,
     knownAtMs: number,
@@ -42,10 +42,13 @@ export class TelephonyAccountStore {
     return changes > 0;
   }
 
-  /** Numbers that came from the account go with it; those that the operator assigned are the installation's again. */
+  /**
+   * Removes the account with the numbers imported from it. Numbers that the operator assigned use the installation's
+   * account again.
+   */
   async remove(orgId: string, id: string, entry: AuditRecord): Promise<void> {
     await this.#atomic.run([
-      // First, so that a number which gets the account in between is seen by what follows.
+      // Runs first, so that the following statements see a number that gets the account in between.
       this.#db.deleteFrom("telephonyAccounts").where("id", "=", id).where("orgId", "=", orgId),
       this.#db
         .deleteFrom("phoneNumbers")
@@ -61,7 +64,7 @@ export class TelephonyAccountStore {
     ]);
   }
 
-  /** Oldest first. */
+  /** Returns the oldest first. */
   async list(orgId: string): Promise<TelephonyAccountRecord[]> {
     const rows = await this.#db
       .selectFrom("telephonyAccounts")

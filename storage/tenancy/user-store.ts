@@ -28,7 +28,7 @@ export class UserStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
   readonly #owners = new OwnerReader();
-  /** Built once: every request with a token uses it. */
+  /** Compiled once, because every request with a token uses it. */
   readonly #withOwner: CompiledQuery<UserFields & OwnerRow>;
 
   constructor(db: Kysely<Tables>, atomic: AtomicRequests) {
@@ -77,13 +77,13 @@ export class UserStore {
     ]);
   }
 
-  /** As `insert`; false, and nothing is inserted, if the organization already has `max` users. */
+  /** Like `insert`, but returns false and inserts nothing if the organization already has `max` users. */
   insertWithin(user: UserRecord, max: number, entry: AuditRecord): Promise<boolean> {
     const limited = { table: "users", row: userRowOf(user), orgId: user.orgId, max } as const;
     return this.#atomic.insertWithin(this.#db, limited, auditOf(this.#db, entry));
   }
 
-  /** False if the organization has no such user. */
+  /** Returns false if the organization has no such user. */
   async setRole(
     orgId: string,
     id: string,
@@ -97,7 +97,7 @@ export class UserStore {
     return changes > 0;
   }
 
-  /** False if there is no such user, or the password is no longer `passwordHash`. */
+  /** Returns false if there is no such user, or the password is no longer `passwordHash`. */
   async replacePassword(
     { id, passwordHash }: Pick<UserRecord, "id" | "passwordHash">,
     newHash: string,
@@ -114,7 +114,7 @@ export class UserStore {
     return changes > 0;
   }
 
-  /** False if the organization has no such user. */
+  /** Returns false if the organization has no such user. */
   async delete(orgId: string, id: string, entry?: AuditRecord): Promise<boolean> {
     const [{ changes }] = await this.#atomic.change([
       this.#db.deleteFrom("users").where("orgId", "=", orgId).where("id", "=", id),
@@ -123,13 +123,13 @@ export class UserStore {
     return changes > 0;
   }
 
-  /** The users who manage every organization, by e-mail. */
+  /** Lists the users who manage every organization, by e-mail. */
   async listOperators(): Promise<readonly UserRecord[]> {
     const rows = await this.#users().where("isOperator", "=", 1).orderBy("email").execute();
     return rows.map(recordOf);
   }
 
-  /** False if there is no such user. */
+  /** Returns false if there is no such user. */
   async setOperator(id: string, isOperator: boolean, entry?: AuditRecord): Promise<boolean> {
     const [{ changes }] = await this.#atomic.change([
       this.#db

@@ -13,7 +13,7 @@ function ref(name: string) {
   return sql.ref(name);
 }
 
-/** Stands in a compiled statement for a value of the event. */
+/** A placeholder in a compiled statement for a value of the event. */
 class Parameter {
   readonly name: keyof OutboxValues;
 
@@ -39,7 +39,7 @@ function valuesOf({ id, orgId, type, callId, atMs, data }: NewEvent): OutboxValu
   return { id, orgId, type, callId, atMs, data: writeJson(data), ...written };
 }
 
-/** Stores events; its two statements are compiled once, as turns of all calls run them. */
+/** Stores events. Its statements are compiled once, because they run in every turn of every call. */
 export class EventOutbox {
   readonly #ofCall: readonly [CompiledQuery, CompiledQuery];
   readonly #ofNoCall: readonly [CompiledQuery, CompiledQuery];
@@ -50,8 +50,9 @@ export class EventOutbox {
   }
 
   /**
-   * The statements that store an event and a delivery job for each endpoint that wants it, for the end of the batch that the
-   * event tells of. Where no endpoint wants it nothing is stored. The second one's changes are the jobs that were added.
+   * Returns the statements that store an event and a delivery job for each endpoint that is subscribed to it, for the
+   * end of the batch that the event reports. They store nothing if no endpoint is subscribed. The changes of the second
+   * one are the number of added jobs.
    */
   statements(event: NewEvent): readonly Compilable[] {
     const [insert, jobs] = event.callId === null ? this.#ofNoCall : this.#ofCall;
@@ -102,7 +103,10 @@ function jobParts(eventId: string, tag = "") {
   return { jobIdStart: `${eventId}${tag}_`, payloadEnd: `","eventId":"${eventId}"}` };
 }
 
-/** A delivery job of a stored event for each endpoint that the condition names. `tag` makes it another job than an earlier one. */
+/**
+ * Returns the statement that adds a delivery job of a stored event for each endpoint that matches the condition. `tag`
+ * distinguishes it from an earlier job.
+ */
 export function deliveryJobs(
   db: Kysely<Tables>,
   { id, callId }: Pick<NewEvent, "id" | "callId">,
@@ -130,7 +134,7 @@ function jobsInsert(
     callId === null
       ? sql`cast(null as text)`
       : sql`'webhook:' || ${endpoint} || ${sql.lit(":")} || cast(${callId} as text)`;
-  // Behind an earlier event of its call that waits, this one waits as long.
+  // If an earlier event of its call is waiting, this one waits as long.
   const runAfter =
     callId === null
       ? sql`${nowMs}`

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../records.js";
 
-/** Everything that may be sent to an endpoint. */
+/** Every type of event that endpoints can receive. */
 export const EVENT_TYPES = [
   "call.ringing",
   "call.started",
@@ -16,34 +16,34 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** An event before it has its place among those of its call. */
+/** An event before it has a sequence number among those of its call. */
 export interface NewEvent {
-  /** The same for the same event however often it is stored; without a full stop. */
+  /** Storing the same event again uses the same id. Contains no full stop. */
   readonly id: string;
   readonly orgId: string;
   readonly type: EventType;
-  /** null = of no call. */
+  /** null if the event belongs to no call. */
   readonly callId: string | null;
   readonly atMs: number;
   readonly data: JsonObject;
 }
 
 export interface EventRecord extends NewEvent {
-  /** From 1; null = of no call. */
+  /** Starts at 1; null if the event belongs to no call. */
   readonly callSequence: number | null;
 }
 
-/** The id of an event of a call; `what` is unique in the call. */
+/** The id of an event of a call; `what` is unique within the call. */
 export function callEventId(callId: string, what: string): string {
   return `evt_${callId}_${what}`.replaceAll(".", "-");
 }
 
-/** The id of the one event that says that a call is over. */
+/** The id of the one event that reports the end of a call. */
 export function terminalEventId(callId: string): string {
   return callEventId(callId, "end");
 }
 
-/** Who talks with whom, where that is known. */
+/** The parties of the call, as far as they are known. */
 export interface CallFacts {
   readonly agentId: string | null;
   readonly channel: "web" | "phone";
@@ -56,16 +56,16 @@ interface TerminalFacts extends CallFacts {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly durationSec: number;
-  /** As in the call's metadata; of a refused call the code of the refusal. */
+  /** As in the call's metadata. For a refused call, the code of the refusal. */
   readonly endReason: string;
-  /** It was turned away before it had a record. */
+  /** Whether the call was refused before it had a record. */
   readonly isRefused: boolean;
   readonly metrics: JsonObject | null;
 }
 
-/** What each type of event says, beside organization, call and place. */
+/** The data of each type of event, besides organization, call and sequence number. */
 export interface EventData {
-  /** The vendor says that a placed call rings. */
+  /** The vendor reports that a placed call is ringing. */
   readonly "call.ringing": CallFacts;
   readonly "call.started": CallFacts & { readonly startedAt: string };
   readonly "turn.completed": {
@@ -75,9 +75,9 @@ export interface EventData {
     readonly totalMs: number | null;
     readonly endOfTurn: JsonObject | null;
     readonly messages: readonly JsonObject[];
-    /** Some of the words are left out: they stand in the call's record. */
+    /** Whether some of the messages are left out; the call's record has all of them. */
     readonly isCut: boolean;
-    /** What was looked up for the reply. */
+    /** The passages that were retrieved for the reply. */
     readonly passages: readonly {
       readonly documentId: string;
       readonly documentName: string;
@@ -100,7 +100,7 @@ export interface EventData {
     readonly success: boolean | null;
     readonly reason: string | null;
     readonly data: JsonObject | null;
-    /** The data does not fit: it stands in the call's record. */
+    /** Whether the data is left out because it is too large; the call's record has it. */
     readonly isCut: boolean;
     readonly error: string | null;
     readonly model: string | null;
@@ -114,7 +114,7 @@ export interface EventData {
   readonly "webhook.test": { readonly message: string };
 }
 
-/** What a new event is made of; its data is what its type says. */
+/** The input of a new event; the type determines the shape of its data. */
 export type EventDraft = {
   readonly [Type in EventType]: Omit<NewEvent, "type" | "data"> & {
     readonly type: Type;

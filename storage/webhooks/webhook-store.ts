@@ -11,7 +11,7 @@ import { auditOf } from "../tenancy/audit-store.js";
 import { deliveryJobs, type EventOutbox } from "./event-outbox.js";
 import { EVENT_TYPES, type EventRecord, type EventType, type NewEvent } from "./event-record.js";
 
-/** Removed at a time, so that the purge of many does not delay other requests. */
+/** Rows removed per statement, so that a large purge does not delay other requests. */
 const PURGED_PER_STEP = 500;
 
 const eventTypes = v.array(v.picklist(EVENT_TYPES));
@@ -22,7 +22,7 @@ export interface WebhookEndpointRecord {
   readonly name: string;
   readonly url: string;
   readonly eventTypes: readonly EventType[];
-  /** `call.ended` and `call.failed` carry the transcript where it fits. */
+  /** Whether `call.ended` and `call.failed` contain the transcript if it fits. */
   readonly includeTranscript: boolean;
   readonly sealedSecrets: string;
   readonly state: "active" | "disabled";
@@ -42,7 +42,7 @@ export interface DeliveryRecord {
   readonly atMs: number;
   readonly durationMs: number;
   readonly requestBytes: number;
-  /** null: no answer came. */
+  /** null if there was no response. */
   readonly status: number | null;
   readonly error: string | null;
   readonly answer: string;
@@ -61,7 +61,7 @@ interface WebhookStoreParts {
   readonly changes: RecordChanges;
 }
 
-/** Endpoints of organizations, the events that were sent to them, and what became of each try. */
+/** Endpoints of organizations, the events that were sent to them, and the result of each delivery attempt. */
 export class WebhookStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
@@ -81,14 +81,14 @@ export class WebhookStore {
     this.#changes = changes;
   }
 
-  /** False, and nothing is inserted, where the organization has `max` endpoints already. */
+  /** Returns false, and inserts nothing, if the organization already has `max` endpoints. */
   insertWithin(endpoint: WebhookEndpointRecord, max: number, entry: AuditRecord): Promise<boolean> {
     const { orgId } = endpoint;
     const limited = { table: "webhookEndpoints", row: rowOf(endpoint), orgId, max } as const;
     return this.#atomic.insertWithin(this.#db, limited, auditOf(this.#db, entry));
   }
 
-  /** False where the organization has no such endpoint. */
+  /** Returns false if the organization has no such endpoint. */
   async update(
     { id, orgId, ...endpoint }: WebhookEndpointRecord,
     entry: AuditRecord,
@@ -105,7 +105,7 @@ export class WebhookStore {
     return changes > 0;
   }
 
-  /** What waits for it is dropped when its turn comes. */
+  /** Removes the endpoint. A delivery that is still queued for it is dropped when its turn comes. */
   async remove(orgId: string, id: string, entry: AuditRecord): Promise<boolean> {
     const [{ changes }] = await this.#atomic.change([
       this.#db.deleteFrom("webhookEndpoints").where("id", "=", id).where("orgId", "=", orgId),
@@ -114,7 +114,7 @@ export class WebhookStore {
     return changes > 0;
   }
 
-  /** Oldest first. */
+  /** Returns the oldest first. */
   async list(orgId: string): Promise<WebhookEndpointRecord[]> {
     const rows = await this.#db
       .selectFrom("webhookEndpoints")
@@ -125,7 +125,7 @@ export class WebhookStore {
     return rows.map(endpointOf);
   }
 
-  /** The types of events that an active endpoint of the organization wants. */
+  /** Returns the types of events to which an active endpoint of the organization is subscribed. */
   async subscribedTypes(orgId: string): Promise<ReadonlySet<EventType>> {
     const rows = await this.#db
       .selectFrom("webhookEndpoints")
@@ -159,7 +159,7 @@ export class WebhookStore {
     await this.#atomic.change([success]);
   }
 
-  /** Says since when the endpoint fails. */
+  /** Stores the time since which the endpoint has been failing. */
   async noteFailure(id: string, atMs: number): Promise<void> {
     const failure = this.#db
       .updateTable("webhookEndpoints")
@@ -169,7 +169,10 @@ export class WebhookStore {
     await this.#atomic.change([failure]);
   }
 
-  /** Sends it nothing more, and tells the organization's other endpoints. False where it is disabled already. */
+  /**
+   * Stops deliveries to the endpoint, and notifies the organization's other endpoints. Returns false if it is already
+   * disabled.
+   */
   async disable(
     { id, orgId }: Pick<WebhookEndpointRecord, "id" | "orgId">,
     reason: string,
@@ -192,13 +195,13 @@ export class WebhookStore {
     return isDisabled;
   }
 
-  /** Stores an event of its own commit, with a job for each endpoint that wants it. */
+  /** Stores an event in a commit of its own, with a job for each endpoint that is subscribed to it. */
   async addEvent(event: NewEvent): Promise<void> {
     await this.#atomic.run(this.#outbox.statements(event));
     this.#jobs.added.notify();
   }
 
-  /** As `addEvent`, for one endpoint, whatever it wants. */
+  /** Like `addEvent`, but for one endpoint, whatever it is subscribed to. */
   async addEventFor(endpointId: string, event: NewEvent): Promise<void> {
     const row = { ...event, callSequence: null, data: writeJson(event.data) };
     await this.#atomic.run([
@@ -218,7 +221,7 @@ export class WebhookStore {
     return row && eventOf(row);
   }
 
-  /** As `findEvent`, by id; one that is not kept any more is not among them. */
+  /** Like `findEvent`, but by ids. Events that are no longer stored are missing from the result. */
   async findEvents(
     orgId: string,
     ids: readonly string[],
@@ -232,7 +235,7 @@ export class WebhookStore {
     return new Map(rows.map((row) => [row.id, eventOf(row)]));
   }
 
-  /** Oldest first. */
+  /** Returns the oldest first. */
   async eventsBetween(
     orgId: string,
     { fromMs, toMs, types, limit }: EventRange,
@@ -251,7 +254,10 @@ export class WebhookStore {
     return rows.map(eventOf);
   }
 
-  /** Sends stored events to one endpoint again, with the ids that they have. `tag` tells these deliveries from earlier ones. */
+  /**
+   * Sends stored events to one endpoint again, with their original ids. `tag` distinguishes these deliveries from
+   * earlier ones.
+   */
   async resend(
     endpointId: string,
     events: readonly Pick<EventRecord, "id" | "callId">[],
@@ -270,7 +276,7 @@ export class WebhookStore {
     await this.#db.insertInto("webhookDeliveries").values(delivery).execute();
   }
 
-  /** Delivered: removes the jobs, and stores what was answered, in one commit. */
+  /** Removes the jobs of completed deliveries, and stores the responses, in one commit. */
   finish(
     jobs: readonly ClaimedJob[],
     deliveries: readonly DeliveryRecord[],
@@ -280,7 +286,7 @@ export class WebhookStore {
     return this.#jobs.finish(jobs, nowMs, deliveries.length === 0 ? [] : [log]);
   }
 
-  /** Newest first. */
+  /** Returns the newest first. */
   listDeliveries(
     orgId: string,
     endpointId: string,
@@ -299,7 +305,7 @@ export class WebhookStore {
     return this.#deliveries().where("id", "=", id).where("orgId", "=", orgId).executeTakeFirst();
   }
 
-  /** Removes events and deliveries from before this time; says how many. */
+  /** Removes events and deliveries from before this time. Returns their number. */
   async purge(beforeMs: number): Promise<number> {
     let purged = 0;
     for (const table of ["webhookEvents", "webhookDeliveries"] as const) {

@@ -3,7 +3,7 @@ import { inTime } from "../livestream-system/in-time.js";
 export interface AwaitedWords {
   readonly text: string;
   add(word: string): void;
-  /** Resolves when all that has come so far matches; rejects when it does not in time. */
+  /** Resolves when all words received so far match; rejects if they do not in time. */
   until(pattern: RegExp): Promise<void>;
 }
 

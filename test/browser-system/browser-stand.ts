@@ -3,18 +3,21 @@ import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
 import { TestServer, type TestServerOptions } from "../system/test-server.js";
 
 export interface BrowserStandOptions extends TestServerOptions {
-  /** Chromium is started with these. */
+  /** Chromium's command-line flags. */
   readonly flags?: readonly string[];
 }
 
-/** A server that lives as long as the tests of the file which asks for it. */
+/** Starts a server that lives as long as the tests of the calling file. */
 export async function serverOfFile(options: TestServerOptions = {}): Promise<TestServer> {
   const server = await TestServer.start(options);
   after(() => server.close());
   return server;
 }
 
-/** As `serverOfFile`, and a browser beside it, which ends first. A page lives as long as its test: it goes on drawing and asking. */
+/**
+ * Like `serverOfFile`, with a browser, which ends first. A page is closed after its test: it would go on rendering and
+ * sending requests.
+ */
 export async function standOfFile({ flags, ...options }: BrowserStandOptions = {}): Promise<{
   readonly server: TestServer;
   readonly browser: ViewerBrowser;

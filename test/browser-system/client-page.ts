@@ -12,12 +12,12 @@ import type { SiteFile } from "./page-site.js";
 const PAGE_PATH = "/test-page";
 const SCRIPT_PATH = "/test-page.js";
 const TAP_PATH = "/test-tap.js";
-/** What a careful site sends: nothing inline, nothing from a blob: or data:, nothing of another host. */
+/** The strict policy of a careful site: nothing inline, nothing from a blob: or data:, nothing from another host. */
 export const STRICT_POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; media-src 'self'; base-uri 'none'";
 const NOTE_NAME = "noteEvent";
 
-/** The page's whole script: the call's events are told to the test. */
+/** The page's whole script: it passes the call's events to the test. */
 const SCRIPT = `import { BrowserCall, soundDevices } from "/client/parley-client.js";
 const names = ["state", "connected", "words", "turn", "wait", "microphone", "fault", "mended", "ended"];
 globalThis.devices = soundDevices;
@@ -34,7 +34,7 @@ type Frame = ReturnType<ViewerPage["page"]["frames"]>[number];
 
 const Note = v.tuple([v.string(), v.unknown()]);
 
-/** The page, for a site. */
+/** The page's files, for a site. */
 export const CLIENT_PAGE_FILES = {
   [PAGE_PATH]: {
     contentType: "text/html",
@@ -44,7 +44,7 @@ export const CLIENT_PAGE_FILES = {
   [TAP_PATH]: { contentType: "text/javascript", body: TAP_WORKLET },
 } as const;
 
-/** A page, for a site of another origin, that has the test page in a frame with these attributes. */
+/** A page on a site of another origin that contains the test page in a frame with these attributes. */
 export function framingPage(origin: string, attributes: string): SiteFile {
   const src = `${origin}${PAGE_PATH}`;
   return {
@@ -55,31 +55,31 @@ export function framingPage(origin: string, attributes: string): SiteFile {
 
 export interface ClientPageOptions {
   readonly browser: ViewerBrowser;
-  /** A site with CLIENT_PAGE_FILES. */
+  /** Starts a site with CLIENT_PAGE_FILES. */
   readonly origin: string;
   readonly rateHz?: number;
   readonly scriptBefore?: string;
   readonly onHeard?: (heard: HeardPiece) => void;
-  /** The address of a page that has the test page in a frame. Left out, the test page is the whole page. */
+  /** The address of a page that contains the test page in a frame. Omitted: the test page is the whole page. */
   readonly frameUrl?: string;
 }
 
-/** 10 ms of the loudspeaker: when they end, on the page's clock of sound, and the largest sample in them. */
+/** 10 ms of loudspeaker audio: when they end on the page's audio clock, and their largest sample. */
 export interface Sounding {
   readonly endSec: number;
   readonly peak: number;
 }
 
-/** What went to the loudspeaker, up to `endSec` on the page's clock of sound. */
+/** Audio that was sent to the loudspeaker, up to `endSec` on the page's audio clock. */
 export interface HeardPiece {
   readonly endSec: number;
   readonly rateHz: number;
   readonly samples: Int16Array;
-  /** What the device played at that moment of the day. */
+  /** The position that the device was playing at that time of day. */
   readonly nowPlaying: { readonly atSec: number; readonly epochMs: number };
 }
 
-/** As the page tells it. */
+/** The message from the page. */
 interface TappedPiece extends Omit<HeardPiece, "samples"> {
   readonly samples: string;
 }
@@ -93,7 +93,7 @@ function soundingsOf({ endSec, rateHz, samples }: HeardPiece): readonly Sounding
   });
 }
 
-/** A page of a careful site that calls an agent by the client, as the server serves it. */
+/** A page of a careful site that calls an agent with the client that the server serves. */
 export class ClientPage {
   readonly viewer: ViewerPage;
   readonly played: AwaitedWords;
@@ -149,17 +149,17 @@ export class ClientPage {
     this.#changes = parts.changes;
   }
 
-  /** Begins the call; answers the code of the fault that it could not be begun for, or nothing. */
+  /** Begins the call. Returns the code of the error if it could not begin, or an empty string. */
   async begin(options: Readonly<Record<string, string | boolean>>): Promise<string> {
     return v.parse(v.string(), await this.#frame.evaluate(`begin(${JSON.stringify(options)})`));
   }
 
-  /** Every event of that name so far. */
+  /** Returns every event of that name so far. */
   notes(name: string): readonly unknown[] {
     return this.#notes.filter(([each]) => each === name).map(([, event]) => event);
   }
 
-  /** The first event of that name that the schema takes, once it has come. */
+  /** Resolves with the first event of that name that matches the schema. */
   async until<Schema extends v.GenericSchema>(
     name: string,
     schema: Schema,
@@ -170,7 +170,7 @@ export class ClientPage {
     });
   }
 
-  /** The pieces of sound that begin after that moment, once there is half a second of them. */
+  /** Resolves with the audio pieces that begin after that moment, once there is half a second of them. */
   async soundAfter(sec: number): Promise<readonly Sounding[]> {
     return this.#changes.until("half a second of sound", () => {
       const later = this.soundings.filter(({ endSec }) => endSec > sec);

@@ -10,7 +10,7 @@ import { SPOKEN_MICROPHONE, sayAgainUntil } from "./spoken-words.js";
 
 const FAKE_MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
 
-/** A browser that asks its user about the microphone, and waits. */
+/** A browser that asks its user for microphone permission, and waits. */
 const ASKING_BROWSER = `globalThis.askedCount = 0;
 globalThis.asked = new Promise((resolve) => globalThis.tellAsked = resolve);
 navigator.mediaDevices.getUserMedia = () => new Promise((_, reject) => {
@@ -19,24 +19,24 @@ navigator.mediaDevices.getUserMedia = () => new Promise((_, reject) => {
   globalThis.refuse = () => reject(new DOMException("refused", "NotAllowedError"));
 });`;
 
-/** As Firefox and Safari, which do not tell a page what its site permits. */
+/** As in Firefox and Safari, which do not tell a page what its site permits. */
 const WITHOUT_POLICY_API = "delete Document.prototype.featurePolicy;";
 
-/** Keeps what the page asks of its microphones. */
+/** Records the constraints with which the page requests microphones. */
 const WATCHED_MICROPHONE = `globalThis.asked = [];
 const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
 navigator.mediaDevices.getUserMedia = (wanted) => {
   asked.push(wanted.audio);
   return open(wanted);
 };`;
-/** Keeps what the page sends in words. */
+/** Records the text messages that the page sends. */
 const WATCHED_LINE = `globalThis.sent = [];
 const { send } = WebSocket.prototype;
 WebSocket.prototype.send = function (data) {
   if (typeof data === "string") sent.push(data);
   return send.call(this, data);
 };`;
-/** For the page: resolves when it has told so often that nothing more was played. */
+/** Runs in the page: resolves when this many progress reports in a row have shown no further playback. */
 const untilToldStill = (count: number) => `new Promise((resolve) => {
   const look = () => {
     const newest = sent.filter((data) => data.includes('"played"')).slice(-${count});
@@ -53,9 +53,9 @@ const Asked = v.object({
   echoCancellation: v.boolean(),
   deviceId: v.object({ exact: v.string() }),
 });
-/** For longer than what the client keeps for a line that takes nothing. */
+/** Longer than the client keeps a connection that accepts no data. */
 const STAND_STILL = "for (const endMs = performance.now() + 3_000; performance.now() < endMs; );";
-/** For the page: resolves when the call's levels are such. */
+/** Runs in the page: resolves when the call's levels meet the condition. */
 const untilLevels = (condition: string) => `new Promise((resolve, reject) => {
   const forget = call.on("levels", ({ caller, agent }) => {
     if (!(${condition})) return;
@@ -65,12 +65,14 @@ const untilLevels = (condition: string) => `new Promise((resolve, reject) => {
   setTimeout(() => reject(new Error(${JSON.stringify(condition)})), ${WAIT_MAX_MS});
 })`;
 
-/** What 120 ms and 60 ms are promised for; dist/bench/page-sound.js measures those, which a busy machine cannot hold. */
+/**
+ * The client promises 120 ms and 60 ms; dist/bench/page-sound.js measures those, which a busy machine cannot guarantee.
+ */
 const SOON_SEC = 1;
-/** Longer than that, and shorter than a model is waited for. */
+/** Longer than SOON_SEC, and shorter than the timeout of an LLM. */
 const ANSWER_MS = 2_000;
 
-/** A turn whose first audio came at that moment of the page's clock of sound, or later. */
+/** Matches a turn whose first audio was played at that time of the page's audio clock, or later. */
 const turnBegun = (sec: number) =>
   v.object({ phase: v.literal("begun"), atSec: v.pipe(v.number(), v.minValue(sec)) });
 
@@ -84,7 +86,7 @@ async function browserOf(context: TestContext, flags: readonly string[]): Promis
   return browser;
 }
 
-/** A call by a page whose microphone says what the test wants. */
+/** Starts a call by a page whose microphone plays the test's words. */
 async function talking(context: TestContext, rateHz = 48_000) {
   const browser = await browserOf(context, FAKE_MICROPHONE);
   const customer = await server.customer();
@@ -96,13 +98,13 @@ async function talking(context: TestContext, rateHz = 48_000) {
   return { page, customer };
 }
 
-/** Says it until it is understood, and its answer has been played. */
+/** Says the text until it is understood, and resolves when the reply has been played. */
 function ask(page: ClientPage, text: string, answer: RegExp): Promise<void> {
   return sayAgainUntil(page.viewer.page, text, () => page.played.until(answer));
 }
 
 for (const rateHz of [48_000, 44_100]) {
-  test(`a page under a strict policy talks, with a device at ${rateHz} Hz`, async (context) => {
+  test(`a page with a strict policy makes a call, with a device at ${rateHz} Hz`, async (context) => {
     const { page, customer } = await talking(context, rateHz);
     await ask(
       page,
@@ -135,7 +137,7 @@ for (const rateHz of [48_000, 44_100]) {
   });
 }
 
-test("the page falls silent when the caller interrupts, and shows what was never heard", async (context) => {
+test("the page stops playback when the caller interrupts, and shows the words that were not heard", async (context) => {
   const { page } = await talking(context);
   await page.viewer.page.evaluate('call.write("Please count to 30.")');
   await page.soundAfter((await page.until("turn", turnBegun(0))).atSec + 2);
@@ -165,7 +167,7 @@ test("the page falls silent when the caller interrupts, and shows what was never
   assert.deepEqual(page.viewer.faults, []);
 });
 
-test("a call outlives its connection, and goes on with what was said", async (context) => {
+test("a call survives the loss of its connection, and continues the conversation", async (context) => {
   const { page, customer } = await talking(context);
   await ask(page, "My name is Ada.", /Nice to meet you, Ada\./);
   site.cut();
@@ -179,7 +181,7 @@ test("a call outlives its connection, and goes on with what was said", async (co
   await server.endedCalls(customer, 2);
 });
 
-test("devices are listed and changed in mid-call, levels and volume go with the sound", async (context) => {
+test("devices are listed and can be changed during a call, and levels and volume match the audio", async (context) => {
   const browser = await browserOf(context, FAKE_MICROPHONE);
   const customer = await server.customer();
   await server.agent(customer);
@@ -222,7 +224,7 @@ test("devices are listed and changed in mid-call, levels and volume go with the 
   await page.evaluate(STAND_STILL);
   await page.evaluate("call.setMuted(false)");
   await page.evaluate(untilLevels("caller > 0.2"));
-  assert.ok(!call.notes("state").includes("reconnecting"), "the line is as good as before");
+  assert.ok(!call.notes("state").includes("reconnecting"), "the connection works as before");
 
   await page.context().setOffline(true);
   await call.until("state", v.literal("reconnecting"));
@@ -233,7 +235,7 @@ test("devices are listed and changed in mid-call, levels and volume go with the 
   assert.deepEqual(call.viewer.faults, []);
 });
 
-test("what the system holds back is not told as heard, and is not heard any more when the caller has interrupted", async (context) => {
+test("audio that the system holds back is not reported as heard, and is dropped when the caller interrupts", async (context) => {
   const browser = await browserOf(context, FAKE_MICROPHONE);
   const customer = await server.customer();
   await server.agent(customer);
@@ -256,7 +258,7 @@ test("what the system holds back is not told as heard, and is not heard any more
   assert.deepEqual(call.viewer.faults, []);
 });
 
-test("a microphone that is refused is explained, and nothing is called", async (context) => {
+test("a refused microphone is explained, and no call begins", async (context) => {
   const browser = await browserOf(context, [
     "--use-fake-device-for-media-stream",
     "--deny-permission-prompts",
@@ -300,7 +302,7 @@ test("a microphone that was muted before the call is reported, and works when th
   await page.hangUp();
 });
 
-test("a page in a frame without the microphone reports what the site's owner has to do, and with it is asked for one", async (context) => {
+test("a page in a frame without microphone permission reports what the site's owner has to do, and with permission asks the user", async (context) => {
   const outer = await PageSite.start(
     server.url,
     {
@@ -360,7 +362,7 @@ test("a page whose header denies the microphone reports what the site's owner ha
   );
 });
 
-test("who hangs up while the browser asks for the microphone is not asked by that call again", async (context) => {
+test("after a caller hangs up while the browser asks for the microphone, that call does not ask again", async (context) => {
   const browser = await browserOf(context, []);
   const scriptBefore = ASKING_BROWSER;
   const page = await ClientPage.open({ browser, origin: site.origin, scriptBefore });

@@ -28,7 +28,7 @@ function savedNote(page: ViewerPage["page"]) {
   return page.getByRole("status").getByText("Saved.", { exact: true });
 }
 
-test("stand-ins are added, put in order by keyboard alone, and removed", async () => {
+test("fallbacks can be added, ordered with the keyboard alone, and removed", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const viewer = await editorOf(customer, id, "advanced");
@@ -39,7 +39,7 @@ test("stand-ins are added, put in order by keyboard alone, and removed", async (
     await add.press("Enter");
     await section.getByRole("button", { name: `Remove LLM ${count}` }).waitFor();
   }
-  assert.equal(await add.isDisabled(), true, "three are the most");
+  assert.equal(await add.isDisabled(), true, "three fallbacks are the maximum");
   await section.getByRole("button", { name: "Add a TTS" }).press("Enter");
   await section.getByLabel("Speed").fill("1.2");
   await save(page);
@@ -56,7 +56,7 @@ test("stand-ins are added, put in order by keyboard alone, and removed", async (
   await up.focus();
   await page.keyboard.press("Enter");
   await section.getByText("LLM 2 is now 2 of 3.").waitFor();
-  // The focus has gone along: another press moves it to the top, where only down is left.
+  // The focus has moved along: another press moves the row to the top, where only the button to move down is left.
   await page.keyboard.press("Enter");
   await section.getByText("LLM 1 is now 1 of 3.").waitFor();
   const focused = await page.evaluate("document.activeElement.getAttribute('aria-label')");
@@ -68,7 +68,7 @@ test("stand-ins are added, put in order by keyboard alone, and removed", async (
   assert.deepEqual(viewer.faults, []);
 });
 
-test("a tool is described in a form, kept with its secret, and can be written as JSON", async () => {
+test("a tool can be described in a form, is stored with its secret, and can be edited as JSON", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const viewer = await editorOf(customer, id, "tools");
@@ -155,7 +155,7 @@ test("a tool is described in a form, kept with its secret, and can be written as
   assert.deepEqual(viewer.faults, []);
 });
 
-test("phrases of the agent are typed one a line, kept and shown again, and removed", async () => {
+test("the agent's phrases are typed one per line, stored, shown again, and removed", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const viewer = await editorOf(customer, id, "turns");
@@ -203,7 +203,7 @@ test("phrases of the agent are typed one a line, kept and shown again, and remov
   assert.deepEqual(after.thresholds.backchannelPhrases, []);
 });
 
-test("what is typed while a change is being saved is kept, and saved with the next click", async () => {
+test("text typed while a change is being saved is kept, and saved with the next click", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const viewer = await editorOf(customer, id, "advanced");
@@ -234,7 +234,7 @@ test("what is typed while a change is being saved is kept, and saved with the ne
   assert.equal(await nameOf(), "Front desk, by day");
   assert.deepEqual(viewer.faults, []);
 });
-test("a voice is heard, chosen by keyboard, and kept in the agent", async () => {
+test("a voice can be played, chosen with the keyboard, and stored in the agent", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const viewer = await editorOf(customer, id, "voice");
@@ -258,7 +258,7 @@ test("a voice is heard, chosen by keyboard, and kept in the agent", async () => 
   assert.deepEqual(viewer.faults, []);
 });
 
-test("beside a model stands how quick it was in the organization's own calls", async () => {
+test("a model's latency in the organization's own calls is shown beside it", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer, { persona: { greeting: "Good day." } });
   const viewer = await editorOf(customer, id, "model");
@@ -279,7 +279,7 @@ test("beside a model stands how quick it was in the organization's own calls", a
   assert.deepEqual(viewer.faults, []);
 });
 
-test("an agent is duplicated, exported to a file, and made again of it", async () => {
+test("an agent can be duplicated, exported to a file, and imported from it", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const viewer = await editorOf(customer, id);
@@ -304,7 +304,7 @@ test("an agent is duplicated, exported to a file, and made again of it", async (
   assert.deepEqual(viewer.faults, []);
 });
 
-test("an analysis is switched on with a schema, which is kept while its text is no JSON", async () => {
+test("an analysis can be switched on with a schema, whose text is kept while it is not valid JSON", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const viewer = await editorOf(customer, id, "analysis");
@@ -332,7 +332,7 @@ test("an analysis is switched on with a schema, which is kept while its text is 
   assert.deepEqual(await barriers(viewer), []);
 });
 
-test("names, pronunciations and the request before the call are set, kept and shown again", async () => {
+test("keyterms, pronunciations and the request before the call can be set, are stored and shown again", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const viewer = await editorOf(customer, id, "model");

@@ -11,7 +11,7 @@ const { server, browser } = await standOfFile();
 const LINES = 60;
 const STARTED_AT_MS = Date.UTC(2026, 0, 31);
 
-/** Both sides in turn, a second each; a tool has done something for the second line. */
+/** Both sides speak in turn, one second each; the second line followed a tool call. */
 const CALL = {
   transcript: Array.from({ length: LINES }, (_, index) => ({
     role: index % 2 === 0 ? ("user" as const) : ("assistant" as const),
@@ -44,7 +44,7 @@ const CALL = {
   summary: { summary: "A table for four was booked.", sentiment: "positive" },
 } as const;
 
-test("a call's page tells what it was about, what tools were given, and what they answered", async () => {
+test("a call's page shows its summary, the arguments of its tools, and their results", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   const callId = await seedToldCall(server.database, customer, agent.id, CALL);
@@ -55,7 +55,7 @@ test("a call's page tells what it was about, what tools were given, and what the
   await page.getByText("positive", { exact: true }).waitFor();
   await page.getByText("For 6.4 s of this call STT returned nothing.").waitFor();
   const given = page.getByText('"guests": 4');
-  assert.equal(await given.isVisible(), false, "it is folded");
+  assert.equal(await given.isVisible(), false, "the result is folded");
   await page.getByText("book_table answered after 120 ms").click();
   await given.waitFor();
   await page.getByText('"body": "<i>booked</i>"').waitFor();
@@ -63,7 +63,7 @@ test("a call's page tells what it was about, what tools were given, and what the
   assert.deepEqual(viewer.faults, []);
 });
 
-test("a call's page tells why the caller's turn ended, and why the agent stopped or went on, in both themes and on a phone", async () => {
+test("a call's page shows why the caller's turn ended, and why the agent stopped or resumed, in both themes and on a phone", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   const callId = await seedToldCall(server.database, customer, agent.id, CALL);
@@ -82,13 +82,13 @@ test("a call's page tells why the caller's turn ended, and why the agent stopped
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width: 360, height: 740 });
     const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-    assert.equal(isWide, false, `nothing is wider than a phone (${colorScheme})`);
+    assert.equal(isWide, false, `nothing is wider than a phone's screen (${colorScheme})`);
     assert.deepEqual(await barriers(viewer), []);
   }
   assert.deepEqual(viewer.faults, []);
 });
 
-test("a call's id is copied, its transcript saved, and the list exported with its filters", async () => {
+test("a call's id can be copied, its transcript saved, and the list exported with its filters", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, { name: "=Réception" });
   const callId = await seedToldCall(server.database, customer, agent.id, CALL);
@@ -121,12 +121,15 @@ test("a call's id is copied, its transcript saved, and the list exported with it
   assert.equal(table.name, "calls.csv");
   const [head, row, ...rest] = String(table.text).trim().split("\r\n");
   assert.match(head ?? "", /^startedAt,id,agent,/);
-  assert.ok(row?.includes(`"${callId}","'=Réception"`), "no table takes a name for a formula");
+  assert.ok(
+    row?.includes(`"${callId}","'=Réception"`),
+    "no spreadsheet interprets a name as a formula",
+  );
   assert.deepEqual(rest, [], "the failed call is filtered out");
   assert.deepEqual(viewer.faults, []);
 });
 
-test("a failed call says which vendor failed and why, and which key opened it", async () => {
+test("a failed call's page shows which vendor failed and why, and which key opened it", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   const callId = await seedFailedCall(server.database, customer, agent.id);
@@ -150,7 +153,7 @@ test("a failed call says which vendor failed and why, and which key opened it", 
   assert.deepEqual(viewer.faults, []);
 });
 
-test("a link to a moment shows its turn in sight, and a click on another moment that one", async () => {
+test("a link to a moment scrolls to its turn, and a click on another moment to that one", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   const callId = await seedToldCall(server.database, customer, agent.id, CALL);

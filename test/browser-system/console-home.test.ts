@@ -8,7 +8,7 @@ import { seedCalls, seedFailedCall } from "./seeded-calls.js";
 
 const { server, browser } = await standOfFile();
 
-test("a new organization is guided by what it has, each step leads to its place, and the guide can be dismissed", async () => {
+test("a new organization sees a guide of what it has and lacks, each step links to its page, and the guide can be dismissed", async () => {
   const customer = await server.customer();
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
@@ -42,7 +42,7 @@ test("a new organization is guided by what it has, each step leads to its place,
   await seedCalls(server.database, customer, id, 1);
   await page.getByRole("link", { name: "Home" }).click();
   await guide.getByText("5 of 6 done").waitFor();
-  assert.equal(await guide.getByRole("link").count(), 1, "only what is left has a link");
+  assert.equal(await guide.getByRole("link").count(), 1, "only steps that are left have a link");
 
   await guide.getByRole("button", { name: "Dismiss the guide" }).click();
   await guide.waitFor({ state: "detached" });

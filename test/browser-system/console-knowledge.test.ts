@@ -17,7 +17,7 @@ test("documents are uploaded, chosen for an agent, and deleted once no agent use
     { name: "hours.md", mimeType: "text/markdown", buffer: Buffer.from("# Hours\nOpen at nine.") },
     { name: "lie.pdf", mimeType: "application/pdf", buffer: Buffer.from("words") },
   ]);
-  await page.getByText('"lie.pdf" is not a PDF, whatever its name says').waitFor();
+  await page.getByText('"lie.pdf" is not a PDF, although its name or type says so').waitFor();
   await page.getByText("ready", { exact: true }).waitFor();
   assert.deepEqual(await barriers(viewer), []);
 

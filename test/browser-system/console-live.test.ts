@@ -8,7 +8,7 @@ import { visitConsole } from "./console-visit.js";
 
 const { server, browser } = await standOfFile();
 
-test("a call is there when it begins, its words as they are said, and it is ended from its page", async () => {
+test("a call is listed when it begins, shows its words as they are said, and can be ended from its page", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Good day." } });
   const viewer = await visitConsole(browser, server, customer);
@@ -20,7 +20,7 @@ test("a call is there when it begins, its words as they are said, and it is ende
   await page.getByText("In progress: 1").waitFor();
   const row = page.locator(".calls").getByRole("link").filter({ hasText: "in progress" });
   await row.waitFor();
-  assert.equal(await row.count(), 1, "it stands in one list");
+  assert.equal(await row.count(), 1, "it is in one list only");
   await row.click();
   await page.getByRole("heading", { name: "Now" }).waitFor();
   if (!caller.events.some(ended)) await caller.until(ended);
@@ -59,7 +59,7 @@ test("a call is there when it begins, its words as they are said, and it is ende
   await viewer.close();
 });
 
-test("a person speaks through the agent, tells its LLM something, mutes it and listens in", async () => {
+test("a user speaks through the agent, sends a note to its LLM, mutes it and listens to the call", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Good day." } });
   const caller = await server.call(customer);

@@ -9,7 +9,7 @@ const { server, browser } = await standOfFile({
   environment: { ALLOW_PRIVATE_PROVIDERS: "true" },
 });
 
-test("an MCP server is added with its token, and its tools are shown with those that are left out", async (context) => {
+test("an MCP server can be added with its token, and its tools are shown, including those that are left out", async (context) => {
   const stand = new McpStand();
   stand.bearer = "the-token";
   stand.tools = ["find_order", "delete_all"].map((name) => ({

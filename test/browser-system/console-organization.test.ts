@@ -5,10 +5,10 @@ import { visitConsole } from "./console-visit.js";
 
 const { server, browser } = await standOfFile();
 
-/** More than one page of the audit holds. */
+/** More entries than a page of the audit trail shows. */
 const CHANGES = 60;
 
-test("the audit is turned page by page, down to the oldest change", async () => {
+test("the audit trail can be read page by page, down to the oldest change", async () => {
   const customer = await server.customer();
   for (let number = 1; number <= CHANGES; number += 1) {
     await server.tenancy.organizations.rename(customer.tenant, `Name ${number}`);
@@ -29,7 +29,7 @@ test("the audit is turned page by page, down to the oldest change", async () => 
   assert.deepEqual(viewer.faults, []);
 });
 
-test("the plan says which models agents can have, and how many accounts of one's own", async () => {
+test("the plan's page shows which models agents can use, and how many own accounts are allowed", async () => {
   const customer = await server.customer("starter");
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
@@ -45,7 +45,7 @@ test("the plan says which models agents can have, and how many accounts of one's
   assert.deepEqual(viewer.faults, []);
 });
 
-test("an agent can have any model of a long list", async () => {
+test("an agent can use any model of a long list", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const models = Array.from({ length: 150 }, (_, index) => ({

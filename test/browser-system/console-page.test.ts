@@ -8,10 +8,10 @@ import { layoutShifts, SHIFT_WATCH } from "./layout-shifts.js";
 import { seedCalls } from "./seeded-calls.js";
 
 const CALLS = 2_500;
-/** What is in sight, and some rows above and below it. */
+/** The visible rows, and some above and below them. */
 const ROWS_IN_PAGE_MAX = 80;
 
-/** Goes on to the end of what is loaded, frame by frame, until all rows of 44 pixels are. */
+/** Scrolls to the end of the loaded rows, frame by frame, until all rows of 44 pixels are loaded. */
 const SCROLL_TO_THE_LAST = `new Promise((resolve) => {
   const list = document.querySelector(".scroller");
   const scroll = () => {
@@ -29,7 +29,7 @@ async function go({ page }: ViewerPage, path: string, heading: RegExp | string):
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
 }
 
-test("who signs up waits to be let in, then makes an agent and changes it", async () => {
+test("a new user waits to be activated, then makes an agent and changes it", async () => {
   const viewer = await browser.open(`${server.url}/console/agents`);
   const { page } = viewer;
   const create = page.getByRole("button", { name: "Create an account" });
@@ -73,7 +73,7 @@ test("who signs up waits to be let in, then makes an agent and changes it", asyn
   assert.deepEqual(viewer.faults, []);
 });
 
-test("every page is free of barriers in both themes and on a phone, and of what the policy refuses", async () => {
+test("every page is accessible in both themes and on a phone, and violates no content policy", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, { name: "Réception" });
   await server.agent(customer, { name: "Réception ".repeat(50).trim() });
@@ -118,13 +118,13 @@ test("every page is free of barriers in both themes and on a phone, and of what 
       const moved = await layoutShifts(viewer);
       shifts.push(...moved.map((what) => `${path} ${what}`));
     }
-    assert.deepEqual(shifts, [], "every page stands still");
+    assert.deepEqual(shifts, [], "no page shifts its layout");
     assert.deepEqual(viewer.faults, []);
     await viewer.close();
   }
 });
 
-test("who begins chooses a template, talks to the agent and sees how to put it on a number, or on a page", async () => {
+test("a new user chooses a template, talks to the agent and sees how to connect it to a number or a page", async () => {
   const customer = await server.customer();
   const viewer = await visitConsole(browser, server, customer);
   const { page } = viewer;
@@ -146,7 +146,7 @@ test("who begins chooses a template, talks to the agent and sees how to put it o
   assert.deepEqual(viewer.faults, []);
 });
 
-test("calls are found by what was said in them, by their day and number, and by whether they need attention", async () => {
+test("calls can be found by their words, by their day and number, and by whether they need attention", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   await seedCalls(server.database, customer, agent.id, 20);
@@ -185,7 +185,7 @@ test("calls are found by what was said in them, by their day and number, and by 
   assert.deepEqual(viewer.faults, []);
 });
 
-test("single keys move, help and talk, but not while something is typed", async () => {
+test("single-key shortcuts work, but not while text is typed", async () => {
   const customer = await server.customer();
   await server.agent(customer, { name: "One" });
   await server.agent(customer, { name: "Two" });
@@ -205,7 +205,7 @@ test("single keys move, help and talk, but not while something is typed", async 
   await page.keyboard.press("Escape");
   await page.keyboard.press("t");
   await page.getByRole("heading", { level: 1, name: "Talk" }).waitFor();
-  // Who speaks to the machine, or trembles, switches them off.
+  // Users of speech input, or with a tremor, can switch the shortcuts off.
   await page.getByRole("button", { name: "Account" }).click();
   const choice = page.getByLabel("Single keys");
   await choice.uncheck();
@@ -221,7 +221,7 @@ test("single keys move, help and talk, but not while something is typed", async 
   await page.getByRole("dialog", { name: "Keys" }).waitFor();
 });
 
-test("an admin lets a member in, who signs in and changes the first password", async () => {
+test("an admin adds a member, who signs in and changes the first password", async () => {
   const owner = await server.customer();
   const viewer = await visitConsole(browser, server, owner);
   const { page } = viewer;
@@ -250,7 +250,7 @@ test("an admin lets a member in, who signs in and changes the first password", a
   assert.deepEqual(viewer.faults, []);
 });
 
-test("2,500 calls are scrolled through with only those in sight in the page", async () => {
+test("2,500 calls can be scrolled with only the visible rows in the page", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   await seedCalls(server.database, customer, agent.id, CALLS);
@@ -258,7 +258,7 @@ test("2,500 calls are scrolled through with only those in sight in the page", as
   const { page } = viewer;
   await go(viewer, "/calls", "Calls");
   await page.getByText("2,500 calls").waitFor();
-  // The number stands there before the list, which waits for the calls in progress above it.
+  // The total is shown before the list, which waits for the calls in progress above it.
   await page.locator(".scroller [data-row]").first().waitFor();
   await page.evaluate(SCROLL_TO_THE_LAST);
   await page.locator(`a[href$="/calls/${customer.apiKeyId}-${CALLS - 1}"]`).waitFor();

@@ -9,8 +9,8 @@ import { type Visit, visitConsole } from "./console-visit.js";
 import { seedFailedCall, seedToldCall } from "./seeded-calls.js";
 
 /**
- * `node dist/test/browser-system/console-pictures.js FOLDER [NAME...]` pictures every page of the console, or those with these names,
- * for somebody to look at: on a desk and on a phone, light and dark, side by side in one file each.
+ * `node dist/test/browser-system/console-pictures.js FOLDER [NAME...]` takes pictures of every page of the console, or
+ * of those with these names, for review: on a desktop and on a phone, light and dark, side by side in one file each.
  */
 const [folder = "pictures", ...names] = process.argv.slice(2);
 const DESK = { width: 1280, height: 800 };
@@ -128,7 +128,7 @@ async function fail(page: Page): Promise<void> {
   }
 }
 
-/** Pages that watch calls ask anew when they come in sight. */
+/** Pages that watch calls request them again when they become visible. */
 const startReply = (page: Page) =>
   page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
 
@@ -159,7 +159,7 @@ async function answerNothing(page: Page): Promise<void> {
   await startReply(page);
 }
 
-/** What does not arrive is asked for again before it is given up. */
+/** A failed request is retried before it is given up. */
 const untilTold = (page: Page) =>
   page
     .getByRole("alert")
@@ -167,7 +167,10 @@ const untilTold = (page: Page) =>
     .waitFor({ timeout: FAULT_TOLD_MAX_MS })
     .catch(() => undefined);
 
-/** An endpoint that is disabled, one that works, a long answer, and a job that failed. Answers the id of the second. */
+/**
+ * Creates a disabled endpoint, one that works, a long response, and a failed job. Returns the id of the second
+ * endpoint.
+ */
 async function seedWebhooks({ tenant }: Customer): Promise<string> {
   const orgId = tenant.organization.id;
   const { webhooks } = server.database;
@@ -302,7 +305,7 @@ async function unfold(page: Page): Promise<void> {
 
 const open = new Map<string, Promise<ViewerPage>>();
 
-/** One page for all pictures of a customer and a look. */
+/** One page for all pictures of a customer and a theme. */
 function viewerOf(as: Customer, look: Visit): Promise<ViewerPage> {
   const key = `${as.email} ${JSON.stringify(look)}`;
   const viewer = open.get(key) ?? visitConsole(browser, server, as, look);

@@ -7,7 +7,7 @@ import { type Visit, visitConsole } from "./console-visit.js";
 
 const { server, browser } = await standOfFile({ environment: { NODE_NAME: "kitchen" } });
 
-/** More than two pages hold. */
+/** More organizations than two pages show. */
 const ORGANIZATIONS = 45;
 
 async function operator(): Promise<Customer> {
@@ -30,7 +30,7 @@ async function statusOf({ tenant }: Customer): Promise<string | undefined> {
   return found?.status;
 }
 
-test("an operator finds an organization, suspends it, lets it in again and changes its plan", async () => {
+test("an operator finds an organization, suspends it, activates it again and changes its plan", async () => {
   const customers: Customer[] = [];
   while (customers.length < ORGANIZATIONS) customers.push(await server.customer("free"));
   const [wanted] = customers;
@@ -47,7 +47,7 @@ test("an operator finds an organization, suspends it, lets it in again and chang
   await page.getByText("41 to 46 of").waitFor();
   assert.equal(await page.getByRole("link", { name: "Older" }).count(), 0);
 
-  // By keyboard alone, from a page that the words do not have.
+  // With the keyboard alone, from a page that does not contain the name.
   await page.keyboard.press("/");
   await page.keyboard.type("engines <B>");
   await page.keyboard.press("Enter");
@@ -77,7 +77,7 @@ test("an operator finds an organization, suspends it, lets it in again and chang
   assert.deepEqual(viewer.faults, []);
 });
 
-test("an operator gives one organization limits of its own, and a refused one says what is wrong", async () => {
+test("an operator gives one organization limits of its own, and a refused limit is explained", async () => {
   const customer = await server.customer("free");
   const { id } = customer.tenant.organization;
   const viewer = await visitPlatform(await operator());
@@ -133,12 +133,12 @@ test("the server is shown with its calls, version and load", async () => {
   await page.getByRole("link", { name: "Servers" }).click();
   const row = page.getByRole("row", { name: /kitchen/ });
   await row.getByText("takes calls").waitFor();
-  // It is alone: were it drained, nobody would take calls.
+  // It is the only server: if it were drained, no server would take calls.
   assert.equal(await row.getByRole("button").count(), 0);
   assert.deepEqual(viewer.faults, []);
 });
 
-test("whoever is no operator is not led there, and is refused who goes there", async () => {
+test("a user who is not an operator sees no link to the platform's pages, and is refused on them", async () => {
   const viewer = await visitConsole(browser, server, await server.customer());
   const { page } = viewer;
   assert.equal(await page.getByRole("link", { name: "Platform" }).count(), 0);
@@ -148,7 +148,7 @@ test("whoever is no operator is not led there, and is refused who goes there", a
   }
 });
 
-test("an operator whose own organization is pending still looks after the platform", async () => {
+test("an operator whose own organization is pending can still use the platform's pages", async () => {
   const customer = await operator();
   const { id } = customer.tenant.organization;
   await server.database.organizations.setStatus(id, "pending", Date.now());
@@ -158,7 +158,7 @@ test("an operator whose own organization is pending still looks after the platfo
   assert.deepEqual(viewer.faults, []);
 });
 
-test("the pages are free of barriers in both themes and on a phone", async () => {
+test("the platform's pages are accessible in both themes and on a phone", async () => {
   const customer = await operator();
   const { id } = customer.tenant.organization;
   for (const visit of [

@@ -9,7 +9,7 @@ import { visitConsole } from "./console-visit.js";
 
 const { server, browser } = await standOfFile({ environment: OWN_VENDORS_ALLOWED });
 
-test("a card says how it stands with a vendor, what went wrong last, and whose agents it is for", async (context) => {
+test("a card shows a vendor's state, its last error, and whose agents can use it", async (context) => {
   const providerId = await server.providerId("llm", "groq");
   const fallbacks = { llm: [{ providerId, modelId: MODELS.llm.groq }], tts: [], stt: [] };
   const faults = { openai: { fault: "unauthorized" } } as const;
@@ -32,7 +32,7 @@ test("a card says how it stands with a vendor, what went wrong last, and whose a
   assert.deepEqual(viewer.faults, []);
 });
 
-test("an account of one's own is added with its address and models, changed, and deleted when no agent uses it", async () => {
+test("an own provider can be added with its address and models, changed, and deleted when no agent uses it", async () => {
   const customer = await server.customer();
   const orgId = customer.tenant.organization.id;
   const viewer = await visitConsole(browser, server, customer);
@@ -83,7 +83,7 @@ test("an account of one's own is added with its address and models, changed, and
   await page.getByLabel("Switched on").uncheck();
   await page.getByLabel("Base URL").fill("");
   await page.getByRole("button", { name: "Save" }).click();
-  // The stored key would be read at another server.
+  // The stored key would be sent to another server.
   await page.getByLabel("API key").and(page.locator("[aria-invalid]")).waitFor();
   await page.getByLabel("API key").fill("another-key");
   await page.getByRole("button", { name: "Save" }).click();

@@ -14,7 +14,7 @@ const TYPED = "Typed before the session was over.";
 
 const { server, browser } = await standOfFile();
 
-/** A session of the owner, and what ends it: a new password that is given elsewhere. */
+/** Signs in as the owner, and returns a function that ends the session by a password change elsewhere. */
 async function session({ email }: Customer) {
   const user = await server.database.users.findByEmail(email);
   assert.ok(user);
@@ -25,7 +25,7 @@ async function session({ email }: Customer) {
   return { token: signedIn.token, end: () => accounts.changePassword(signedIn.user, change) };
 }
 
-test("a session that ends leaves what was typed, and goes on once the password is given again", async () => {
+test("a session that ends keeps typed text, and continues after signing in again", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const { token, end } = await session(customer);
@@ -37,7 +37,10 @@ test("a session that ends leaves what was typed, and goes on once the password i
   const refused = page.getByRole("alert").filter({ hasText: "Sign in again: what you typed" });
   await refused.waitFor();
   const isInSight = "document.querySelector('.savebar .fault').getBoundingClientRect().bottom";
-  assert.ok(Number(await page.evaluate(isInSight)) <= 720, "it is told where one has clicked");
+  assert.ok(
+    Number(await page.evaluate(isInSight)) <= 720,
+    "the message is shown where the user has clicked",
+  );
   assert.deepEqual(await barriers(viewer), []);
   await page.getByRole("button", { name: "Sign in again" }).click();
   const dialog = page.getByRole("dialog", { name: "Sign in again" });
@@ -55,7 +58,7 @@ test("a session that ends leaves what was typed, and goes on once the password i
   assert.deepEqual(viewer.faults, []);
 });
 
-test("somebody else who signs in after a session sees their own pages", async () => {
+test("another user who signs in after a session sees their own pages", async () => {
   const customer = await server.customer();
   await server.agent(customer, { name: "Of the first" });
   const other = await server.customer();
@@ -78,7 +81,7 @@ test("somebody else who signs in after a session sees their own pages", async ()
   assert.deepEqual(viewer.faults, []);
 });
 
-test("a server that does not answer is told above every page, until it does", async () => {
+test("every page shows a notice while the server does not respond", async () => {
   const viewer = await visitConsole(browser, server, await server.customer());
   const { page } = viewer;
   await page.route("**/api/**", (route) => route.abort());
@@ -94,7 +97,7 @@ test("a server that does not answer is told above every page, until it does", as
   assert.deepEqual(viewer.faults, []);
 });
 
-test("who is offline is told so, and what was typed is kept", async () => {
+test("every page shows a notice while the browser is offline, and typed text is kept", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   const viewer = await visitConsole(browser, server, customer);
@@ -119,14 +122,14 @@ test("who is offline is told so, and what was typed is kept", async () => {
   await page.getByText("Saved.").waitFor();
 });
 
-test("a token that is refused leads to the sign-in, and back to where one was", async () => {
+test("a refused token leads to the sign-in, and then back to the same page", async () => {
   const viewer = await openWithToken(browser, `${server.url}/console/usage`, "wrong");
   await viewer.page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
   await viewer.page.getByText("Your session has expired.").waitFor();
   assert.match(viewer.page.url(), /\/console\/usage$/);
 });
 
-test("a token behind the address signs in where the demo is alone: anybody could send such a link", async (t) => {
+test("a token after the address signs in only if the server has nothing but the demo: anyone could send such a link", async (t) => {
   const kept: (string | null)[] = [];
   for (const takesTokens of [false, true]) {
     const edge = await EdgeOnLoopback.start(consoleEndpoints(takesTokens));

@@ -8,7 +8,7 @@ import { barriers } from "./axe.js";
 import { standOfFile } from "./browser-stand.js";
 import { openWithToken } from "./console-visit.js";
 
-/** The line of such a number is busy at the simulated telephone company. */
+/** At the simulated telephone company, the line of such a number is busy. */
 const BUSY = "+15550100001";
 const FROM = "+15550407777";
 const NAME = "مكتب <b>Engines</b> & Co 🛎";
@@ -18,7 +18,7 @@ const { server, browser } = await standOfFile({ environment: stand.environment }
 after(() => stand.close());
 stand.leadTo(server.parley.port);
 
-/** A page of the console, seen by whoever has this e-mail. */
+/** Opens a page of the console as the user with this e-mail. */
 async function visit(path: string, { email }: Pick<Customer, "email">) {
   const token = await userToken(server.database, email);
   return openWithToken(browser, `${server.url}/console${path}`, token);
@@ -29,7 +29,7 @@ async function statusWith(apiKey: string): Promise<number> {
   return (await fetch(`${server.url}/api/dashboard/agents`, { headers })).status;
 }
 
-test("a key is made and shown once, opens what it was made for, and nothing once it is revoked", async () => {
+test("a key is created and shown once, has its permissions, and has none once it is revoked", async () => {
   const viewer = await visit("/settings", await server.customer());
   const { page } = viewer;
   await page.getByRole("button", { name: "New key" }).click();
@@ -37,7 +37,7 @@ test("a key is made and shown once, opens what it was made for, and nothing once
   await form.getByLabel("Name").fill(NAME);
   await form.getByLabel("voice", { exact: true }).uncheck();
   const make = form.getByRole("button", { name: "Make the key" });
-  assert.equal(await make.isDisabled(), true, "a key that opens nothing is none");
+  assert.equal(await make.isDisabled(), true, "a key without permissions cannot be created");
   await form.getByLabel("dashboard", { exact: true }).check();
   await make.click();
   const shown = page.getByRole("dialog", { name: "The new key" });
@@ -60,7 +60,7 @@ test("a key is made and shown once, opens what it was made for, and nothing once
   assert.deepEqual(viewer.faults, []);
 });
 
-test("an organization is renamed, and every page says so at once", async () => {
+test("a renamed organization has its new name on every page at once", async () => {
   const customer = await server.customer();
   const { page, faults } = await visit("/settings/organization", customer);
   await page.getByLabel("Name of the organization").fill(NAME);
@@ -71,7 +71,7 @@ test("an organization is renamed, and every page says so at once", async () => {
   assert.deepEqual(faults, []);
 });
 
-test("an agent is deleted by who means it, and an empty list says what comes next", async () => {
+test("an agent is deleted after confirmation, and an empty list shows the next step", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer, { name: NAME });
   const viewer = await visit(`/agents/${id}`, customer);
@@ -91,7 +91,7 @@ test("an agent is deleted by who means it, and an empty list says what comes nex
   assert.deepEqual(viewer.faults, []);
 });
 
-test("a member who is no admin sees who belongs to the organization, and changes nothing of it", async () => {
+test("a member who is not an admin sees the organization's members, and cannot change them", async () => {
   const owner = await server.customer();
   const { id } = owner.tenant.organization;
   const email = `mia-${id}@example.com`;
@@ -108,7 +108,7 @@ test("a member who is no admin sees who belongs to the organization, and changes
   assert.deepEqual(faults, []);
 });
 
-test("an account of one's own at a vendor is added with a key that can be one, which is sealed", async () => {
+test("an own provider can be added with a key of valid format, which is encrypted", async () => {
   const customer = await server.customer();
   const { page, faults } = await visit("/providers", customer);
   await page.getByRole("button", { name: "Own account" }).click();
@@ -129,7 +129,7 @@ test("an account of one's own at a vendor is added with a key that can be one, w
   assert.deepEqual(faults, []);
 });
 
-test("a vendor is tested, and the page says in words how it went", async () => {
+test("a vendor can be tested, and the page shows the result in words", async () => {
   const { page, faults } = await visit("/providers", await server.customer());
   const id = await server.providerId("llm", "openai");
   const card = page.locator(`#provider-${id}`);
@@ -143,7 +143,7 @@ test("a vendor is tested, and the page says in words how it went", async () => {
   assert.deepEqual(faults, []);
 });
 
-test("a call is placed where it may be, and stands under Calls with what became of it", async () => {
+test("a call can be placed to an allowed number, and is listed under Calls with its outcome", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   const { page, faults } = await visit("/numbers", customer);
@@ -174,7 +174,28 @@ test("a call is placed where it may be, and stands under Calls with what became 
   assert.deepEqual(faults, []);
 });
 
-test("an account at a vendor is added and tried, and its number imported, answered and released", async () => {
+test("numbers can be added to the do-not-call list and removed from it", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  const viewer = await visit("/numbers", customer);
+  const { page, faults } = viewer;
+  await page.getByText("No number is on the list.").waitFor();
+  await page
+    .getByLabel("Numbers that are not to be called")
+    .fill("+1 (555) 010-1000\n+15550101001,");
+  await page.getByLabel("Note (optional)").fill("asked on a call");
+  await page.getByRole("button", { name: "Add to the list" }).click();
+  await page.getByText("2 on the list now.").waitFor();
+  await page.getByText("+15550101000", { exact: true }).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("button", { name: "Remove +15550101000" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("+15550101000", { exact: true }).waitFor({ state: "detached" });
+  await page.getByText("+15550101001", { exact: true }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test("a telephony account can be added and tested, and its number imported, assigned and released", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, { name: NAME });
   const viewer = await visit("/numbers", customer);

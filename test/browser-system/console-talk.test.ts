@@ -6,15 +6,15 @@ import { NOW_IN_SIGHT, visitConsole } from "./console-visit.js";
 import { SPOKEN_MICROPHONE, sayUntil } from "./spoken-words.js";
 
 const NAME = "مكتب <b>الاستقبال</b> 🛎";
-/** Tags are not spoken: what an agent says has one where its text has the entities of it. */
+/** Tags are not spoken: the agent's transcript contains one if the LLM's text has the entities of one. */
 const GREETING = "Hello &lt;img src=x onerror=alert(1)&gt; &amp; &lt;b&gt;good&lt;/b&gt; day.";
 const HEARD = "Hello <img src=x onerror=alert(1)> & <b>good</b> day.";
-/** For the page: resolves when that is so. What Playwright has for it is refused by the policy of the console. */
+/** Runs in the page: resolves when the condition holds. The console's content policy refuses Playwright's own way. */
 const until = (condition: string) => `new Promise((resolve) => {
   const look = () => ((${condition}) ? resolve() : requestAnimationFrame(look));
   look();
 })`;
-/** For the page: the bars of both who speak have moved. */
+/** Runs in the page: whether the level meters of both speakers have moved. */
 const METERS_MOVED = `(() => {
   globalThis.moved ??= new Set();
   for (const bar of document.querySelectorAll(".meter span")) {
@@ -23,7 +23,7 @@ const METERS_MOVED = `(() => {
   }
   return moved.has("You") && moved.has("Agent");
 })()`;
-/** The next who asks for a microphone gets none. */
+/** The next request for a microphone fails. */
 const BUSY_ONCE = `{
   const open = navigator.mediaDevices.getUserMedia;
   navigator.mediaDevices.getUserMedia = async () => {
@@ -31,7 +31,7 @@ const BUSY_ONCE = `{
     throw new DOMException("in use", "NotReadableError");
   };
 }`;
-/** Runs before the page's own script: what it plays with can be looked at. */
+/** Runs before the page's own script, so that the test can inspect the audio context. */
 const WATCHED_SOUND = `globalThis.AudioContext = class extends AudioContext {
   constructor(options) {
     super(options);
@@ -50,7 +50,7 @@ const { server, browser } = await standOfFile({
   flags: ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"],
 });
 
-test("who has no microphone is told so beside the editor, goes on in writing, and reads markup as text", async () => {
+test("a user without a microphone sees so beside the editor, continues in text, and sees markup as text", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer, { name: NAME, persona: { greeting: GREETING } });
   const viewer = await visitConsole(browser, server, customer);
@@ -74,7 +74,7 @@ test("who has no microphone is told so beside the editor, goes on in writing, an
   await words.getByText("Nice to meet you, Ada.").waitFor();
   assert.equal(await link.getAttribute("href"), address);
   await other.hangUp();
-  // A browser that does not tell of it.
+  // A browser that does not report the change.
   await page.evaluate("navigator.mediaDevices.dispatchEvent = () => true, plugIn()");
   await page.getByRole("button", { name: "Try the microphone again" }).click();
   await page.getByRole("alert").waitFor({ state: "detached" });
@@ -86,7 +86,7 @@ test("who has no microphone is told so beside the editor, goes on in writing, an
   assert.deepEqual(viewer.faults, []);
 });
 
-test("an agent is written with in Chat, where what could not be sent is kept and nothing is a call", async () => {
+test("Chat exchanges text with an agent, keeps text that could not be sent, and creates no call", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const viewer = await visitConsole(browser, server, customer);
@@ -113,7 +113,7 @@ test("an agent is written with in Chat, where what could not be sent is kept and
   assert.deepEqual(viewer.faults, []);
 });
 
-test("who talks to an agent sees the words, what was never heard struck out, and the call's page", async () => {
+test("a user who talks to an agent sees the words, those that were not heard struck out, and the call's page", async () => {
   const customer = await server.customer();
   await server.agent(customer, { recording: { enabled: true, retentionDays: 1 } });
   const viewer = await visitConsole(browser, server, customer);
@@ -128,7 +128,7 @@ test("who talks to an agent sees the words, what was never heard struck out, and
   await microphone.selectOption("Fake Audio Input 1");
   const refused = page.getByRole("alert").filter({ hasText: "another program may be using it" });
   await refused.waitFor();
-  // The one before is still there.
+  // The previous device is still selected.
   await page.getByText("Listens").waitFor();
   assert.equal(await microphone.inputValue(), "");
   await page.evaluate("globalThis.speak = undefined");
@@ -152,7 +152,7 @@ test("who talks to an agent sees the words, what was never heard struck out, and
     .waitFor();
   await isAnswered;
   await page.getByRole("heading", { name: "Wait for each reply" }).waitFor();
-  // Both replies have theirs while the call goes on.
+  // Both replies show their waterfall while the call continues.
   await page.locator(".waterfall").nth(1).waitFor();
   await page.locator(".talk-button").click();
   await page.getByText("The call has ended").waitFor();
@@ -170,7 +170,7 @@ test("who talks to an agent sees the words, what was never heard struck out, and
     .first()
     .waitFor();
   const unheard = page.locator("s").filter({ hasText: /Number \d+\./ });
-  assert.ok((await unheard.count()) > 0, "what was never heard is struck out here, too");
+  assert.ok((await unheard.count()) > 0, "words that were not heard are struck out here, too");
   await page.getByText("end of speech detected").first().waitFor();
   await page.getByRole("button", { name: "Play" }).click();
   await page.getByRole("button", { name: "Pause" }).waitFor();

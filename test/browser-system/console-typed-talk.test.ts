@@ -7,7 +7,7 @@ import { visitConsole } from "./console-visit.js";
 const { server, browser } = await standOfFile({
   environment: { NODE_ENV: "development", SANDBOX: "on", SANDBOX_VOICE: "speech" },
 });
-/** Runs before the page's own script: whether it asks for a microphone is written down. */
+/** Runs before the page's own script: records whether it asks for a microphone. */
 const WATCHED_MICROPHONE = `{
   globalThis.hasAskedForMicrophone = false;
   navigator.mediaDevices.getUserMedia = () => {
@@ -27,7 +27,7 @@ const UNSTORED = {
   startedAt: "2026-11-27T12:00:00.000Z",
 };
 
-test("with a simulated STT Talk says so first, asks for no microphone, and answers typed words", async () => {
+test("with a simulated STT, Talk says so first, asks for no microphone, and replies to typed text", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const viewer = await visitConsole(browser, server, customer);
@@ -99,7 +99,7 @@ test("nothing of a simulated vendor looks like a real one: no dot is green, and 
   assert.deepEqual(viewer.faults, []);
 });
 
-test("Talk has fields for the values that a call would be given", async () => {
+test("Talk has fields for a call's variables", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Welcome back, {{firstName|stranger}}." } });
   const viewer = await visitConsole(browser, server, customer);
@@ -114,7 +114,7 @@ test("Talk has fields for the values that a call would be given", async () => {
   assert.deepEqual(viewer.faults, []);
 });
 
-test("the person whom the agent calls in the sandbox is played by typing", async () => {
+test("a user can play the called person in the sandbox by typing", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Good day." } });
   const viewer = await visitConsole(browser, server, customer);

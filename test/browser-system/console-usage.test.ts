@@ -8,7 +8,7 @@ import { seedFailedCall } from "./seeded-calls.js";
 
 const { server, browser } = await standOfFile();
 
-test("usage is shown by agent and by the key that a call came with, and can be saved as a table", async () => {
+test("usage is shown by agent and by API key, and can be saved as CSV", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, { name: "Réception" });
   const caller = await server.call(customer);

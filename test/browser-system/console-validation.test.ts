@@ -12,7 +12,7 @@ const FOCUSED_IS_IN_SIGHT = `(() => {
   return top >= 0 && bottom <= innerHeight;
 })()`;
 
-/** The words beside the field, which has the focus and is in sight. */
+/** Asserts the error text beside the field, which has the focus and is visible. */
 async function refusalAt(page: ViewerPage["page"], label: string): Promise<string> {
   const field = page.getByLabel(label, { exact: true }).and(page.locator("[aria-invalid]"));
   await field.waitFor();
@@ -22,7 +22,7 @@ async function refusalAt(page: ViewerPage["page"], label: string): Promise<strin
   return page.locator(`[id="${describedBy.split(" ").at(-1)}"]`).innerText();
 }
 
-test("what the server refuses of an agent stands beside its field, in its tab", async () => {
+test("the server's errors about an agent are shown beside their fields, in the right tab", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer, { name: "Reception" });
   const viewer = await visitConsole(browser, server, customer, {
@@ -50,7 +50,7 @@ test("what the server refuses of an agent stands beside its field, in its tab", 
   assert.deepEqual(viewer.faults, []);
 });
 
-test("what the server refuses of a key, an endpoint, a member and a provider stands beside its field", async () => {
+test("the server's errors about a key, an endpoint, a member and a provider are shown beside their fields", async () => {
   const viewer = await visitConsole(browser, server, await server.customer(), {
     viewport: { width: 390, height: 700 },
   });

@@ -2,7 +2,7 @@ import type { ViewerBrowser, ViewerPage } from "../../bench/livestream/viewer-br
 import type { Customer, TestServer } from "../system/test-server.js";
 import { userToken } from "../system/user-token.js";
 
-/** For the page of a call: the turn that is heard now is between the top of the window and the bottom. */
+/** Runs in the page of a call: whether the turn that is playing is inside the window. */
 export const NOW_IN_SIGHT = `(() => {
   const row = document.querySelector(".turn[aria-current=true]")?.getBoundingClientRect();
   return row !== undefined && row.top >= 0 && row.bottom <= innerHeight;
@@ -10,7 +10,7 @@ export const NOW_IN_SIGHT = `(() => {
 
 export type Visit = Parameters<ViewerBrowser["open"]>[1];
 
-/** The console, where the owner is signed in. */
+/** Opens the console, signed in as the owner. */
 export async function visitConsole(
   browser: ViewerBrowser,
   server: TestServer,
@@ -24,7 +24,7 @@ export async function visitConsole(
   return viewer;
 }
 
-/** An address of the console, whose browser has kept this token. */
+/** Opens an address of the console in a browser that has stored this token. */
 export async function openWithToken(
   browser: ViewerBrowser,
   address: string,

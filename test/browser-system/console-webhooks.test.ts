@@ -14,7 +14,7 @@ const { server, browser } = await standOfFile({
 });
 const NAME = "CRM <b>مكتب</b>";
 
-test("an endpoint is added, tested, changed, gets a new secret, and is removed", async (context) => {
+test("an endpoint can be added, tested, changed, given a new secret, and removed", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   receiver.answer = (response) => void response.writeHead(200).end("thanks <b>");
@@ -36,7 +36,7 @@ test("an endpoint is added, tested, changed, gets a new secret, and is removed",
   await form.getByLabel("call.ended", { exact: true }).uncheck();
   await form.getByLabel("call.failed", { exact: true }).uncheck();
   const add = form.getByRole("button", { name: "Add the endpoint" });
-  assert.equal(await add.isDisabled(), true, "an endpoint without events is none");
+  assert.equal(await add.isDisabled(), true, "an endpoint without events is refused");
   await form.getByLabel("call.started", { exact: true }).check();
   await add.click();
   const shown = page.getByRole("dialog", { name: "The secret of the endpoint" });
@@ -75,7 +75,7 @@ test("an endpoint is added, tested, changed, gets a new secret, and is removed",
   assert.deepEqual(viewer.faults, []);
 });
 
-test("a delivery is resent, events are replayed, and a failing endpoint says why", async (context) => {
+test("a delivery can be resent, events can be replayed, and a failing endpoint shows why", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();

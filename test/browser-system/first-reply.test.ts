@@ -11,14 +11,14 @@ import { freePorts } from "../../bench/livestream/free-ports.js";
 import { ViewerBrowser } from "../../bench/livestream/viewer-browser.js";
 
 const MAIN = fileURLToPath(new URL("../../main.js", import.meta.url));
-/** What a desktop has in this place shows the address in a browser. */
+/** Takes the place of the program with which a desktop opens an address in a browser. */
 const OPENER = `#!/bin/sh
 printf %s "$1" > "$DATA_DIR/opening" && mv "$DATA_DIR/opening" "$DATA_DIR/opened"
 `;
-/** What a new user may need from the end of `npm ci` on. */
+/** The time that a new user may need after `npm ci`. */
 const FIRST_REPLY_MAX_MS = 120_000;
 
-test("whoever has just installed it hears a reply in the browser within two minutes", async (context) => {
+test("a new user hears a reply in the browser within two minutes after the installation", async (context) => {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-first-"));
   const [port = 0] = await freePorts(1);
   const programs = join(dataDir, "programs");
@@ -45,8 +45,8 @@ test("whoever has just installed it hears a reply in the browser within two minu
     address = /http:\S+\/console#token=\S+/.exec(line)?.[0];
     if (address !== undefined) break;
   }
-  assert.ok(address, "it prints where its console is");
-  assert.equal(await opened, address, "a browser is asked to show it");
+  assert.ok(address, "the server prints the address of its console");
+  assert.equal(await opened, address, "the server opens the address in a browser");
   const startedMs = performance.now() - beganAtMs;
 
   const browser = await ViewerBrowser.start();
@@ -64,13 +64,13 @@ test("whoever has just installed it hears a reply in the browser within two minu
   const repliedMs = performance.now() - beganAtMs;
   const seconds = (durationMs: number) => (durationMs / 1_000).toFixed(1);
   context.diagnostic(
-    `it listens after ${seconds(startedMs)} s, replies after ${seconds(repliedMs)} s`,
+    `the server listens after ${seconds(startedMs)} s, replies after ${seconds(repliedMs)} s`,
   );
   assert.ok(repliedMs <= FIRST_REPLY_MAX_MS, seconds(repliedMs));
   assert.deepEqual(viewer.faults, []);
 });
 
-/** What stands in the file once it is there. */
+/** Resolves with the content of the file once it exists. */
 async function contentOf(folder: string, name: string): Promise<string> {
   for await (const { filename } of watch(folder, { persistent: false })) {
     if (filename === name) return readFile(join(folder, name), "utf8");

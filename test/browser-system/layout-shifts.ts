@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { ViewerPage } from "../../bench/livestream/viewer-browser.js";
 
-/** Runs before every other script: keeps what moved without having been asked to. */
+/** Runs before every other script: records layout shifts without recent user input. */
 export const SHIFT_WATCH = `{
   const moved = [];
   const keep = (entries) => {
@@ -20,10 +20,10 @@ export const SHIFT_WATCH = `{
 
 const Shifts = v.array(v.object({ share: v.number(), names: v.array(v.string()) }));
 
-/** A thousandth of the window, moved by its whole height, is what rounding comes to. */
+/** Rounding can shift a thousandth of the window by its whole height. */
 const SHARE_MIN = 0.001;
 
-/** What has moved on the page since it was opened, or since this was asked last. */
+/** Returns the layout shifts since the page was opened, or since the last call. */
 export async function layoutShifts({ page }: ViewerPage): Promise<readonly string[]> {
   const shifts = v.parse(Shifts, await page.evaluate("takeShifts()"));
   return shifts

@@ -1,17 +1,17 @@
-/** What the tests' loudspeaker is called in the page. */
+/** The name of the test's function in the page. */
 export const TAP_NAME = "hearPlayed";
-/** The sample rate of what the tests are given. */
+/** The sample rate of the audio that tests receive. */
 export const TAP_RATE_HZ = 48_000;
 
 const SAMPLES_AT_ONCE = 4_800;
 /**
- * For the page: samples as text. As a list of numbers they cost the test a quarter of the time that they sound, which a busy
- * machine does not have.
+ * Runs in the page: converts samples to text. As a list of numbers they would take the test a quarter of their
+ * duration, which a busy machine does not have.
  */
 export const SAMPLES_AS_TEXT =
   "((samples) => btoa(String.fromCharCode(...new Uint8Array(samples.buffer))))";
 
-/** What SAMPLES_AS_TEXT was given. */
+/** Reverses SAMPLES_AS_TEXT. */
 export function samplesOf(text: string): Int16Array {
   return new Int16Array(Uint8Array.from(Buffer.from(text, "base64")).buffer);
 }
@@ -30,8 +30,8 @@ const RECORDER = `registerProcessor("tap", class extends AudioWorkletProcessor {
 })`;
 
 /**
- * Runs before the page's own script: whatever the page connects to the loudspeaker is also given, as text of samples, to the function
- * TAP_NAME of the test. Contexts get the one rate that the code of tones can be read at.
+ * Runs before the page's own script: audio that the page sends to the loudspeaker also goes, as text of samples, to the
+ * test's function TAP_NAME. Audio contexts get the only sample rate at which the tone code can be decoded.
  */
 export const LOUDSPEAKER_TAP = `(() => {
   const taps = new WeakMap();

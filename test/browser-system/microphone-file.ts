@@ -2,16 +2,18 @@ import { writeFile } from "node:fs/promises";
 import { WAV_CHANNELS, wavHeader } from "../../engine/calls/recording/recording-file.js";
 import { encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 
-/** Chromium's own rate. */
+/** Chromium's own sample rate. */
 const RATE_HZ = 48_000;
 
 export interface Words {
   readonly text: string;
-  /** When they are said, from the moment at which the page opens the microphone. */
+  /** When the words are said, from the moment at which the page opens the microphone. */
   readonly atSec: readonly number[];
 }
 
-/** Writes a WAV in which the words are said at those times, in the sandbox's code of tones, with silence around. */
+/**
+ * Writes a WAV file in which the words are said at those times, in the sandbox's tone code, with silence between them.
+ */
 export async function writeMicrophoneFile(
   file: string,
   { text, atSec }: Words,

@@ -1,9 +1,9 @@
 import { SAMPLES_AS_TEXT, TAP_NAME } from "./loudspeaker-tap.js";
 
-/** 100 ms at 48 kHz: a page that says more often what it plays has time for little else. */
+/** 100 ms at 48 kHz: a page that reports its audio more often has time for little else. */
 const SAMPLES_AT_ONCE = 4_800;
 
-/** The tap's worklet, in a file, as a strict content policy wants it. */
+/** The tap's worklet, as a file, because a strict content policy requires it. */
 export const TAP_WORKLET = `registerProcessor("tap", class extends AudioWorkletProcessor {
   samples = new Int16Array(${SAMPLES_AT_ONCE}); filled = 0;
   process([[samples]]) {
@@ -18,9 +18,9 @@ export const TAP_WORKLET = `registerProcessor("tap", class extends AudioWorkletP
 })`;
 
 /**
- * Runs before the page's own script: contexts have this rate, whatever the machine's device has, and what the page connects
- * to the loudspeaker is also given to the function TAP_NAME of the test, 100 ms at once, with the moment on the
- * context's clock, and with what of that clock the device plays when.
+ * Runs before the page's own script: contexts have this sample rate, whatever the machine's device has. Audio that the
+ * page sends to the loudspeaker also goes to the test's function TAP_NAME, 100 ms at a time, with its time on the
+ * context's clock and the time that the device is playing.
  */
 export function tappedLoudspeaker(rateHz: number, workletPath: string): string {
   return `(() => {

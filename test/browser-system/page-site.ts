@@ -6,15 +6,15 @@ import type { Duplex } from "node:stream";
 export interface SiteFile {
   readonly contentType: string;
   readonly body: string;
-  /** Sent beside the site's policy. */
+  /** Headers that are sent in addition to the site's policy. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type ServerBytes = (bytes: Buffer) => void;
 
 /**
- * A site of one's own: it has some files, sends a strict policy with them, and passes all else on to a server, as the proxy
- * of a customer does. Its line to the server can be cut, and what the server sends on it be watched.
+ * A customer's site: it serves some files with a strict policy, and forwards all other requests to a server, as a
+ * customer's proxy does. The test can cut its connection to the server, and observe the data that the server sends.
  */
 export class PageSite {
   readonly #files: Map<string, SiteFile>;
@@ -65,12 +65,12 @@ export class PageSite {
     this.#files.set(path, file);
   }
 
-  /** What is not one of its files comes from that server from now on. */
+  /** Forwards requests for other paths to this server from now on. */
   leadTo(target: string): void {
     this.#target = new URL(target);
   }
 
-  /** Every WebSocket breaks off, and no new one comes through. */
+  /** Closes every WebSocket, and refuses new ones. */
   cut(): void {
     this.#isCut = true;
     for (const line of this.#lines) line.destroy();

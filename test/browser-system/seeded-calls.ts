@@ -7,7 +7,10 @@ import type { Customer } from "../system/test-server.js";
 const CALLS_AT_ONCE = 500;
 const NO_USAGE = { calls: 0, minutes: 0, ttsChars: 0, llmTokens: 0, sttSeconds: 0 };
 
-/** Calls of an agent that are over, one a second back from now, named for the customer's key and how far back they are. */
+/**
+ * Stores ended calls of an agent, one per second back from now. Their ids contain the customer's key id and their
+ * distance from now.
+ */
 export async function seedCalls(
   { calls }: Pick<Database, "calls">,
   customer: Customer,
@@ -54,7 +57,7 @@ export async function seedCalls(
   }
 }
 
-/** A call of a minute ago that failed: its recognizer was lost, with nobody to stand in. Answers its id. */
+/** Stores a call that failed a minute ago: its STT vendor failed without a fallback. Returns its id. */
 export async function seedFailedCall(
   { calls }: Pick<Database, "calls">,
   customer: Customer,
@@ -85,16 +88,16 @@ export async function seedFailedCall(
   return callId;
 }
 
-/** What is kept of a call that is over. */
+/** The stored fields of an ended call. */
 export interface CallView {
   readonly transcript: CallRecord["transcript"];
-  /** As the call's turns are kept. */
+  /** In the form in which turns are stored. */
   readonly turns: readonly JsonObject[];
   readonly metadata: JsonObject;
   readonly summary: Required<CallSummary>;
 }
 
-/** A call that the caller has left, named for the customer's key. Answers its id. */
+/** Stores a call that the caller has ended; its id contains the customer's key id. Returns the id. */
 export async function seedToldCall(
   { calls }: Pick<Database, "calls">,
   customer: Customer,

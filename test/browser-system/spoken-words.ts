@@ -4,8 +4,8 @@ import { encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 const RATE_HZ = 48_000;
 
 /**
- * Runs before every other script: the microphone is one into which the test speaks when it wants to, which it unplugs and
- * plugs in again, and mutes as a system does: the track says so, and is silent until it is unmuted.
+ * Runs before every other script: replaces the microphone by one into which the test speaks, which it can unplug and
+ * plug in again, and which it can mute as a system does: the track reports it, and is silent until it is unmuted.
  */
 export const SPOKEN_MICROPHONE = `{
   const Room = AudioContext;
@@ -42,7 +42,7 @@ export const SPOKEN_MICROPHONE = `{
       buffer.copyToChannel(Float32Array.from(samples, (sample) => sample / 32768), 0);
       const voice = new AudioBufferSourceNode(room, { buffer });
       voice.connect(gate);
-      // After a moment of silence: what comes with a sound device that wakes up may be cut.
+      // Starts with a moment of silence: a sound device that wakes up may cut the first audio.
       voice.start(room.currentTime + 0.2);
     };
     for (const track of microphone.stream.getTracks()) {
@@ -53,7 +53,7 @@ export const SPOKEN_MICROPHONE = `{
   };
 }`;
 
-/** For the page: says the words into that microphone, in the sandbox's code of tones. */
+/** Runs in the page: says the words into that microphone, in the sandbox's tone code. */
 export function speaking(text: string): string {
   return `speak([${encodeSpeech(text, RATE_HZ).join(",")}])`;
 }
@@ -61,7 +61,9 @@ export function speaking(text: string): string {
 const SAYS_AGAIN_MAX = 3;
 const REPLY_MAX_MS = 15_000;
 
-/** A busy machine may drop some of the microphone: a caller who is not understood says it again, as people do. */
+/**
+ * A busy machine may drop some of the microphone's audio: like a person, a caller who is not understood says it again.
+ */
 export async function sayAgainUntil(
   page: ViewerPage["page"],
   text: string,
@@ -79,7 +81,7 @@ export async function sayAgainUntil(
   await answered();
 }
 
-/** As `sayAgainUntil`, until the page shows the answer. */
+/** Like `sayAgainUntil`, but until the page shows the reply. */
 export function sayUntil(
   page: ViewerPage["page"],
   text: string,

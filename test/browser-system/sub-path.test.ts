@@ -47,7 +47,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Real nginx with what docs/operations/production.md says, on a free port of loopback. */
+/** Real nginx with the configuration of docs/operations/production.md, on a free loopback port. */
 function nginxAsDocumented(): RunningPart {
   chmodSync(folder, 0o755);
   const docs = readFileSync(join(packageRoot(), "docs/operations/production.md"), "utf8");
@@ -107,7 +107,7 @@ test("the console works below a sub-path, on each of its pages and after a reloa
   assert.deepEqual(viewer.faults, []);
 });
 
-test("the page of the API shows the document and tries its requests below a sub-path", async () => {
+test("the API's page shows the document and sends its requests below a sub-path", async () => {
   const { page, faults } = await browser.open(`${base}/api/docs`);
   await page.locator("#servers option").first().waitFor({ state: "attached" });
   assert.equal(await page.locator("#servers option").first().textContent(), "/voice");
@@ -119,7 +119,7 @@ test("the page of the API shows the document and tries its requests below a sub-
   assert.deepEqual(faults, []);
 });
 
-test("a widget that comes from a sub-path calls there", async () => {
+test("a widget that is loaded from a sub-path makes its calls there", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer, { allowedOrigins: [site.origin] });
   const { page, faults } = await site.open(browser, `agent="${id}" mode="inline"`);
@@ -136,7 +136,7 @@ test("a widget that comes from a sub-path calls there", async () => {
   assert.deepEqual(faults, []);
 });
 
-test("a telephone call comes through a sub-path, webhook and stream", async () => {
+test("the webhook and the stream of a telephone call work below a sub-path", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Hello there." } });
   const webhookUrl = `${base}/api/telephony/voice?api_key=${customer.apiKey}`;

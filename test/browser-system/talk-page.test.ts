@@ -21,7 +21,7 @@ interface Call {
   readonly page: TalkPage;
 }
 
-/** With a key that opens calls and nothing else. */
+/** With a key that can only open calls. */
 async function call(context: TestContext, flags: readonly string[], script = ""): Promise<Call> {
   const customer = await server.customer();
   await server.agent(customer);
@@ -41,9 +41,9 @@ async function stored(customer: Customer): Promise<readonly string[]> {
   return transcript.map(({ role, text }) => `${role}: ${text}`);
 }
 
-test("the documented page sends the microphone, and plays what the agent answers", async (context) => {
+test("the documented page sends the microphone's audio, and plays the agent's replies", async (context) => {
   const file = join(folder, "microphone.wav");
-  // A busy machine may drop some of the microphone: who is not understood says it again.
+  // A busy machine may drop some of the microphone's audio: a caller who is not understood says it again.
   await writeMicrophoneFile(file, { text: "My name is Ada.", atSec: [6, 26] }, 60);
   const { customer, page } = await call(context, [
     `--use-file-for-fake-audio-capture=${file}%noloop`,
@@ -62,7 +62,7 @@ test("the documented page sends the microphone, and plays what the agent answers
   assert.deepEqual(page.viewer.faults, []);
 });
 
-test("the documented page falls silent when the caller interrupts, and plays the next reply", async (context) => {
+test("the documented page stops playback when the caller interrupts, and plays the next reply", async (context) => {
   const { customer, page } = await call(context, [], SPOKEN_MICROPHONE);
   const { viewer, played } = page;
   const ask = (text: string, answered: RegExp) =>
@@ -74,16 +74,16 @@ test("the documented page falls silent when the caller interrupts, and plays the
   const lines = await stored(customer);
   const counted = lines.find((line) => line.startsWith("assistant: Number 1. Number 2.")) ?? "";
   const [question = "", answer] = lines.slice(-2);
-  // A crowded machine may swallow the first word between the page's loudspeaker and its microphone.
+  // A busy machine may lose the first word between the page's loudspeaker and its microphone.
   assert.match(question, /^user: .*What is my name\?$/);
   assert.equal(
     answer,
     "assistant: You have not told me your name yet. This is the sandbox, so just say it.",
   );
-  // The agent had said far more than it was heard to say.
+  // The agent had generated far more text than was heard.
   const numbers = (text: string) => text.match(/Number \d+\./g)?.length ?? 0;
   assert.ok(numbers(counted) >= 2 && numbers(counted) < 20, lines.join("\n"));
-  // The sentence that the interruption fell into may have been cut off within its last word.
+  // The sentence that the caller interrupted may have been cut within its last word.
   assert.ok(Math.abs(numbers(played.text) - numbers(counted)) <= 1, `${counted}\n${played.text}`);
   assert.deepEqual(viewer.faults, []);
 });

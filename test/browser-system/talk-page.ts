@@ -13,7 +13,7 @@ const DOCUMENTED_HOST = "127.0.0.1:8080";
 
 export interface TalkPageOptions {
   readonly browser: ViewerBrowser;
-  /** Where it is saved. */
+  /** The folder in which the page is saved. */
   readonly folder: string;
   /** The host and port of the server that the page is to call. */
   readonly host: string;
@@ -21,10 +21,10 @@ export interface TalkPageOptions {
   readonly scriptBefore?: string;
 }
 
-/** the documented page, saved and opened as a reader does it, with a key put in and the call begun. */
+/** The documented page, saved and opened as a reader does it, with a key entered and the call begun. */
 export class TalkPage {
   readonly viewer: ViewerPage;
-  /** What came out of the loudspeaker, word by word. */
+  /** The words in the audio of the loudspeaker, one by one. */
   readonly played: AwaitedWords;
 
   static async call(options: TalkPageOptions): Promise<TalkPage> {
@@ -54,7 +54,7 @@ export class TalkPage {
     await this.viewer.untilText("#log", /closed: 1000/);
   }
 
-  /** What the page shows, line by line. */
+  /** Returns the lines that the page shows. */
   async lines(): Promise<readonly string[]> {
     const text = await this.viewer.page.locator("#log").textContent();
     return (text ?? "").trimEnd().split("\n");

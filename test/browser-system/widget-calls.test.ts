@@ -24,7 +24,7 @@ after(() => site.close());
 
 type Page = ViewerPage["page"];
 
-/** The visitor has no microphone here, and writes. */
+/** The visitor has no microphone here, and types. */
 async function begin(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Start talking" }).click();
   await page.getByText("Waiting for your words").waitFor();
@@ -48,7 +48,7 @@ function tokenOfYesterday({ tenant }: Customer, agentId: string): string {
   return tokens.issue({ ...claims, callMaxSec: undefined, origin }, 3_600)?.token ?? "";
 }
 
-test("a token that is old, used by somebody else, or of another origin begins no call", async () => {
+test("a token that is expired, already used, or for another origin begins no call", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const { page, faults } = await site.open(browser, `${site.tokenAttributes} mode="inline"`);
@@ -66,7 +66,7 @@ test("a token that is old, used by somebody else, or of another origin begins no
       .waitFor();
     await page.getByText("The call could not be started.").waitFor();
   }
-  assert.equal((await server.calls(customer)).length, 1, "the call of who had the token first");
+  assert.equal((await server.calls(customer)).length, 1, "the call that used the token first");
   site.giveOut(await site.tokenFor(customer, id));
   await begin(page);
   await hangUp(page);
@@ -75,7 +75,7 @@ test("a token that is old, used by somebody else, or of another origin begins no
   assert.deepEqual(faults, []);
 });
 
-test("a server that restarts in mid-call is waited for, and the conversation goes on", async (context) => {
+test("the widget waits for a server that restarts during a call, and the conversation continues", async (context) => {
   const dataDir = await newDataDir();
   let running = await TestServer.start({ dataDir });
   context.after(async () => {
@@ -104,7 +104,7 @@ test("a server that restarts in mid-call is waited for, and the conversation goe
   assert.deepEqual(faults, []);
 });
 
-test("what the visitor cut off and never heard is struck out", async () => {
+test("words that the visitor interrupted and did not hear are struck out", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer, { allowedOrigins: [site.origin] });
   const { page, faults } = await site.open(browser, `agent="${id}" mode="inline"`);
@@ -126,7 +126,7 @@ test("what the visitor cut off and never heard is struck out", async () => {
   assert.deepEqual(faults, []);
 });
 
-test("it is light or dark as the system is or the page says, has the page's colours, and no barriers", async () => {
+test("the widget follows the system's or the page's theme, uses the page's colours, and is accessible", async () => {
   const viewer = await site.open(browser, 'agent="nobody"');
   const { page } = viewer;
   assert.deepEqual(await barriers(viewer), []);

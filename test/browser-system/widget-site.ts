@@ -11,7 +11,7 @@ const TOKEN_SEC = 600;
 /** `url` may have a sub-path. */
 type WidgetServer = Pick<TestServer, "url">;
 
-/** Another site than the server's, as careful as it can be with a widget on its page. */
+/** A site other than the server's, with the strictest policy that a widget on its page allows. */
 export class WidgetSite {
   readonly #server: WidgetServer;
   readonly #site: PageSite;
@@ -31,7 +31,7 @@ export class WidgetSite {
     return this.#site.origin;
   }
 
-  /** What a widget needs that gets its token from the site, and calls by it. */
+  /** The policy's entries for a widget that gets its token from the site and makes calls with it. */
   get tokenAttributes(): string {
     return `token-url="${TOKEN_PATH}" server="${this.origin}"`;
   }
@@ -53,7 +53,7 @@ export class WidgetSite {
     return viewer;
   }
 
-  /** A token of the server for calls with the agent by pages of that origin. */
+  /** Creates a token of the server for calls with the agent by pages of that origin. */
   async tokenFor(
     { apiKey }: Customer,
     agentId: string,

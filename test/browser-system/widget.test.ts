@@ -8,13 +8,16 @@ import { SPOKEN_MICROPHONE, speaking } from "./spoken-words.js";
 import { WidgetSite } from "./widget-site.js";
 
 const REFUSED = ["--use-fake-device-for-media-stream", "--deny-permission-prompts"];
-/** Whoever asks gets a microphone, and this machine has none. */
+/** Every request for a microphone is permitted, but this machine has none. */
 const NO_DEVICE = ["--use-fake-ui-for-media-stream"];
-/** Some systems give it to one program at a time. */
+/** On some systems only one program at a time can use the microphone. */
 const BUSY_MICROPHONE = `navigator.mediaDevices.getUserMedia = async () => {
   throw new DOMException("Could not start audio source", "NotReadableError");
 };`;
-/** For the page, whose policy lets nobody else wait there: resolves when the widget's meter shows such a level, of 0 to 1. */
+/**
+ * Runs in the page, whose policy allows no other way of waiting: resolves when the widget's meter shows such a level,
+ * from 0 to 1.
+ */
 const untilMeter = (condition: string) => `new Promise((resolve) => {
   const { style } = document.querySelector("parley-agent").shadowRoot.querySelector(".meter i");
   const look = () => {
@@ -23,7 +26,7 @@ const untilMeter = (condition: string) => `new Promise((resolve) => {
   };
   look();
 })`;
-/** Runs before the page's scripts: the context that the call is heard with. */
+/** Runs before the page's scripts: exposes the audio context of the call. */
 const CALL_CONTEXT = `globalThis.AudioContext = class extends AudioContext {
   constructor(options) {
     super(options);
@@ -31,7 +34,7 @@ const CALL_CONTEXT = `globalThis.AudioContext = class extends AudioContext {
   }
 };`;
 
-/** Tags are not spoken: what an agent says has one where its text has the entities of it. */
+/** Tags are not spoken: the agent's transcript contains one if the LLM's text has the entities of one. */
 const GREETING =
   "Hello, &lt;img src=x onerror=alert(1)&gt; &amp; &lt;b&gt;this&lt;/b&gt; is the shop.";
 const HEARD = "Hello, <img src=x onerror=alert(1)> & <b>this</b> is the shop.";
@@ -42,14 +45,14 @@ const site = await WidgetSite.start(server);
 after(() => site.close());
 
 interface Visit {
-  /** Left out, the microphone is one that the test speaks into. */
+  /** Omitted: a microphone into which the test speaks. */
   readonly flags?: readonly string[];
   readonly scriptBefore?: string;
-  /** Sent with the page. */
+  /** Headers that are sent with the page. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A page of the site in a browser of its own. */
+/** Opens a page of the site in a browser of its own. */
 async function pageWith(
   context: TestContext,
   attributes: string,
@@ -62,7 +65,7 @@ async function pageWith(
   return site.open(browser, attributes, `${spoken}${scriptBefore}`, headers);
 }
 
-/** A page in a call with a greeting agent, by the client token that the site gives out. */
+/** Opens a page in a call with an agent that greets, with the client token that the site gets. */
 async function talking(context: TestContext): Promise<ViewerPage["page"]> {
   const customer = await server.customer();
   const { id } = await server.agent(customer, { persona: { greeting: GREETING } });
@@ -73,7 +76,7 @@ async function talking(context: TestContext): Promise<ViewerPage["page"]> {
   return viewer.page;
 }
 
-test("by keyboard alone: the widget opens, talks, shows the words as text, mutes, and closes", async (context) => {
+test("with the keyboard alone, the widget opens, talks, shows the words as text, mutes, and closes", async (context) => {
   const customer = await server.customer();
   const allowedOrigins = [site.origin];
   const { id } = await server.agent(customer, {
@@ -88,11 +91,11 @@ test("by keyboard alone: the widget opens, talks, shows the words as text, mutes
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog");
   await dialog.waitFor();
-  // The panel has put the focus where one goes on.
+  // The panel has moved the focus to its next control.
   await page.keyboard.press("Enter");
   const said = page.getByRole("log").getByText(HEARD);
   await said.waitFor();
-  // Only what is final is read aloud.
+  // Screen readers announce only final words.
   await page.locator('parley-agent p[aria-hidden="false"]').filter({ hasText: "Hello" }).waitFor();
   await page.getByRole("heading", { name: NAME }).waitFor();
   await page.keyboard.press("Tab");
@@ -124,7 +127,7 @@ for (const { reason, explained, ...visit } of [
     explained: /For the site's owner: .*Permissions-Policy say microphone=\(self\)/,
   },
 ]) {
-  test(`a microphone that is ${reason} is explained, and the conversation goes on in writing`, async (context) => {
+  test(`a microphone that is ${reason} is explained, and the conversation continues in text`, async (context) => {
     const customer = await server.customer();
     const { id } = await server.agent(customer, { allowedOrigins: [site.origin] });
     const attributes = `agent="${id}" mode="inline"`;
@@ -155,13 +158,13 @@ for (const { reason, explained, ...visit } of [
 
 const LOST_MICROPHONES = [
   {
-    title: "that is unplugged in a call is missed in words, and taken again when it is back",
+    title: "that is unplugged during a call is reported, and used again when it is back",
     lose: "unplug()",
     words: "The microphone was disconnected.",
     giveBack: "plugIn()",
   },
   {
-    title: "that the system mutes in a call is missed in words, and comes back by itself",
+    title: "that the system mutes during a call is reported, and recovers by itself",
     lose: "muteBySystem(true)",
     words: "The system has muted the microphone.",
     giveBack: "muteBySystem(false)",
@@ -178,7 +181,7 @@ for (const { title, lose, words, giveBack } of LOST_MICROPHONES) {
     await page.evaluate(giveBack);
     await page.getByRole("alert").waitFor({ state: "hidden" });
     await page.getByRole("button", { name: "Mute" }).waitFor();
-    // Silent again, so that what the meter shows from here on is the visitor's voice.
+    // Silent again, so that the meter shows only the visitor's voice from here on.
     await page.getByText("Listening").waitFor();
     await page.evaluate(untilMeter("=== 0"));
     const isShown = page.evaluate(untilMeter("> 0.2"));
@@ -187,7 +190,7 @@ for (const { title, lose, words, giveBack } of LOST_MICROPHONES) {
   });
 }
 
-test("a widget in a frame that does not get the microphone says what the site's owner has to do", async (context) => {
+test("a widget in a frame without microphone permission says what the site's owner has to do", async (context) => {
   const customer = await server.customer();
   const { id } = await server.agent(customer, { allowedOrigins: [site.origin] });
   const inner = await pageWith(context, `agent="${id}" mode="inline"`, { flags: NO_DEVICE });
@@ -211,7 +214,7 @@ test("a widget in a frame that does not get the microphone says what the site's 
   await frame.getByText("Waiting for your words").waitFor();
 });
 
-test("sound that the browser holds back is explained, and a click anywhere lets it go on", async (context) => {
+test("audio that the browser blocks is explained, and a click anywhere resumes it", async (context) => {
   const page = await talking(context);
   await page.evaluate("void callContext.suspend()");
   await page.getByRole("alert").filter({ hasText: "until you click or press a key" }).waitFor();
@@ -220,10 +223,10 @@ test("sound that the browser holds back is explained, and a click anywhere lets 
   assert.equal(await page.evaluate("callContext.state"), "running");
 });
 
-test("a token that has ended when the line breaks is told as that, with what to do", async (context) => {
+test("an expired token is explained when the connection is lost, with what to do", async (context) => {
   const page = await talking(context);
   const warning = page.waitForEvent("console", (message) => message.type() === "warning");
-  // Before the line breaks: a try that already has a good token would succeed once the line is mended.
+  // Before the connection is cut: a retry that already has a valid token would succeed once the connection is back.
   site.giveOut("a token that is not good any more");
   site.cut();
   await page.getByText("The connection was lost. Trying again…").waitFor();
@@ -235,7 +238,7 @@ test("a token that has ended when the line breaks is told as that, with what to 
   await page.getByRole("button", { name: "Start talking" }).waitFor();
 });
 
-test("on a site that the agent is not public at, the widget says that it may not call", async (context) => {
+test("on a site for which the agent is not public, the widget says that it may not call", async (context) => {
   const customer = await server.customer();
   const { id } = await server.agent(customer, { allowedOrigins: ["https://shop.example.com"] });
   const { page } = await pageWith(context, `agent="${id}" mode="inline"`);
@@ -248,7 +251,7 @@ test("on a site that the agent is not public at, the widget says that it may not
   );
 });
 
-test("the page does what the agent asks for, and the agent tells what came of it", async (context) => {
+test("the page runs the agent's tool call, and the agent says the result", async (context) => {
   const customer = await server.customer();
   const schema = { type: "object", properties: { colour: { type: "string" } } };
   const about = { description: "Paints the page.", parameters: schema, timeoutMs: 5_000 };

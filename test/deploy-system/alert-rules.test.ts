@@ -32,10 +32,10 @@ const Board = v.object({
 });
 
 interface Case {
-  /** Beside what a healthy server has; null for a Prometheus that has nothing at all. */
+  /** Series in addition to a healthy server's; null for a Prometheus that has no series at all. */
   readonly changes: Series | null;
   readonly fires: readonly string[];
-  /** The last minute of the hour otherwise. */
+  /** When the alerts are evaluated; by default in the last minute of the hour. */
   readonly atMin?: number;
 }
 
@@ -141,7 +141,7 @@ test("promtool accepts the rules and the configuration", () => {
   promtool("check", "config", join(FOLDER, "prometheus.yml"));
 });
 
-test("promtool accepts every question that the board asks", (context) => {
+test("promtool accepts every query of the dashboard", (context) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-board-"));
   context.after(() => rmSync(folder, { recursive: true }));
   const board = readFileSync(join(FOLDER, "../grafana/parley.json"), "utf8");
@@ -157,7 +157,7 @@ test("promtool accepts every question that the board asks", (context) => {
   promtool("check", "rules", path);
 });
 
-test("each case makes its own alerts fire and no other", (context) => {
+test("each case makes exactly its own alerts fire", (context) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-alerts-"));
   context.after(() => rmSync(folder, { recursive: true }));
   const tests = Object.entries(CASES).map(([name, { changes, fires, atMin = 59 }]) => ({
@@ -175,12 +175,12 @@ test("each case makes its own alerts fire and no other", (context) => {
     ],
   }));
   const path = join(folder, "alerts.test.json");
-  // Every JSON is YAML.
+  // Valid, because JSON is a subset of YAML.
   writeFileSync(path, JSON.stringify({ rule_files: [RULES], evaluation_interval: "1m", tests }));
   promtool("test", "rules", path);
 });
 
-test("each rule is made to fire by some case", () => {
+test("some case makes each rule fire", () => {
   const { groups } = v.parse(Rules, parse(readFileSync(RULES, "utf8")));
   const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
   const fired = new Set(Object.values(CASES).flatMap(({ fires }) => fires));

@@ -27,7 +27,10 @@ const Composed = v.object({
   ),
 });
 
-/** What Debian's docker-compose makes of the files; it is older than the name at their top, which is left out. */
+/**
+ * Returns the files as Debian's docker-compose merges them. It is too old for the `name` at their top, which is left
+ * out.
+ */
 function composed(context: TestContext, ...paths: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), "parley-compose-"));
   context.after(() => rmSync(folder, { recursive: true }));
@@ -55,7 +58,7 @@ function composed(context: TestContext, ...paths: readonly string[]) {
   return v.parse(Composed, parse(stdout)).services;
 }
 
-test("docker-compose accepts the voice server's file, which locks it in", (context) => {
+test("docker-compose accepts the voice server's file, which confines the container", (context) => {
   const { parley, ...others } = composed(context, "deploy/compose.yaml");
   assert.ok(parley);
   assert.deepEqual(others, {});
@@ -65,7 +68,7 @@ test("docker-compose accepts the voice server's file, which locks it in", (conte
   assert.deepEqual(parley.ulimits, { core: 0, nice: 20, nofile: 65_536 });
 });
 
-test("the server in compose has the settings of .env, and a port that only this machine reaches", (context) => {
+test("the server in compose has the settings of .env, and a port that only this machine can reach", (context) => {
   const { parley } = composed(context, "deploy/compose.yaml");
   assert.ok(parley);
   const keys = { JWT_SECRET: "j".repeat(32), ENCRYPTION_KEY: "5a".repeat(32) };
@@ -77,7 +80,7 @@ test("the server in compose has the settings of .env, and a port that only this 
   assert.ok(60_000 >= config.drainTimeoutMs + 15_000, "calls have the time to end");
 });
 
-test("docker-compose accepts two servers of one database behind nginx, which differ in their names", (context) => {
+test("docker-compose accepts two servers of one database behind nginx, which differ only in their names", (context) => {
   const { one, two, nginx, postgres, ...others } = composed(context, "deploy/several/compose.yaml");
   assert.ok(one && two && nginx && postgres);
   assert.deepEqual(others, {});
@@ -91,7 +94,7 @@ test("docker-compose accepts two servers of one database behind nginx, which dif
   assert.equal(configs[0]?.databaseUrl, "postgres://parley:unused@postgres:5432/parley");
   assert.deepEqual([one.ports, postgres.ports], [[], []]);
   assert.deepEqual(nginx.ports, ["127.0.0.1:8080:8080/tcp"]);
-  assert.equal(postgres.cpu_shares, 256, "calls go first");
+  assert.equal(postgres.cpu_shares, 256, "calls get CPU time before the database");
   for (const { read_only, cap_drop } of [one, two, nginx, postgres]) {
     assert.equal(read_only, true);
     assert.deepEqual(cap_drop, ["ALL"]);

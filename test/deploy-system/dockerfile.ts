@@ -15,7 +15,10 @@ const INSTRUCTIONS = new Set(
   ),
 );
 
-/** Reads the stages of a Dockerfile. Throws at an instruction that it does not know, since the tests would not follow it. */
+/**
+ * Parses the stages of a Dockerfile. Throws at an instruction that it does not know, since the tests would not execute
+ * it.
+ */
 export function parseDockerfile(text: string): readonly Stage[] {
   const joined = text.replace(/^#.*\n/gm, "").replace(/\\\n/g, " ");
   const stages: { image: string; name: string | undefined; steps: Step[] }[] = [];

@@ -3,7 +3,7 @@ export type Series = Readonly<Record<string, string>>;
 
 const SERVER = 'job="parley",instance="a"';
 
-/** Writes the name with the server's labels, then the others. */
+/** Adds the server's labels to the name, then the others. */
 export function series(name: string, labels = ""): string {
   return `${name}{${SERVER}${labels === "" ? "" : `,${labels}`}}`;
 }
@@ -49,7 +49,10 @@ export const NAMES = {
   filesMax: series("process_max_fds"),
 } as const;
 
-/** An hour of a server with twenty calls that has all of it now and then: a slow reply, a vendor's timeout, a caller who left. */
+/**
+ * One hour of a server with twenty calls and occasional problems: a slow reply, a vendor's timeout, a caller who hung
+ * up.
+ */
 export const HEALTHY: Series = {
   [NAMES.up]: "1x60",
   [NAMES.ready]: "1x60",

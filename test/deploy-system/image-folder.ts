@@ -6,9 +6,9 @@ import { parseDockerfile, type Step } from "./dockerfile.js";
 
 type Environment = Readonly<Record<string, string>>;
 
-/** What an engine would keep of the last stage. */
+/** The configuration of the image that the last stage produces. */
 export interface Image {
-  /** Stands for the container's root. */
+  /** The folder that takes the place of the container's root. */
   readonly folder: string;
   readonly workFolder: string;
   readonly environment: Environment;
@@ -29,8 +29,8 @@ interface Building {
 const Words = v.array(v.string());
 
 /**
- * Follows a Dockerfile without an engine: each stage is a folder under `root`, on this machine's Debian and Node. Copies from
- * `context` without what its .dockerignore names. Throws when a step fails.
+ * Executes a Dockerfile without a container engine: each stage is a folder under `root`, on this machine's Debian and
+ * Node. Copies from `context` without the files that its .dockerignore excludes. Throws if a step fails.
  */
 export function buildImage(
   dockerfile: string,
@@ -96,12 +96,12 @@ function follow({ instruction, words }: Step, stage: Building, deps: Around): vo
       });
       break;
     default:
-      // EXPOSE, VOLUME and STOPSIGNAL are for an engine.
+      // EXPOSE, VOLUME and STOPSIGNAL only concern a container engine.
       break;
   }
 }
 
-/** The container's paths that the Dockerfile names, as paths of this machine. */
+/** Rewrites the container's paths in the Dockerfile to paths of this machine. */
 function insideOf(folder: string, command: string): string {
   return command.replace(/(?<![\w./-])\/(?=(?:data|parley)\b)/g, `${folder}/`);
 }
@@ -114,7 +114,7 @@ function copy(words: readonly string[], stage: Building, { context, folders }: A
   const ignored = from === undefined ? ignoredNames(context) : () => false;
   for (const path of paths.slice(0, -1)) {
     const copied = join(source, path);
-    // As Docker does: what is in a folder, and a file under its name.
+    // Copies as Docker does: a folder's content, and a file under its name.
     const isFolder = lstatSync(copied).isDirectory();
     cpSync(copied, isFolder ? target : join(target, basename(path)), {
       recursive: true,
@@ -124,7 +124,8 @@ function copy(words: readonly string[], stage: Building, { context, folders }: A
   }
 }
 
-// Knows names in the root, with stars in them, and `**/name`, which is at any depth; throws at a pattern that is more.
+// Supports names in the root, with stars in them, and `**/name`, which matches at any depth; throws at any other
+// pattern.
 function ignoredNames(context: string): (path: string) => boolean {
   const lines = readFileSync(join(context, ".dockerignore"), "utf8").split("\n");
   const forms = lines

@@ -27,13 +27,16 @@ const Lock = v.object({
 });
 const Package = v.object({ version: v.string(), scripts: v.object({ start: v.string() }) });
 
-/** With all other front ends and SQLite's sources it would be 230. */
+/** With the front end's other binaries and SQLite's sources it would be 230. */
 const SIZE_MAX_MIB = 100;
 
 let folder: string;
 let image: Image;
 
-/** The binary that npm ci compiled here for Node 20, as the file that SQLite's install script would download. */
+/**
+ * The binary that npm ci compiled here for Node 20 takes the place of the file that SQLite's install script would
+ * download.
+ */
 function packedSqlite(target: string): void {
   const sqlite = join(ROOT, "node_modules/better-sqlite3-node20");
   const { version } = v.parse(
@@ -57,7 +60,7 @@ before(() => {
     npm_config_prefer_offline: "true",
     npm_config_loglevel: "error",
     npm_config_better_sqlite3_local_prebuilds: join(folder, "prebuilds"),
-    // As on a machine without a compiler, since compiling takes a minute.
+    // Pretends that this machine has no compiler, since compiling takes a minute.
     CXX: join(folder, "no-compiler"),
   });
 });
@@ -68,7 +71,7 @@ function files(...conditions: readonly string[]): readonly string[] {
   return found.split("\n").filter((path) => path !== "");
 }
 
-test("the image has what the server needs, and nothing that tests, builds or other machines need", () => {
+test("the image contains what the server needs, and nothing that only tests, builds or other machines need", () => {
   assert.deepEqual(readdirSync(image.workFolder).sort(), [
     "deploy",
     "dist",
@@ -88,7 +91,7 @@ test("the image has what the server needs, and nothing that tests, builds or oth
   const { platform, arch, versions } = process;
   const binaries = files("-name", "*.node").map((path) => basename(path));
   const frontEnd = `uws_${platform}_${arch}_${versions.modules}.node`;
-  // npm itself takes piscina's binary for this platform alone.
+  // npm itself installs only this platform's binary of piscina.
   const priorities = `nice.${platform}-${arch}-gnu.node`;
   assert.deepEqual(binaries.toSorted(), ["better_sqlite3.node", priorities, frontEnd]);
   const dist = readdirSync(join(image.workFolder, "dist"));
@@ -100,7 +103,7 @@ test("the image has what the server needs, and nothing that tests, builds or oth
   assert.ok(Number.parseInt(told, 10) <= SIZE_MAX_MIB, told);
 });
 
-test("the image's user can change nothing in it except its data", () => {
+test("the image's user can write only to the data folder", () => {
   const [uid = ""] = image.user.split(":");
   assert.match(image.user, /^[1-9]\d*:[1-9]\d*$/);
   assert.deepEqual(files("!", "-type", "l", "-perm", "/022"), []);
@@ -110,7 +113,7 @@ test("the image's user can change nothing in it except its data", () => {
   assert.equal(owned, `${uid} 700\n`);
 });
 
-test("the image starts what npm start starts, and is healthy on its configured port", async (context) => {
+test("the image starts the same program as npm start, and is healthy on its configured port", async (context) => {
   const { scripts } = v.parse(
     Package,
     JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")),
@@ -151,7 +154,7 @@ test("the image starts what npm start starts, and is healthy on its configured p
   assert.deepEqual(await exited, [0, null]);
 });
 
-test("the image's Node is the newest that the fast front end has a binary for", () => {
+test("the image uses the newest Node for which uWebSockets.js has a binary", () => {
   const versionByAbi: Readonly<Record<string, string>> = {
     108: "18",
     115: "20",

@@ -14,7 +14,7 @@ import { heard } from "../system/telephone-stand.js";
 import { type Customer, newDataDir, TestServer } from "../system/test-server.js";
 import { NginxStand } from "./nginx-stand.js";
 
-// The stand signs its certificate itself.
+// The stand's certificate is self-signed.
 process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
 
 const SIGN_INS_MAX = 3;
@@ -55,7 +55,7 @@ after(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test("a browser calls through nginx, and no log holds its key", async () => {
+test("a browser calls through nginx, and no log contains its key", async () => {
   const caller = await Caller.connect({ url: base, apiKey: customer.apiKey });
   await caller.until(ended);
   await caller.say("say thank you");
@@ -67,7 +67,7 @@ test("a browser calls through nginx, and no log holds its key", async () => {
   assert.match(stand.accessLines.at(-1) ?? "", /"GET \/ws\/voice" 101 .*upstream_status=101 /);
 });
 
-test("a telephone call comes through nginx, webhook and stream, and no log holds its key", async () => {
+test("the webhook and the stream of a telephone call pass nginx, and no log contains its key", async () => {
   const webhookUrl = `${base}/api/telephony/voice?api_key=${customer.apiKey}`;
   const caller = await PhoneCaller.call({ webhookUrl });
   await heard(caller, "Hello there.");
@@ -78,14 +78,14 @@ test("a telephone call comes through nginx, webhook and stream, and no log holds
   assert.match(stream ?? "", /"GET \/ws\/telephony\/stream" 101 /);
 });
 
-test("a call that is refused gets the server's own close code", async () => {
+test("a refused call gets the server's own close code", async () => {
   const socket = new WebSocket(`${base.replace("http", "ws")}/ws/voice?api_key=vk_wrong`);
   const [code] = await once(socket, "close");
   assert.equal(code, 4001);
   assert.doesNotMatch(stand.logs, /vk_/);
 });
 
-test("bodies may be as large as the server's own limit, and no larger", async () => {
+test("nginx accepts bodies up to the server's own limit", async () => {
   const post = (size: number) =>
     fetch(`${base}/api/auth/signup`, {
       method: "POST",
@@ -100,7 +100,7 @@ test("bodies may be as large as the server's own limit, and no larger", async ()
   assert.deepEqual(await larger.json(), { success: false, error });
 });
 
-test("the server counts by the client that nginx saw, whatever the client says of itself", async () => {
+test("the server limits requests by the client address that nginx saw, whatever the client claims", async () => {
   const signIn = async (claimed: string) => {
     const answer = await fetch(`${base}/api/auth/signin`, {
       method: "POST",
@@ -116,7 +116,7 @@ test("the server counts by the client that nginx saw, whatever the client says o
   assert.equal(statuses.at(-1), 429, statuses.join(" "));
 });
 
-test("metrics stay inside, however their path is written", async () => {
+test("metrics cannot be read through nginx, however their path is written", async () => {
   assert.equal((await fetch(`${server.url}/metrics`)).status, 200);
   for (const path of [
     "/metrics",
@@ -132,7 +132,7 @@ test("metrics stay inside, however their path is written", async () => {
   }
 });
 
-/** Waits as often as configured, until it is released. */
+/** A vendor whose pauses, as long as configured, end only when the test releases them. */
 function heldVendor() {
   const pausesSec: number[] = [];
   const goOn: (() => void)[] = [];
@@ -147,13 +147,13 @@ function heldVendor() {
   };
 }
 
-test("a caller whose only server is started again is held until it is back, and talks on", async () => {
+test("a caller whose only server restarts is held until it is back, and continues the call", async () => {
   const webhookUrl = `${base}/api/telephony/voice?api_key=${customer.apiKey}`;
   const broken = heldVendor();
   const caller = await PhoneCaller.call({ webhookUrl, pause: broken.pause });
   await heard(caller, "Hello there.");
   const before = stand.accessLines.length;
-  // It stops, and does not take the caller again itself.
+  // The server accepts no more calls, so it does not continue this one itself.
   server.parley.calls.opener.stop();
   caller.drop();
   const fresh = heldVendor();
@@ -184,7 +184,7 @@ test("a caller whose only server is started again is held until it is back, and 
   assert.doesNotMatch(stand.logs, /vk_|token=/);
 });
 
-test("a caller is held ten times and no more, and nothing is repeated that is no token", async () => {
+test("nginx holds a caller at most ten times, and repeats nothing from the query but a valid token", async () => {
   await server.stop();
   const ask = async (query: string) => {
     const answer = await fetch(`${base}/api/telephony/continue?${query}`, { method: "POST" });
@@ -208,7 +208,7 @@ test("a caller is held ten times and no more, and nothing is repeated that is no
   server = await startServer();
 });
 
-/** The server must be down. */
+/** Must be called while the server is down. */
 async function speaksTheVendorsLanguage(): Promise<void> {
   const ask = (query: string, headers: Readonly<Record<string, string>>) =>
     fetch(`${base}/api/telephony/continue?${query}`, { method: "POST", headers });
@@ -220,17 +220,21 @@ async function speaksTheVendorsLanguage(): Promise<void> {
     /<Speak>.*<\/Speak><Hangup\/>/,
   );
   const asked = await ask("token=a.b", { "content-type": "application/json" });
-  assert.equal(asked.status, 502, "who asks again by itself is not answered in its server's place");
+  assert.equal(
+    asked.status,
+    502,
+    "a vendor that retries by itself gets no response from nginx in the server's place",
+  );
   assert.equal(asked.headers.get("retry-after"), "5");
 }
 
-/** The server must be down. */
+/** Must be called while the server is down. */
 async function ringsOnTenTimes(): Promise<void> {
   const ask = (query: string) => fetch(`${base}/api/telephony/voice?${query}`, { method: "POST" });
   const key = `api_key=${customer.apiKey}`;
   const agent = `agent_id=${crypto.randomUUID()}`;
   const keyed = [key, `vendor=twilio&${key}`, `${agent}&vendor=signalwire&${key}`];
-  // Without a key the called number says whose call it is.
+  // Without a key, the called number determines the organization.
   for (const own of [...keyed, "vendor=twilio", `vendor=signalwire&${agent}`]) {
     const vendor = own.includes("signalwire") ? "signalwire" : "twilio";
     const ownKey = own.includes(key) ? [key] : [];
@@ -253,7 +257,7 @@ async function ringsOnTenTimes(): Promise<void> {
   }
 }
 
-test("nothing but a WebSocket is upgraded", async () => {
+test("nginx upgrades only WebSocket requests", async () => {
   const answer = await stand.exchange(
     "GET /ws/voice HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n",
   );

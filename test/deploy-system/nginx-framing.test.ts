@@ -15,7 +15,7 @@ before(async () => {
   const [upstreamPort = 0] = await freePorts(1);
   stand = await NginxStand.start({
     upstreamPort,
-    // As Debian's nginx.conf has it, so that one connection may bring several requests.
+    // As in Debian's nginx.conf, so that one connection may carry several requests.
     change: (conf) =>
       replaced(conf, "server_tokens off;", "server_tokens off; keepalive_timeout 65;"),
   });
@@ -44,7 +44,7 @@ async function names(): Promise<readonly string[]> {
   return keys.map(({ name }) => name).reverse();
 }
 
-test("nginx refuses ambiguous framing, and the server behind it executes nothing", async () => {
+test("nginx refuses ambiguous framing, and the server behind it executes no request", async () => {
   const before = await names();
   const behind = keyRequest("Behind", byLength, "connection: close\r\n");
   const framings: readonly ((body: string) => string)[] = [
@@ -67,7 +67,7 @@ test("nginx refuses ambiguous framing, and the server behind it executes nothing
   assert.deepEqual(await names(), before);
 });
 
-test("requests that come at once through nginx are carried out and answered one after the other", async () => {
+test("pipelined requests through nginx are executed and answered one after the other", async () => {
   const before = await names();
   const answers = await stand.exchange(
     keyRequest("One", byLength) +

@@ -29,13 +29,13 @@ function upgrade(path: string): string {
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** What must not be in any log: the key, or its secret part. */
+/** Must not appear in any log: the key, or its secret part. */
 function assertNoKey(logs: string): void {
   const told = logs.split("\n").filter((line) => /vk_|0123456789abcdef/i.test(line));
   assert.deepEqual(told, []);
 }
 
-/** nginx writes it after the answer has left. */
+/** nginx writes the line after it has sent the response. */
 async function logged(stand: NginxStand, line: RegExp): Promise<void> {
   await eventually(`a line like ${line.source}`, () =>
     stand.accessLines.some((each) => line.test(each)) ? true : undefined,
@@ -61,7 +61,7 @@ async function deadPort(): Promise<number> {
   return port;
 }
 
-/** Something in Parley's place. */
+/** Takes Parley's place behind nginx. */
 async function upstream(context: TestContext, talk: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -80,7 +80,7 @@ async function upstream(context: TestContext, talk: (socket: Socket) => void): P
   return address.port;
 }
 
-test("a server that is down: callers are informed, and the log reports it without a key", async (context) => {
+test("if the server is down, callers get an answer, and the log reports it without a key", async (context) => {
   const stand = await nginx(context, await deadPort());
   for (const bytes of [
     upgrade(BROWSER),
@@ -101,7 +101,7 @@ test("a server that is down: callers are informed, and the log reports it withou
   assert.match(phone, /"POST \/api\/telephony\/voice" 502 .*upstream_status=502 /);
 });
 
-test("a server that hangs, breaks off or talks nonsense: no log holds a key", async (context) => {
+test("if the server hangs, breaks off or sends invalid responses, no log contains a key", async (context) => {
   const fast = (conf: string) =>
     ["3m", "75s", "10s"].reduce(
       (changed, time) => replaced(changed, `read_timeout ${time}`, "read_timeout 1s"),
@@ -131,7 +131,7 @@ test("a server that hangs, breaks off or talks nonsense: no log holds a key", as
   assertNoKey(stand.logs);
 });
 
-test("a client that leaves, in the middle of whatever: no log holds a key", async (context) => {
+test("if a client disconnects at any point, no log contains a key", async (context) => {
   const asked = new EventEmitter();
   const heard = once(asked, "data");
   const port = await upstream(context, (socket) => socket.once("data", () => asked.emit("data")));
@@ -140,7 +140,7 @@ test("a client that leaves, in the middle of whatever: no log holds a key", asyn
   waiting.write(upgrade(BROWSER));
   await heard;
   waiting.destroy();
-  await eventually("the line of who left", () =>
+  await eventually("the log line of the client that disconnected", () =>
     stand.accessLines.some((line) => /\/ws\/voice" 499 /.test(line)) ? true : undefined,
   );
   const inBody = await stand.connection();
@@ -152,7 +152,7 @@ test("a client that leaves, in the middle of whatever: no log holds a key", asyn
   assertNoKey(stand.logs);
 });
 
-test("requests that nginx refuses by itself: no log holds a key", async (context) => {
+test("if nginx itself refuses requests, no log contains a key", async (context) => {
   const stand = await nginx(context, await deadPort());
   const long = "x".repeat(40_000);
   const refused: readonly (readonly [statuses: readonly number[], bytes: string])[] = [
@@ -195,7 +195,7 @@ test("requests that nginx refuses by itself: no log holds a key", async (context
       `${bytes.slice(0, 200)} got ${answer.slice(0, 100)}`,
     );
   }
-  // HTTP at the port of TLS, and no TLS at all.
+  // HTTP on the TLS port, and bytes that are not TLS.
   assert.equal(status(await stand.plainExchange(request(`GET ${BROWSER}`), stand.port)), 400);
   await stand.plainExchange(`${KEY}\r\n`, stand.port);
   const plain = await stand.plainExchange(request(`GET ${BROWSER}`));
@@ -206,10 +206,10 @@ test("requests that nginx refuses by itself: no log holds a key", async (context
   const acme = `/.well-known/acme-challenge/none?api_key=${KEY}`;
   assert.equal(status(await stand.plainExchange(request(`GET ${acme}`))), 404);
   assertNoKey(stand.logs);
-  assert.ok(stand.accessLines.length > refused.length, "each of them has a line");
+  assert.ok(stand.accessLines.length > refused.length, "each request has a log line");
 });
 
-test("the same nginx with an error log for its servers writes the key", async (context) => {
+test("without the disabled error log, the same nginx would log the key", async (context) => {
   const stand = await nginx(context, await deadPort(), (conf) =>
     replaced(conf, "error_log /dev/null emerg;", ""),
   );

@@ -21,7 +21,7 @@ import { SystemClock } from "../../engine/time/clock.js";
 import { eventually } from "../system/eventually.js";
 
 export interface NginxStandOptions {
-  /** Where Parley is thought to listen. */
+  /** The address at which nginx expects Parley. */
   readonly upstreamPort: number;
   /** Changes the text of deploy/nginx.conf, after the stand's own changes. */
   readonly change?: (conf: string) => string;
@@ -87,7 +87,7 @@ export class NginxStand {
     );
   }
 
-  /** What nginx wrote, in whatever file, and on its outputs. */
+  /** Everything that nginx wrote, to files and to its outputs. */
   get logs(): string {
     const folder = join(this.#folder, "logs");
     const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
@@ -100,7 +100,7 @@ export class NginxStand {
     return text.split("\n").filter((line) => line !== "");
   }
 
-  /** A connection with TLS, as soon as bytes may be sent. */
+  /** Opens a TLS connection and resolves when it is ready for data. */
   async connection(): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const options = { host: "127.0.0.1", port: this.port, rejectUnauthorized: false };
@@ -111,13 +111,13 @@ export class NginxStand {
     });
   }
 
-  /** Sends bytes as they are, and resolves with all that came back, once nginx has closed the connection. */
+  /** Sends the bytes unchanged, and resolves with all that was received, once nginx has closed the connection. */
   async exchange(bytes: string): Promise<string> {
     const socket = await this.connection();
     return answerOf(socket, bytes);
   }
 
-  /** Exchanges bytes as `exchange` does, without TLS, on either port. */
+  /** Exchanges bytes like `exchange`, but without TLS, on either port. */
   async plainExchange(bytes: string, port = this.plainPort): Promise<string> {
     return answerOf(connectPlain(port, "127.0.0.1"), bytes);
   }
@@ -127,7 +127,7 @@ export class NginxStand {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** As /etc/nginx/nginx.conf of Debian, with logs that tell as much as nginx can. */
+  /** Like Debian's /etc/nginx/nginx.conf, with the most detailed logs that nginx offers. */
   #deps(conf: string): string {
     const folder = this.#folder;
     const buffers = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
@@ -150,7 +150,7 @@ function answerOf(socket: Socket, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     socket.on("data", (chunk) => chunks.push(chunk));
-    // A reset after the answer, since nginx does not read on from a client that it has refused.
+    // The connection may be reset after the response, since nginx does not read on from a client that it has refused.
     socket.on("error", () => undefined);
     socket.on("close", () => resolve(Buffer.concat(chunks).toString("latin1")));
     socket.write(bytes);

@@ -19,12 +19,12 @@ import { debianProgram } from "../../bench/stand/debian-program.js";
 const ROOT = packageRoot();
 const PRUNE = join(ROOT, "deploy/prune-binaries.sh");
 
-test("shellcheck finds nothing in any script", () => {
+test("shellcheck reports nothing for any script", () => {
   const paths = [".ci", "deploy"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
-      // The scripts of other projects.
+      // Scripts of other projects.
       .filter((path) => !path.includes("node_modules/")),
   );
   const scripts = paths.filter((path) =>
@@ -38,7 +38,7 @@ test("shellcheck finds nothing in any script", () => {
   assert.equal(told.status, 0);
 });
 
-test("prune-binaries.sh refuses a folder whose SQLite has no binary, and takes nothing of SQLite away", (context) => {
+test("prune-binaries.sh refuses a folder whose SQLite has no binary, and removes nothing of SQLite", (context) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-prune-"));
   context.after(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, "uWebSockets.js/dist/bin"), { recursive: true });
@@ -53,7 +53,7 @@ test("prune-binaries.sh refuses a folder whose SQLite has no binary, and takes n
   assert.deepEqual(readdirSync(join(folder, "better-sqlite3-node20")), ["src"]);
 });
 
-test("prune-binaries.sh keeps SQLite's binary for this Node, and what loads it", (context) => {
+test("prune-binaries.sh keeps SQLite's binary for this Node, and the modules that load it", (context) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-prune-"));
   context.after(() => rmSync(folder, { recursive: true }));
   const [modules, packages] = [join(folder, "node_modules"), join(folder, "packages")];
@@ -98,7 +98,7 @@ test("prune-binaries.sh keeps SQLite's binary for this Node, and what loads it",
   assert.equal(readdirSync(join(modules, "uWebSockets.js/dist/bin")).length, 1);
 });
 
-test("only pinned binaries of the front end for this system are kept, and one that was changed is refused", (context) => {
+test("only the pinned uWebSockets.js binaries for this system are kept, and a changed one is refused", (context) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-front-end-"));
   context.after(() => rmSync(folder, { recursive: true }));
   const own = `uws_${process.platform}_${process.arch}_115.node`;
@@ -121,7 +121,7 @@ test("only pinned binaries of the front end for this system are kept, and one th
   assert.deepEqual(readdirSync(folder), [own]);
 });
 
-test("the front end's binaries of this installation are the pinned ones", () => {
+test("the uWebSockets.js binaries of this installation are the pinned ones", () => {
   const folder = join(ROOT, "node_modules/uWebSockets.js/dist/bin");
   const names = readdirSync(folder);
   const system = `uws_${process.platform}_${process.arch}_`;

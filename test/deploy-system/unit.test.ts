@@ -36,12 +36,12 @@ function outcome([file = "", ...args]: readonly string[]) {
   return { status, stderr };
 }
 
-test("systemd finds nothing wrong with the unit, and it is little exposed", (context) => {
+test("systemd accepts the unit, and rates its exposure as low", (context) => {
   const analyze = debianProgram("systemd-analyze");
   const folder = mkdtempSync(join(tmpdir(), "parley-unit-check-"));
   context.after(() => rmSync(folder, { recursive: true }));
   const copy = join(folder, "parley.service");
-  // Node is elsewhere on machines that have it from nodejs.org.
+  // Machines that have Node from nodejs.org have it at another path.
   writeFileSync(copy, unit.replace("/usr/bin/node", process.execPath));
   assert.deepEqual(outcome([analyze, "verify", "--man=no", copy]), { status: 0, stderr: "" });
   const security = spawnSync(analyze, ["security", "--offline=true", "--no-pager", UNIT], {
@@ -51,7 +51,7 @@ test("systemd finds nothing wrong with the unit, and it is little exposed", (con
   assert.ok(Number(level) < EXPOSURE_MAX, security.stdout + security.stderr);
 });
 
-test("the unit starts what npm start starts, and gives calls the time to end", () => {
+test("the unit starts the same program as npm start, and gives calls the time to end", () => {
   assert.ok(unit.includes(`\nExecStart=/usr/bin/${startScript}\n`));
   const drainSec = /^# DRAIN_TIMEOUT_SEC=(\d+)$/m.exec(
     readFileSync(join(packageRoot(), ".env.example"), "utf8"),
@@ -60,7 +60,7 @@ test("the unit starts what npm start starts, and gives calls the time to end", (
   assert.ok(Number(stopSec) >= Number(drainSec) + 15, `${stopSec} s for ${drainSec} s`);
 });
 
-test("the filter refuses what no server needs, and the same works without it", () => {
+test("the filter blocks system calls that no server needs, and they succeed without it", () => {
   const refused = [
     ["/usr/sbin/chroot", "/", "/bin/true"],
     ["/usr/bin/nice", "-n", "-5", "/bin/false"],
@@ -73,7 +73,7 @@ test("the filter refuses what no server needs, and the same works without it", (
   }
 });
 
-test("a call is made with a server that runs under the unit's filter", async (context) => {
+test("a server that runs under the unit's filter takes a call", async (context) => {
   const sandbox = await startSandbox({ journal: true });
   const dataDir = await mkdtemp(join(tmpdir(), "parley-unit-test-"));
   context.after(async () => {

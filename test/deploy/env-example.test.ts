@@ -13,17 +13,17 @@ const lines = [...text.matchAll(LINE)].map(([, comment, name = "", value = ""]) 
   value,
 }));
 
-test("every variable that is read is in .env.example, once, and no other", () => {
+test(".env.example lists every variable that is read, once, and no other", () => {
   assert.deepEqual(lines.map(({ name }) => name).sort(), Object.keys(variableDefaults()).sort());
 });
 
-test("what is commented out is the default", () => {
+test("a commented-out line contains the variable's default", () => {
   const commented = lines.filter(({ isSet }) => !isSet);
   const environment = Object.fromEntries(commented.map(({ name, value }) => [name, value]));
   assert.deepEqual(parseConfig(environment), parseConfig({}));
 });
 
-test("with its two keys filled in it is enough for production, and without them it is not", () => {
+test(".env.example suffices for production with its two keys filled in, and does not without them", () => {
   const set = lines.filter(({ isSet }) => isSet);
   const environment = Object.fromEntries(set.map(({ name, value }) => [name, value]));
   assert.throws(() => parseConfig(environment), /JWT_SECRET: required[^]*ENCRYPTION_KEY: required/);

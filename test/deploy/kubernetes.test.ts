@@ -61,7 +61,7 @@ const config = parseConfig({
   DATABASE_URL: "postgres://parley@db.example.com/parley",
 });
 
-test("the settings of the pods are the server's, and its probes are routes of it", () => {
+test("the pods use settings and probe routes that the server has", () => {
   assert.equal(config.isProduction, true);
   assert.equal(container.ports[0].containerPort, config.port);
   const paths: ReadonlySet<string> = new Set(Object.values(ROUTES).map(({ path }) => path));
@@ -70,14 +70,14 @@ test("the settings of the pods are the server's, and its probes are routes of it
   }
 });
 
-test("a pod has its calls' time to terminate", () => {
+test("a pod's termination grace period gives calls the time to end", () => {
   const preStopSec = 10;
   assert.match(JSON.stringify(container.lifecycle.preStop), /10_000/);
   const neededSec = preStopSec + config.drainTimeoutMs / 1_000 + 30;
   assert.ok(pod.terminationGracePeriodSeconds >= neededSec);
 });
 
-test("service, budget and deployment speak of the same pods", () => {
+test("service, disruption budget and deployment select the same pods", () => {
   const { labels } = spec.template.metadata;
   const Service = v.looseObject({ spec: v.looseObject({ selector: Labels }) });
   const Budget = v.looseObject({

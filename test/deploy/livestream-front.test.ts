@@ -24,13 +24,13 @@ function all(text: string, pattern: RegExp): readonly string[] {
   return [...text.matchAll(pattern)].map(([, group = ""]) => group);
 }
 
-test("the image gives a value to every word that the template wants, and to no other", () => {
+test("the image sets exactly the variables that the template uses", () => {
   const wanted = new Set(all(conf, /\$\{([A-Z_]+)\}/g));
   const given = new Set(all(dockerfile, /\b(FRONT_[A-Z_]+)=/g));
   assert.deepEqual([...given].sort(), [...wanted].sort());
 });
 
-test("only three paths of the state API are passed on, each as it is called there, and two are the proxy's own", () => {
+test("the proxy forwards only three paths of the state API, unchanged, and uses two more itself", () => {
   assert.deepEqual(all(conf, /proxy_pass \$state_api(\S*?)(?:\$is_args\$args)?;/g), [
     "/health",
     "/streams",
@@ -50,13 +50,13 @@ test("only three paths of the state API are passed on, each as it is called ther
   assert.match(conf, /location \^~ \/webhook \{[^}]*return 404; \}/);
 });
 
-test("no upstream is looked up at the start, so that the proxy may be the first", () => {
+test("the proxy resolves no upstream at its start, so it can start before the other services", () => {
   assert.doesNotMatch(conf, /^\s*upstream\b/m);
   for (const target of all(conf, /proxy_pass (\S+);/g))
     assert.match(target, /^\$(state_api|webrtc)/);
 });
 
-test("headers are written at one place only, since a location that adds one drops the others", () => {
+test("headers are set in one place only, since a location that adds one drops the others", () => {
   const [before = "", noSuchPart = ""] = conf.split("location @no-such-part");
   const firstLocation = before.indexOf("location =");
   assert.doesNotMatch(before.slice(firstLocation), /add_header/);
@@ -73,7 +73,7 @@ test("the image is pinned, does not run as root, and has a readiness check", () 
   assert.match(dockerfile, /^EXPOSE 8080$/m);
 });
 
-test("the image's build has all that the page is made of", (context) => {
+test("the image's build copies every file that the page is built from", (context) => {
   const root = packageRoot();
   const folder = mkdtempSync(join(tmpdir(), "parley-site-build-"));
   context.after(() => rmSync(folder, { recursive: true }));
@@ -92,12 +92,12 @@ test("the image's build has all that the page is made of", (context) => {
   for (const path of all(page, /(?:src|href)="\/([^"]+)"/g)) assert.ok(made.includes(path), path);
 });
 
-test("the page has no script, style or address except its own site's", () => {
+test("the page loads scripts, styles and addresses only from its own site", () => {
   assert.doesNotMatch(page, /<script(?![^>]* src="\/)[^>]*>|<style|\sstyle=|\son\w+=/i);
   for (const address of all(page, /(?:src|href)="([^"]*)"/g)) assert.match(address, /^[/#]/);
 });
 
-test("text of a stream never becomes markup", () => {
+test("a stream's texts are never inserted as markup", () => {
   for (const name of readdirSync(join(FRONT, "site")).filter((file) => file.endsWith(".ts"))) {
     const text = readFileSync(join(FRONT, "site", name), "utf8");
     assert.doesNotMatch(

@@ -31,7 +31,7 @@ before(async () => {
   await server.close();
 });
 
-/** As Prometheus stores them: a histogram is three. */
+/** The names as Prometheus stores them: a histogram has three. */
 function metricNames(): ReadonlySet<string> {
   return new Set(
     [...told.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
@@ -41,7 +41,7 @@ function metricNames(): ReadonlySet<string> {
 }
 
 for (const [index, path] of FILES.entries()) {
-  test(`every metric in ${path} is one that the server has`, () => {
+  test(`${path} uses only metrics that the server exports`, () => {
     const names = metricNames();
     const used = new Set([...(texts[index] ?? "").matchAll(METRIC)].map(([name]) => name));
     assert.ok(used.size > 10);
@@ -52,7 +52,7 @@ for (const [index, path] of FILES.entries()) {
   });
 }
 
-test("every metric of the server itself is on the dashboard", () => {
+test("the dashboard shows every metric of the server itself", () => {
   const board = texts[1] ?? "";
   const own = [...told.matchAll(/^# TYPE (parley_\S+) /gm)].map(([, name = ""]) => name);
   assert.ok(own.length > 10);
@@ -62,7 +62,7 @@ test("every metric of the server itself is on the dashboard", () => {
   );
 });
 
-test("the rules name only reasons and faults that there are", () => {
+test("the alert rules name only reasons and faults that exist", () => {
   const known = { ...CLOSE_CODE_BY_ENDING, ...CLOSE_CODE_BY_REFUSAL, ...FAULTS };
   const named = [...(texts[0] ?? "").matchAll(/\b(?:reason|fault)(?:=~|!=|=)"([^"]+)"/g)];
   const words = named.flatMap(([, value = ""]) => value.split("|"));

@@ -12,19 +12,19 @@ import { bundlePrograms, PROGRAMS, replacePrograms } from "../../deploy/server/p
 
 const BUILD = fileURLToPath(new URL("../../", import.meta.url));
 
-test("whatever is started by its path is bundled", () => {
+test("every program that is started by its path is bundled", () => {
   const { scripts } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
   const commands = Object.values<string>(scripts)
     .flatMap((script) => [...script.matchAll(/dist\/((?:api|engine|main)[\w./-]*\.js)/g)])
     .map(([, path = ""]) => path);
-  // A worker process watches its owner before it loads anything; what it loads then is bundled.
+  // A worker process watches its parent before it loads anything else; the modules that it loads then are bundled.
   const started = [...commands, ...startedByOthers()].map((path) =>
     path === "api/cluster/worker-process.js" ? "api/cluster/worker-runtime.js" : path,
   );
   assert.deepEqual([...new Set(started)].toSorted(), PROGRAMS.toSorted());
 });
 
-/** Threads and processes that a module starts, as it names them beside itself. */
+/** Threads and processes that a module starts by a path relative to its own. */
 function startedByOthers(): readonly string[] {
   return ["api", "engine", "storage"].flatMap((place) =>
     readdirSync(join(BUILD, place), { recursive: true, encoding: "utf8" })
@@ -38,7 +38,7 @@ function startedByOthers(): readonly string[] {
   );
 }
 
-test("a bundle finds its threads and pages where the compiler put them", async (t) => {
+test("a bundle finds its threads and pages in the compiler's output folders", async (t) => {
   const dist = await mkdtemp(join(tmpdir(), "parley-bundle-"));
   t.after(() => rm(dist, { recursive: true }));
   const write = (path: string, text: string) => {
@@ -76,7 +76,7 @@ test("a bundle finds its threads and pages where the compiler put them", async (
   assert.equal(stdout, "a page,function\n");
 });
 
-test("a bundle has the text of the API's description in place of what writes it", async (t) => {
+test("a bundle contains the text of the OpenAPI document instead of the code that generates it", async (t) => {
   const dist = await mkdtemp(join(tmpdir(), "parley-bundle-"));
   t.after(() => rm(dist, { recursive: true }));
   const openapi = join(dist, "api/contract/openapi");

@@ -32,7 +32,7 @@ function streamOf(changes: Readonly<Record<string, unknown>>): LiveStream | unde
   return readStream(JSON.stringify({ ...SESSION, ...changes }));
 }
 
-test("a session is read as far as the page shows it, with the largest quality first", () => {
+test("the page reads the fields of a session that it shows, and sorts the largest quality first", () => {
   assert.deepEqual(streamOf({}), {
     streamKey: "evening-news",
     startedMs: Date.UTC(2026, 0, 2, 3, 4, 5),
@@ -47,7 +47,7 @@ test("a session is read as far as the page shows it, with the largest quality fi
   });
 });
 
-test("a playlist is loaded from the page's own site, whatever site the list names", () => {
+test("the page loads a playlist from its own site, whatever site the list names", () => {
   const stream = streamOf({ masterPlaylistUrl: "https://elsewhere.example/hls/a/master.m3u8?x=1" });
   assert.equal(stream?.playlistPath, "/hls/a/master.m3u8");
 });
@@ -58,8 +58,8 @@ for (const [what, changes] of Object.entries({
   "a path that leaves /hls/": { masterPlaylistUrl: "/hls/../api/master.m3u8" },
   "a key with a slash": { streamKey: "a/b" },
   "no start": { startedAt: undefined },
-  "a start that is no time": { startedAt: "yesterday" },
-  "qualities that are none": { qualities: "720p" },
+  "a start that is not a time": { startedAt: "yesterday" },
+  "invalid qualities": { qualities: "720p" },
 })) {
   test(`a stream with ${what} is left out, and the others stay`, () => {
     assert.equal(streamOf(changes), undefined);
@@ -74,7 +74,7 @@ for (const [what, changes] of Object.entries({
   });
 }
 
-test("a thumbnail from elsewhere is none, but its stream is shown", () => {
+test("a thumbnail from another site is ignored, but its stream is shown", () => {
   assert.equal(streamOf({ viewers: 12 })?.viewers, 12);
   for (const viewers of [-1, 1.5, "12", null])
     assert.equal(streamOf({ viewers })?.viewers, undefined);
@@ -85,7 +85,7 @@ test("a thumbnail from elsewhere is none, but its stream is shown", () => {
   );
 });
 
-test("what is no list is not taken for an empty one", () => {
+test("an invalid response is not taken for an empty list", () => {
   for (const value of [undefined, null, {}, { data: {} }, { success: false, error: "down" }]) {
     assert.throws(() => readListAnswer(value));
   }
@@ -93,7 +93,7 @@ test("what is no list is not taken for an empty one", () => {
   assert.throws(() => readRemovedKey(`{"streamKey":1}`));
 });
 
-test("the board follows the events in the order of the streams' start", () => {
+test("the board applies events and lists streams in the order of their start", () => {
   const board = new StreamBoard();
   const early = streamOf({ streamKey: "early", startedAt: "2026-01-01T00:00:00Z" });
   const late = streamOf({ streamKey: "late", startedAt: "2026-01-03T00:00:00Z" });
@@ -106,10 +106,13 @@ test("the board follows the events in the order of the streams' start", () => {
   board.remove("late");
   board.remove("never there");
   assert.deepEqual(board.all(), [{ ...early, qualities: [] }]);
-  assert.ok(board.version > version, "an answer that was asked for before is known to be old");
+  assert.ok(
+    board.version > version,
+    "a response to a request from before an event is recognized as outdated",
+  );
 });
 
-test("keys are shown as names", () => {
+test("stream keys are shown as readable names", () => {
   assert.equal(titleOf("evening-news_2"), "Evening news 2");
   assert.equal(titleOf("--"), "--");
   assert.equal(initialsOf("evening-news_2"), "EN");
@@ -118,7 +121,7 @@ test("keys are shown as names", () => {
   assert.ok(new Set(["cam-1", "cam-2", "cam-3", "cam-4"].map(hueOf)).size === 4);
 });
 
-test("how long a stream has been live is shown in words, also by a clock that is late", () => {
+test("the time that a stream has been live is shown in words, even if the viewer's clock is behind", () => {
   const minutes = (count: number) => liveForText(0, count * 60_000);
   assert.equal(liveForText(60_000, 0), "Started just now");
   assert.equal(minutes(0.9), "Started just now");
@@ -129,7 +132,7 @@ test("how long a stream has been live is shown in words, also by a clock that is
   assert.equal(minutes(60 * 72), "Live for 3 days");
 });
 
-test("counts and qualities are shown in words", () => {
+test("counts and qualities are shown as text", () => {
   assert.deepEqual([0, 1, 2].map(countText), [
     "No live streams",
     "1 live stream",

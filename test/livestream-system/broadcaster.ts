@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { inTime } from "./in-time.js";
 
 export interface Picture {
-  /** "none": only sound. */
+  /** "none" for audio only. */
   readonly size: string;
   readonly framesPerSecond: number;
-  /** The frames from one keyframe to the next. */
+  /** The number of frames from one keyframe to the next. */
   readonly groupFrames: number;
   readonly hasSound: boolean;
-  /** The pixel format that is sent; x264 takes odd sizes only with 4:4:4. */
+  /** The pixel format that is sent; x264 supports odd sizes only with 4:4:4. */
   readonly pixelFormat: string;
 }
 
@@ -21,7 +21,7 @@ const SMALL: Picture = {
   pixelFormat: "yuv420p",
 };
 
-/** A test pattern with a tone, sent as it is made. */
+/** Broadcasts a test pattern with a tone, generated in real time. */
 export class Broadcaster {
   readonly startedMs = performance.now();
   readonly #child: ChildProcess;
@@ -39,24 +39,24 @@ export class Broadcaster {
     this.#ended = once(this.#child, "exit");
   }
 
-  /** What ffmpeg complained of. */
+  /** ffmpeg's error output. */
   get words(): string {
     return this.#words;
   }
 
-  /** The broadcaster's connection breaks: nobody says goodbye. */
+  /** The broadcaster's connection breaks without a goodbye. */
   async leave(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#ended;
   }
 
-  /** Resolves when the ingest has sent it away. */
+  /** Resolves when the ingest has disconnected the broadcaster. */
   async untilRefused(): Promise<void> {
-    await inTime(this.#ended, "the broadcaster to be sent away");
+    await inTime(this.#ended, "the broadcaster to be disconnected");
   }
 }
 
-/** ffmpeg's arguments for what is sent, up to the output. */
+/** ffmpeg's arguments for the source and its encoding, up to the output. */
 export function sourceOf(picture: Picture): readonly string[] {
   const { size, framesPerSecond, groupFrames, hasSound, pixelFormat } = picture;
   const pattern = `testsrc2=s=${size}:r=${framesPerSecond}`;

@@ -8,16 +8,16 @@ const TAG_HEADER_BYTES = 11;
 const DATA = 18;
 
 export interface Scene {
-  /** "none": no picture. Odd ones need `pixels` of yuv444p. */
+  /** "none" for no video. Odd sizes need `pixels` of yuv444p. */
   readonly size?: string;
   readonly pixels?: string;
   /** 0: no sound. */
   readonly sampleRate?: number;
-  /** How far the timestamps jump before it. */
+  /** How far the timestamps jump before this scene. */
   readonly jumpMs?: number;
 }
 
-/** One RTMP connection on which one scene follows the other, each with tracks and parameters of its own. */
+/** One RTMP connection on which scenes follow each other, each with tracks and parameters of its own. */
 export class ChangingBroadcast {
   readonly #client: RtmpClient;
   #lastMs = 0;
@@ -58,7 +58,9 @@ export class ChangingBroadcast {
     await once(child, "close");
   }
 
-  /** What was said of the tracks at the beginning of a scene is left out: later ones are known by their headers alone. */
+  /**
+   * The metadata at the beginning of later scenes is left out: the ingest learns their tracks only from the headers.
+   */
   #send(tag: Buffer, bytes: number, baseMs: number): void {
     const [type = 0] = tag;
     if (type === DATA) return;

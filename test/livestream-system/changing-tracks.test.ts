@@ -12,10 +12,10 @@ import { listedStreams } from "./listing-watch.js";
 
 const CHANGES_MAX_MS = 40_000;
 
-/** As an ingest has them. */
+/** The time limits of a real ingest. */
 const PATIENT: Settings = { STALL_SECONDS: "15", DEAD_SECONDS: "20", LEASE_SECONDS: "20" };
 
-/** A broadcast of one scene that is listed. */
+/** Starts a broadcast with one scene and waits until it is listed. */
 async function listed(t: TestContext, scene: Scene, hook: Settings = {}) {
   const stand = await IngestStand.start(t, { hook: { ...PATIENT, ...hook } });
   const listing = await stand.watchListing(t);
@@ -36,7 +36,7 @@ const Content = v.object({
   ),
 });
 
-/** What one segment holds, as a player finds it. */
+/** The tracks of one segment, as a player finds them. */
 function contentOf(files: HlsFiles, rung: string, segment: number): string {
   const path = join(files.folder, rung, `${segment}.ts`);
   const fields = "stream=codec_type,width,height,sample_rate,nb_read_packets";
@@ -55,7 +55,7 @@ function contentOf(files: HlsFiles, rung: string, segment: number): string {
     .join(" ");
 }
 
-/** Resolves when the newest segment of the rung holds it. */
+/** Resolves when the newest segment of the rung has these tracks. */
 function untilContent(files: HlsFiles, rung: string, content: string): Promise<unknown> {
   return eventually(
     `${rung} to hold ${content}`,
@@ -72,7 +72,10 @@ function untilContent(files: HlsFiles, rung: string, content: string): Promise<u
   );
 }
 
-/** Until then each rung that the master names has a playlist: players ask for it. */
+/**
+ * Resolves when the master names these rungs. Until then, every rung that it names must have a playlist, because
+ * players request it.
+ */
 function untilRungs(files: HlsFiles, rungs: string): Promise<unknown> {
   return whenFolderChanges(files.folder, `the rungs ${rungs}: ${files.rungs().join(" ")}`, () => {
     const named = files.rungs();
@@ -81,7 +84,7 @@ function untilRungs(files: HlsFiles, rungs: string): Promise<unknown> {
   });
 }
 
-/** Listed once and never unlisted, and its playlists are ones that players can go on in. */
+/** The stream must be listed once and never unlisted, and its playlists must be ones that players can continue with. */
 async function assertGoesOn(stand: IngestStand, files: HlsFiles): Promise<void> {
   assert.equal(stand.log.match(/"msg":"listed"/g)?.length, 1, stand.log);
   assert.doesNotMatch(stand.log, /unlisted/);
@@ -99,7 +102,7 @@ async function assertGoesOn(stand: IngestStand, files: HlsFiles): Promise<void> 
   }
 }
 
-test("sound that ends takes nothing else away, and is back when it comes back, again and again", async (t) => {
+test("audio that ends does not affect the video, and is served again whenever it returns", async (t) => {
   const { stand, broadcast, files } = await listed(t, {});
   assert.deepEqual(files.rungs(), ["240p", "144p", "audio"]);
   for (let round = 0; round < 2; round += 1) {
@@ -114,7 +117,7 @@ test("sound that ends takes nothing else away, and is back when it comes back, a
   }
 });
 
-test("a picture that ends leaves the sound, and is back when it comes back", async (t) => {
+test("video that ends does not affect the audio, and is served again when it returns", async (t) => {
   const { stand, broadcast, files } = await listed(t, {});
   void broadcast.play({ size: "none" });
   await untilRungs(files, "audio");
@@ -144,7 +147,7 @@ test("a late track is added", async (t) => {
   await assertGoesOn(stand, files);
 });
 
-test("a picture that begins after the audio is added", async (t) => {
+test("video that begins after the audio is added", async (t) => {
   const { stand, broadcast, files } = await listed(t, { size: "none" });
   assert.deepEqual(files.rungs(), ["audio"]);
   void broadcast.play({});
@@ -153,7 +156,7 @@ test("a picture that begins after the audio is added", async (t) => {
   await assertGoesOn(stand, files);
 });
 
-test("a phone that is turned keeps the shape of its picture", async (t) => {
+test("video of a phone that is turned keeps its aspect ratio", async (t) => {
   const { stand, broadcast, files } = await listed(t, {});
   void broadcast.play({ size: "240x320" });
   await untilContent(files, "240p", "240x320 48000 Hz");
@@ -162,7 +165,7 @@ test("a phone that is turned keeps the shape of its picture", async (t) => {
   await assertGoesOn(stand, files);
 });
 
-test("a picture of odd sides that is turned keeps its shape", async (t) => {
+test("video of an odd size that is turned keeps its aspect ratio", async (t) => {
   const { stand, broadcast, files } = await listed(t, { size: "427x241", pixels: "yuv444p" });
   await untilContent(files, "240p", "426x240 48000 Hz");
   void broadcast.play({ size: "241x427", pixels: "yuv444p" });
@@ -172,7 +175,7 @@ test("a picture of odd sides that is turned keeps its shape", async (t) => {
   await assertGoesOn(stand, files);
 });
 
-test("sound whose sample rate changes is declared with the new one", async (t) => {
+test("audio whose sample rate changes is declared with the new rate", async (t) => {
   const { stand, broadcast, files } = await listed(t, { sampleRate: 44_100 });
   void broadcast.play({ sampleRate: 48_000 });
   await untilContent(files, "240p", "320x240 48000 Hz");
@@ -184,7 +187,7 @@ for (const [which, jumpMs] of [
   ["an hour ahead", 3_600_000],
   ["back", -2_500],
 ] as const) {
-  test(`timestamps that jump ${which} are a discontinuity and no content`, async (t) => {
+  test(`timestamps that jump ${which} are declared as a discontinuity and add no content`, async (t) => {
     const { stand, broadcast, files } = await listed(t, {});
     await files.untilAbove("240p", files.playlist("240p").mediaSequence + 2);
     const before = files.playlist("240p").segments.at(-1) ?? 0;

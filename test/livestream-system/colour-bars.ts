@@ -12,10 +12,10 @@ const BARS: readonly Rgb[] = [
   [191, 0, 0],
   [0, 0, 191],
 ];
-/** What encoding at few bits and the conversions of colours may change of a value. */
+/** The tolerance for encoding at a low bit rate and for colour conversions. */
 const TOLERANCE = 40;
 
-/** Looks at a decoded frame; waits for one that is right, since the last one of another broadcast may still be shown. */
+/** Checks decoded frames until one matches, since the last frame of another broadcast may still be shown. */
 export async function untilBarsAreSeen(viewer: ViewerPage, isMirrored = false): Promise<void> {
   const expected = isMirrored ? BARS.toReversed() : BARS;
   let seen: readonly Rgb[] = [];

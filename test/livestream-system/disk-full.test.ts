@@ -23,10 +23,10 @@ const FREE_MIN_BYTES = 8_000;
 const STREAM_BYTES = 5_000;
 const VIDEO = { codec: "h264", width: 640, height: 360 };
 const TRACKS = { video: VIDEO, audioCodec: "aac" };
-/** Stands where a broadcast's own files would be. */
+/** Takes the place of a broadcast's segments. */
 const SEGMENT = "segment.ts";
 
-/** What is left of a small disk by the files of all streams. */
+/** The space that the files of all streams leave on a small disk. */
 function freeBytesOf(root: string): number {
   const files = readdirSync(root, { recursive: true, withFileTypes: true });
   const sizes = files
@@ -35,7 +35,7 @@ function freeBytesOf(root: string): number {
   return DISK_BYTES - sizes.reduce((sum, size) => sum + size, 0);
 }
 
-test("if the streams themselves fill the disk one of them stops, and continues when there is room for it", async (t) => {
+test("if the streams themselves fill the disk, one of them stops, and continues when there is room for it", async (t) => {
   const root = mkdtempSync(join(tmpdir(), "parley-disk-"));
   t.after(() => rmSync(root, { recursive: true, force: true }));
   const hlsRoot = join(root, "hls");
@@ -77,7 +77,11 @@ test("if the streams themselves fill the disk one of them stops, and continues w
   first.run.checkProgress(clock.monotonicMs());
   await untilThere(first.folder.path, SEGMENT, false);
   assert.deepEqual(mend(), [true, false, false]);
-  assert.deepEqual(mend(), [true, false, false], "its own room alone does not let it go on");
+  assert.deepEqual(
+    mend(),
+    [true, false, false],
+    "the room that it has freed itself is not enough to continue",
+  );
 
   third.folder.remove();
   assert.deepEqual(mend(), [false, false, false]);

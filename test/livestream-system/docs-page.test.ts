@@ -6,7 +6,7 @@ import { LoopbackPlatform, type Tenancy } from "../api/http/loopback-platform.js
 let platform: LoopbackPlatform;
 let tenancy: Tenancy;
 let browser: ViewerBrowser;
-/** Requests that went anywhere but to this server. */
+/** Requests to addresses other than this server. */
 let strays: string[];
 
 before(async () => {
@@ -38,7 +38,7 @@ async function openDocs(
   return viewer;
 }
 
-test("it shows every endpoint from this server alone, within its policy", async () => {
+test("the page shows every endpoint with files of this server only, within its policy", async () => {
   const viewer = await openDocs("light");
   for (const words of ["Getting started", "Voice WebSocket", "Telephony"]) {
     await viewer.page.getByRole("heading", { name: words, exact: true }).waitFor();
@@ -47,7 +47,8 @@ test("it shows every endpoint from this server alone, within its policy", async 
   const { body } = await platform.client.get("/api/openapi.json");
   const operations = Object.values(Object(body).paths).flatMap((path) => Object.keys(Object(path)));
   assert.equal(shown, operations.length);
-  // One of each section is unfolded, since its inside may load something of its own; each click takes this page a second.
+  // One endpoint of each section is unfolded, since its content may load more files; each click takes this page a
+  // second.
   for (const section of await viewer.page.locator(".opblock-tag-section").all()) {
     const fold = section.locator(".opblock-summary-control").first();
     await fold.click();
@@ -60,7 +61,7 @@ test("it shows every endpoint from this server alone, within its policy", async 
   await viewer.close();
 });
 
-test("it takes the colours that the reader's system is set to", async () => {
+test("the page follows the colour scheme of the reader's system", async () => {
   for (const [scheme, isDark] of [
     ["light", false],
     ["dark", true],
@@ -91,7 +92,7 @@ test("a reader tries an endpoint with an API key", async () => {
   await page.context().close();
 });
 
-test("on a telephone it is as wide as the screen", async () => {
+test("on a phone the page is as wide as the screen", async () => {
   const viewer = await openDocs("dark", { width: 390, height: 844 });
   await viewer.page.getByRole("heading", { name: "Voice WebSocket", exact: true }).waitFor();
   const overflow = await viewer.page.evaluate("document.documentElement.scrollWidth - innerWidth");

@@ -38,7 +38,7 @@ async function untilPlayedOn(seconds: number): Promise<void> {
   });
 }
 
-test("a killed state API: 503 for every site, the picture continues, and the list is restored", async () => {
+test("if the state API is killed, every site gets 503, playback continues, and the list is restored", async () => {
   const before = await untilListed(stack.frontUrl, KEY);
   process.kill(stack.pidOf("state API"), "SIGKILL");
   const refused = await eventually("the 503", async () => {
@@ -58,7 +58,7 @@ test("a killed state API: 503 for every site, the picture continues, and the lis
   await untilBarsAreSeen(viewer);
 });
 
-test("a page that cannot reach the list says so, keeps what it knows, and takes it back", async () => {
+test("a page that cannot reach the list says so, keeps the last list, and recovers", async () => {
   await viewer.page.route("**/api/streams**", (route) =>
     route.fulfill({ status: 503, body: "{}" }),
   );
@@ -72,7 +72,7 @@ test("a page that cannot reach the list says so, keeps what it knows, and takes 
   await untilPlayedOn(1);
 });
 
-test("a killed transcoder: still listed with the same start, and the player continues by itself", async () => {
+test("if the transcoder is killed, the stream stays listed with the same start, and the player continues by itself", async () => {
   const before = await untilListed(stack.frontUrl, KEY);
   const ladders = () =>
     runningProcesses().filter(
@@ -92,7 +92,7 @@ test("a killed transcoder: still listed with the same start, and the player cont
   await untilBarsAreSeen(viewer);
 });
 
-test("a killed ingest: unlisted, started again, and the next broadcast plays", async () => {
+test("if the ingest is killed, the stream is unlisted, the ingest restarts, and the next broadcast plays", async () => {
   process.kill(stack.pidOf("ingest"), "SIGKILL");
   await untilGone(stack.frontUrl, KEY);
   await viewer.untilText("#stage-message", /^This stream has ended/);

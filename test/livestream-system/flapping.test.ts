@@ -8,10 +8,13 @@ import { listedStreams } from "./listing-watch.js";
 import { RtmpClient } from "./rtmp-client.js";
 
 const FLAPS = 50;
-/** Alone it takes 20 to 60 ms, and bench:livestream holds it to 100; other tests run beside this one, on as many cores. */
+/**
+ * On an idle machine it takes 20 to 60 ms, and bench:livestream requires at most 100; here other tests run on the same
+ * cores.
+ */
 const UNLISTED_WITHIN_MS = 5_000;
 
-/** Nothing listed, no ladder, no record of a session. */
+/** No stream, no ladder and no record of a session may be left. */
 async function assertNothingIsLeft(stand: IngestStand): Promise<void> {
   await eventually("the end of all ladders", () => {
     const isLeft = stand.processes().some(({ commandLine }) => commandLine.startsWith("ffmpeg"));
@@ -20,7 +23,7 @@ async function assertNothingIsLeft(stand: IngestStand): Promise<void> {
   assert.deepEqual(await listedStreams(stand.stateApiPort), []);
 }
 
-/** Who is listed since when; the qualities come a moment after. */
+/** The listed streams with their start times, without qualities, which become known a moment later. */
 async function broadcastsOf({ stateApiPort }: IngestStand): Promise<readonly unknown[]> {
   const streams = await listedStreams(stateApiPort);
   return streams.map(({ streamKey, startedAt, clientIp }) => ({ streamKey, startedAt, clientIp }));
@@ -30,7 +33,7 @@ test("broadcasters who leave immediately leave nothing behind, and the next one 
   const stand = await IngestStand.start(t);
   const listing = await stand.watchListing(t);
   for (let flap = 0; flap < FLAPS; flap += 1) {
-    // Every third has hardly asked, the others are publishing.
+    // Every third client leaves before it is publishing; the others leave while publishing.
     const client =
       flap % 3 === 0
         ? await RtmpClient.ask(stand.rtmpPort, "demo")
@@ -51,7 +54,7 @@ test("broadcasters who leave immediately leave nothing behind, and the next one 
   await assertNothingIsLeft(stand);
 });
 
-test("second publishers of a live key, who are refused and leave quickly, change nothing", async (t) => {
+test("second publishers of a live key, who are refused and leave quickly, do not affect the first", async (t) => {
   const stand = await IngestStand.start(t);
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");
@@ -59,7 +62,7 @@ test("second publishers of a live key, who are refused and leave quickly, change
   const before = await broadcastsOf(stand);
   for (let twin = 0; twin < FLAPS; twin += 1) {
     const client = await RtmpClient.ask(stand.rtmpPort, "demo");
-    // Some wait until they are refused, the others have gone by then.
+    // Some wait until they are refused; the others leave before.
     if (twin % 10 === 0) await client.untilRefused();
     await client.leave();
   }

@@ -3,7 +3,7 @@ import { existsSync, watch } from "node:fs";
 import { join } from "node:path";
 import { WAIT_MAX_MS } from "./in-time.js";
 
-/** The first answer that is not undefined; looks again whenever something changes in the folder. */
+/** Resolves with the first result that is not undefined; checks again whenever something changes in the folder. */
 export async function whenFolderChanges<Value>(
   folder: string,
   what: string,
@@ -18,13 +18,13 @@ export async function whenFolderChanges<Value>(
       await once(watcher, "change", { signal });
     }
   } catch (error) {
-    throw signal.aborted ? new Error(`waited in vain for ${what}`) : error;
+    throw signal.aborted ? new Error(`timed out while waiting for ${what}`) : error;
   } finally {
     watcher.close();
   }
 }
 
-/** Resolves when a file or folder is there, or is gone. */
+/** Resolves when a file or folder exists, or no longer exists. */
 export function untilThere(folder: string, name: string, isThere = true): Promise<true> {
   const path = join(folder, name);
   return whenFolderChanges(folder, `${path} ${isThere ? "" : "to go"}`, () =>

@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-test("playlists have their type, are never kept, and carry nothing that a cache could compare", async () => {
+test("playlists have their content type, are never cached, and have no validators", async () => {
   for (const path of ["/hls/alpha/master.m3u8", "/hls/alpha/480p/index.m3u8"]) {
     const reply = await front.ask("GET", path);
     assert.equal(reply.status, 200);
@@ -81,7 +81,7 @@ test("segments are cacheable forever, by any cache, and support ranges", async (
   assert.equal(beyond.headers.get("access-control-allow-origin"), "*");
 });
 
-test("what is not there yet is never kept, and its failure can be read by every site", async () => {
+test("a 404 for a file that does not exist yet is never cached, and every site can read it", async () => {
   for (const path of [
     "/hls/alpha/480p/1700000009.ts",
     "/hls/nobody/master.m3u8",
@@ -95,7 +95,7 @@ test("what is not there yet is never kept, and its failure can be read by every 
   }
 });
 
-test("a thumbnail is kept for seconds only", async () => {
+test("a thumbnail is cached only for seconds", async () => {
   const reply = await front.ask("GET", "/hls/alpha/thumbnail.jpg");
   assert.equal(reply.headers.get("content-type"), "image/jpeg");
   assert.equal(reply.headers.get("cache-control"), "public, max-age=5");
@@ -153,7 +153,7 @@ test("only playlists, segments and thumbnails of well-formed keys are served", a
   }
 });
 
-test("the page is cached only after revalidation, and may load nothing from elsewhere", async () => {
+test("the page must be revalidated, and may load nothing from other sites", async () => {
   const page = await front.ask("GET", "/");
   assert.equal(page.status, 200);
   assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
@@ -177,6 +177,6 @@ test("the page is cached only after revalidation, and may load nothing from else
   assert.equal(page.headers.get("server"), "nginx");
 });
 
-test("nginx complains of nothing: what it says of a request would hold all of it", () => {
+test("nginx logs no complaint about a request, which would contain its whole URL", () => {
   assert.deepEqual(front.lines, []);
 });

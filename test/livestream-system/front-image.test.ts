@@ -10,7 +10,7 @@ import { packageRoot } from "../../api/commands/livestream-local/package-root.js
 
 const FRONT = join(packageRoot(), "deploy/livestream/front");
 
-test("nginx accepts the image's configuration where no other container is there yet", (context) => {
+test("nginx accepts the image's configuration while no other container is running", (context) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-front-image-"));
   context.after(() => rmSync(folder, { recursive: true }));
   const dockerfile = readFileSync(join(FRONT, "Dockerfile"), "utf8");
@@ -20,7 +20,7 @@ test("nginx accepts the image's configuration where no other container is there 
     ),
   );
   const template = readFileSync(join(FRONT, "nginx.conf.template"), "utf8");
-  // Instead of the container's own output, which a test's process has not.
+  // Takes the place of the container's own output, which a test's process does not have.
   const given = { ...values, FRONT_TEMP: folder, FRONT_ACCESS_LOG: `${folder}/access.log front` };
   const path = join(folder, "nginx.conf");
   writeFileSync(path, filledTemplate(template, given));

@@ -47,7 +47,7 @@ test("a private stream is served only with its token, which is in the path of al
   assert.equal(await statusOf(`/hls/~${token}/alpha/720p/1.ts`), 403, "it has expired");
 });
 
-test("WHEP of a private stream begins with a token only, and WHIP needs none", async (context) => {
+test("WHEP of a private stream requires a token, and WHIP needs none", async (context) => {
   const settings = { port: front.stateApiPort, privateStreams: ["*"], viewTokenSecret: SECRET };
   const api = await StateApi.start(context, settings);
   const ingest = await RecordingUpstream.start(context, front.webrtcPort, (_, response) => {
@@ -87,7 +87,7 @@ test("WHEP of a private stream begins with a token only, and WHIP needs none", a
   ]);
 });
 
-test("while the state API is unreachable, nothing is served, and that is reported", async () => {
+test("while the state API is unreachable, no private stream is served, and the response says so", async () => {
   for (const file of FILES) {
     const reply = await front.ask("GET", `/hls/alpha/${file}`);
     assert.equal(reply.status, 503, file);

@@ -12,21 +12,21 @@ import { eventually } from "../system/eventually.js";
 
 export interface Reply {
   readonly status: number;
-  /** Names in lower case; those that came twice are joined, as they must not. */
+  /** Names in lower case. The values of repeated headers are joined, so that a test notices them. */
   readonly headers: ReadonlyMap<string, string>;
-  /** One character for each byte. */
+  /** One character per byte. */
   readonly body: string;
 }
 
 const SITE = fileURLToPath(new URL("../../site", import.meta.url));
 
-/** The front proxy alone, with Debian's nginx; nothing listens behind it unless a test starts that. */
+/** Only the front proxy, with Debian's nginx; a test starts any servers behind it. */
 export class FrontStand {
   readonly port: number;
   readonly stateApiPort: number;
   readonly webrtcPort: number;
   readonly folder: string;
-  /** What nginx said. */
+  /** nginx's log lines. */
   readonly lines: string[] = [];
   readonly #part: RunningPart;
 
@@ -84,14 +84,14 @@ export class FrontStand {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** A file of the HLS folder, with what is missing of its path. */
+  /** Writes a file in the HLS folder, and creates missing folders of its path. */
   put(path: string, content: string | Buffer): void {
     const file = join(this.folder, "hls", path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, content);
   }
 
-  /** Sends the path as it is given: a client that cleans it up would hide what is tested. */
+  /** Sends the path unchanged: a client that normalizes it would hide what is tested. */
   ask(
     method: string,
     path: string,

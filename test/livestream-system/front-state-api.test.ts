@@ -20,7 +20,7 @@ function assertCrossOrigin(reply: Reply): void {
   assert.equal(reply.headers.get("access-control-allow-origin"), "*");
 }
 
-/** Answers like the state API, with the headers that it sets itself. */
+/** Responds like the state API, with the headers that it sets itself. */
 function stateApi(
   context: TestContext,
   listeners: ServerResponse[] = [],
@@ -41,7 +41,7 @@ function stateApi(
   });
 }
 
-test("a proxy that was started first responds with 503 for the state API, and continues when that is up", async (context) => {
+test("a proxy that starts before the state API responds with 503, and forwards requests once it is up", async (context) => {
   for (const path of PUBLIC_PATHS) {
     const reply = await front.ask("GET", path);
     assert.equal(reply.status, 503, path);
@@ -59,7 +59,7 @@ test("a proxy that was started first responds with 503 for the state API, and co
   assert.equal(reply.body, `{"path":"/streams?x=1"}`);
 });
 
-test("what the state API says of origins and caches is said once, by the proxy", async (context) => {
+test("only the proxy's own CORS and cache headers are sent, not the state API's", async (context) => {
   await stateApi(context);
   const reply = await front.ask("GET", "/api/health", { Origin: "https://elsewhere.example" });
   assert.equal(reply.body, `{"path":"/health"}`);
@@ -70,7 +70,7 @@ test("what the state API says of origins and caches is said once, by the proxy",
   assert.deepEqual([head.status, head.body], [200, ""]);
 });
 
-test("a preflight is answered whether or not the state API is there", async () => {
+test("the proxy answers a preflight whether or not the state API is running", async () => {
   for (const path of PUBLIC_PATHS) {
     const reply = await front.ask("OPTIONS", path, {
       Origin: "https://elsewhere.example",
@@ -95,7 +95,7 @@ test("methods that write are refused before the state API sees them", async (con
   assert.deepEqual(api.requests, []);
 });
 
-test("webhooks and all else of the state API do not exist outside, however they are written", async (context) => {
+test("webhooks and other paths of the state API cannot be reached from outside, however they are written", async (context) => {
   const api = await stateApi(context);
   const paths = [
     "/webhook/on-publish",
@@ -148,7 +148,7 @@ test("a request smuggled after another one is not executed", async (context) => 
   assert.deepEqual(api.requests, []);
 });
 
-test("events arrive one by one, and a closed page is gone after the proxy too", async (context) => {
+test("events arrive one by one, and the proxy closes its connection when a page is closed", async (context) => {
   const listeners: ServerResponse[] = [];
   await stateApi(context, listeners);
   const socket = connect(front.port, "127.0.0.1");

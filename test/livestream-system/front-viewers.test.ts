@@ -41,7 +41,7 @@ function firstViews(count: number): Promise<readonly View[]> {
   return eventually(`${count} views`, () => (views.length >= count ? views : undefined));
 }
 
-test("the state API learns who requests playlists, at a limited rate, and nothing else that they send", async (context) => {
+test("the state API learns at a limited rate which viewers request playlists, and nothing else of their requests", async (context) => {
   const api = await startStateApi(context);
   const headers = { "User-Agent": "VLC", Cookie: "a=b", Origin: "https://elsewhere.example" };
   for (const path of ["master.m3u8", "720p/index.m3u8", "720p/index.m3u8", "720p/1.ts"]) {
@@ -62,7 +62,7 @@ test("the state API learns who requests playlists, at a limited rate, and nothin
   assert.deepEqual([first.headers.cookie, first.headers.origin], [undefined, undefined]);
 });
 
-test("a playlist has its headers whichever front counts, and outsiders cannot count", async (context) => {
+test("a playlist has its headers whichever proxy reports viewers, and outsiders cannot report any", async (context) => {
   const api = await startStateApi(context);
   const reply = await front.ask("GET", "/hls/alpha/master.m3u8?viewer=counted-1");
   await firstViews(1);

@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => front.stop());
 
-test("an ingest that is down is a 503 that every site can read", async () => {
+test("if the ingest is down, the response is a 503 that every site can read", async () => {
   const reply = await front.ask(
     "POST",
     "/whip/alpha",
@@ -23,7 +23,7 @@ test("an ingest that is down is a 503 that every site can read", async () => {
 });
 
 for (const prefix of ["", "http://ingest:8889"]) {
-  test(`offers reach the ingest, and the session's address ${prefix}/... comes back as one of this proxy`, async (context) => {
+  test(`offers reach the ingest, and the session's address ${prefix}/... is returned as an address of this proxy`, async (context) => {
     const bodies: string[] = [];
     const ingest = await RecordingUpstream.start(context, front.webrtcPort, (request, response) => {
       let body = "";
@@ -79,7 +79,7 @@ test("no other path of the ingest can be reached", async (context) => {
   assert.deepEqual(ingest.requests, []);
 });
 
-test("an offer that is no offer for its size is refused here", async () => {
+test("the proxy refuses an offer that is too large", async () => {
   const reply = await front
     .ask("POST", "/whip/alpha", {}, "v".repeat(300_000))
     .catch(() => undefined);

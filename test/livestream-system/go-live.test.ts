@@ -7,11 +7,11 @@ import { barriers } from "../browser-system/axe.js";
 import { FrontStand } from "./front-stand.js";
 import { RecordingUpstream } from "./recording-upstream.js";
 
-/** A camera with a moving picture, and a microphone that beeps. */
+/** A camera with moving video, and a microphone that beeps. */
 const FLAGS = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 
-/** The receiving end of WebRTC, in a page of the same browser: answers an offer, and counts what comes. */
+/** The receiving end of WebRTC, in a page of the same browser: answers an offer, and counts received packets. */
 const RECEIVER = `globalThis.answerOffer = async (sdp) => {
   const connection = new RTCPeerConnection();
   globalThis.receiving = connection;
@@ -43,7 +43,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return body;
 }
 
-/** A WHIP endpoint whose WebRTC is a page's; with the offers that came. */
+/** A WHIP endpoint whose WebRTC is in a page; records the offers. */
 async function startIngest(context: TestContext) {
   const receiver = await browser.open("about:blank");
   await receiver.page.evaluate(RECEIVER);
@@ -74,7 +74,7 @@ async function openPage(context: TestContext, options = {}): Promise<ViewerPage>
   return viewer;
 }
 
-test("a browser's camera and microphone go live over WHIP, H.264 first, with a clock, and stop", async (context) => {
+test("a browser broadcasts camera and microphone over WHIP with H.264 preferred, shows a clock, and stops", async (context) => {
   const { receiver, ingest, offers } = await startIngest(context);
   const viewer = await openPage(context);
   const { page } = viewer;
@@ -104,7 +104,7 @@ test("a browser's camera and microphone go live over WHIP, H.264 first, with a c
   ]);
 });
 
-test("a broadcast whose connection is lost connects again by itself", async (context) => {
+test("a broadcast whose connection is lost reconnects by itself", async (context) => {
   const { receiver, offers } = await startIngest(context);
   const viewer = await openPage(context);
   await viewer.page.getByLabel("Name of the stream").fill("alpha");
@@ -116,7 +116,7 @@ test("a broadcast whose connection is lost connects again by itself", async (con
   assert.equal(offers.length, 2);
 });
 
-test("an ingest without WebRTC, and one that refuses, are said in words, and the form can be used again", async (context) => {
+test("the page explains an ingest without WebRTC, and one that refuses, and the form can be used again", async (context) => {
   const viewer = await openPage(context, PHONE);
   const { page } = viewer;
   await page.getByLabel("Name of the stream").fill("alpha");
@@ -131,7 +131,7 @@ test("an ingest without WebRTC, and one that refuses, are said in words, and the
   assert.deepEqual(await barriers(viewer), []);
 });
 
-test("only the page that broadcasts may ask for a camera", async () => {
+test("only the broadcasting page may ask for a camera", async () => {
   const policy = async (path: string) =>
     (await front.ask("GET", path)).headers.get("permissions-policy");
   assert.match((await policy("/go-live.html")) ?? "", /camera=\(self\)/);

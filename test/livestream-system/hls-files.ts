@@ -4,7 +4,7 @@ import { whenFolderChanges } from "./folder-watch.js";
 
 export interface Playlist {
   readonly text: string;
-  /** The numbers of the segments, in order. */
+  /** The sequence numbers of the segments, in order. */
   readonly segments: readonly number[];
   readonly durationsSec: readonly number[];
   readonly mediaSequence: number;
@@ -12,7 +12,7 @@ export interface Playlist {
   readonly discontinuities: number;
 }
 
-/** What is on disk of one stream. */
+/** The files of one stream on disk. */
 export class HlsFiles {
   readonly folder: string;
 
@@ -20,7 +20,7 @@ export class HlsFiles {
     this.folder = join(hlsRoot, streamKey);
   }
 
-  /** Names of the rungs in the master, in its order. */
+  /** The names of the rungs in the master, in its order. */
   rungs(): readonly string[] {
     return [...this.master().matchAll(/^(\w+)\/index\.m3u8$/gm)].flatMap(([, name]) => name ?? []);
   }
@@ -29,7 +29,7 @@ export class HlsFiles {
     return readFileSync(join(this.folder, "master.m3u8"), "utf8");
   }
 
-  /** `width x height` of each rung with a picture, in the master's order. */
+  /** The `width x height` of each rung with video, in the master's order. */
   resolutions(): readonly string[] {
     return [...this.master().matchAll(/RESOLUTION=(\d+x\d+)/g)].flatMap(([, size]) => size ?? []);
   }
@@ -51,7 +51,7 @@ export class HlsFiles {
     return existsSync(path) && statSync(path).size > 0;
   }
 
-  /** Resolves with the playlist when it names a segment above the number. */
+  /** Resolves with the playlist when it contains a segment with a higher number. */
   untilAbove(rung: string, number: number): Promise<Playlist> {
     return whenFolderChanges(
       join(this.folder, rung),

@@ -8,7 +8,7 @@ import { untilThere } from "./folder-watch.js";
 import { IngestStand } from "./ingest-stand.js";
 import { listedStreams } from "./listing-watch.js";
 
-test("everything of the ingest is killed: the lease ends", async (t) => {
+test("if all processes of the ingest are killed, the stream is unlisted when its lease ends", async (t) => {
   const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "8" } });
   const listing = await stand.watchListing(t);
   stand.broadcast(t, "demo");
@@ -25,7 +25,7 @@ test("everything of the ingest is killed: the lease ends", async (t) => {
   assert.doesNotMatch(stand.log, /unlisted|broadcast ended/);
 });
 
-test("the media server is killed: its streams are unlisted at once", async (t) => {
+test("if the media server is killed, its streams are unlisted at once", async (t) => {
   const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "3600" } });
   const listing = await stand.watchListing(t);
   stand.broadcast(t, "demo");
@@ -36,7 +36,7 @@ test("the media server is killed: its streams are unlisted at once", async (t) =
   await stand.untilLogged(/"msg":"broadcast ended"/);
 });
 
-test("an ingest that starts unlists and removes what an earlier one left", async (t) => {
+test("a starting ingest unlists and removes the streams that an earlier one left", async (t) => {
   const stand = await IngestStand.start(t, {
     onFolders(hlsRoot) {
       for (const name of ["left_over", "not.ours"]) {
@@ -54,11 +54,11 @@ test("an ingest that starts unlists and removes what an earlier one left", async
   });
   await untilThere(stand.hlsRoot, "left_over", false);
   assert.deepEqual(await listedStreams(stand.stateApiPort), []);
-  assert.ok(existsSync(join(stand.hlsRoot, "not.ours")), "what is no stream is left alone");
+  assert.ok(existsSync(join(stand.hlsRoot, "not.ours")), "files that belong to no stream are kept");
 });
 
-test("the disk gets full: said in the log, unlisted, and listed again when there is room", async (t) => {
-  // Others write to this disk, too.
+test("if the disk is full, that is logged and the stream unlisted, and listed again when there is room", async (t) => {
+  // Other programs write to this disk, too.
   const spareBytes = 1024 * 1024 * 1024;
   const ballast = (stand: IngestStand) => join(stand.folder, "ballast");
   const stand = await IngestStand.start(t, {
@@ -79,7 +79,7 @@ test("the disk gets full: said in the log, unlisted, and listed again when there
   assert.equal(stand.ladders("demo").length, 1);
 });
 
-test("segments cannot be written though the disk has room: unlisted until they can", async (t) => {
+test("a stream whose segments cannot be written in spite of room on the disk is unlisted until they can", async (t) => {
   const stand = await IngestStand.start(t, { hook: { DEAD_SECONDS: "3" } });
   const listing = await stand.watchListing(t);
   stand.broadcast(t, "demo");
@@ -87,7 +87,7 @@ test("segments cannot be written though the disk has room: unlisted until they c
   const [ladder] = stand.ladders("demo");
   assert.ok(ladder !== undefined);
   const transcoderId = stand.processIdOf("transcoder");
-  // A segment is larger than that; ffmpeg fails at once, and each that is started after it too.
+  // A segment is larger than this limit, so ffmpeg fails at once, and so does each later one.
   for (const id of [transcoderId, ladder.id]) limitFileBytes(id, "8000:unlimited");
   await stand.untilLogged(/unlisted: no new segment/);
   await listing.until("removed");

@@ -24,13 +24,13 @@ export interface StandOptions {
   readonly hook?: Settings | ((hlsRoot: string) => Settings);
   readonly stateApi?: Settings;
   readonly arePublishKeysChecked?: boolean;
-  /** Files that are there before the ingest starts. */
+  /** Creates files before the ingest starts. */
   readonly onFolders?: (hlsRoot: string) => void;
-  /** Before the ingest starts. */
+  /** Called before the ingest starts. */
   readonly onStateApi?: (url: string) => Promise<void>;
 }
 
-/** Everything small and soon: little CPU, and leases that tests can wait for. */
+/** Small and fast settings: little CPU, and leases that tests can wait for. */
 export const FAST_HOOK: Settings = {
   SEGMENT_SECONDS: "1",
   PRESET: "ultrafast",
@@ -42,13 +42,13 @@ export const FAST_HOOK: Settings = {
   DEAD_SECONDS: "6",
   ENDED_KEEP_SECONDS: "3",
   DISK_FREE_MIN_KB: "1024",
-  // Not measured, and never too much.
+  // A fixed value that is never exceeded, instead of a measurement.
   ENCODE_MEGAPIXELS_MAX: "10000",
-  // The tests beside this one make every ladder slow.
+  // Off, since the tests that run at the same time slow every ladder down.
   SPEED_MIN_PERCENT: "0",
 };
 
-/** State API, transcoder and stand-in ingest as processes of their own, as `npm run livestream:local` has them. */
+/** State API, transcoder and nginx ingest as processes of their own, as in `npm run livestream:local`. */
 export class IngestStand {
   readonly folder = mkdtempSync(join(tmpdir(), "parley-ingest-test-"));
   readonly hlsRoot = join(this.folder, "hls");
@@ -72,7 +72,8 @@ export class IngestStand {
     stand.stateApi.keep();
     await options.onStateApi?.(`http://127.0.0.1:${stateApiPort}`);
     stand.ingest.start();
-    // Not kept running: the next one would un-list at once what the tests want to see a lease end.
+    // The ingest is not restarted automatically: the next one would unlist streams at once, and the tests check the end
+    // of a lease.
     await stand.#untilAnswers(`http://127.0.0.1:${statusPort}/stat`);
     stand.transcoder.start();
     await stand.untilTranscoder();
@@ -153,7 +154,7 @@ export class IngestStand {
     return this.#untilAnswers(`http://127.0.0.1:${this.transcoderPort}/`);
   }
 
-  /** Resolves when the transcoder has logged it. */
+  /** Resolves when the transcoder has logged a matching line. */
   async untilLogged(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.log)) {
       const line = new Promise<void>((resolve) => this.#awaited.add(resolve));
@@ -165,14 +166,14 @@ export class IngestStand {
     return new HlsFiles(this.hlsRoot, streamKey);
   }
 
-  /** The process that was started last as this part; throws when none was. */
+  /** Returns the process that was started last as this part; throws if there was none. */
   processIdOf(part: "state API" | "ingest" | "transcoder"): number {
     const id = this.#processIds.get(part);
     if (id === undefined) throw new Error(`the ${part} was never started`);
     return id;
   }
 
-  /** Every running process of the ingest, by the stand's folder in its command line. */
+  /** Lists every running process of the ingest, found by the stand's folder in its command line. */
   processes(): readonly RunningProcess[] {
     return runningProcesses().filter(({ commandLine }) => commandLine.includes(this.folder));
   }

@@ -8,10 +8,10 @@ import { WAIT_MAX_MS } from "./in-time.js";
 import { IngestStand } from "./ingest-stand.js";
 import { type ListedStream, listedStreams } from "./listing-watch.js";
 
-/** Less than the lease: alone it takes 20 to 60 ms, and bench:livestream holds it to 100. */
+/** Less than the lease. On an idle machine it takes 20 to 60 ms, and bench:livestream requires at most 100. */
 const UNLISTED_WITHIN_MS = 10_000;
 
-test("a stream is listed when every rung has a segment, and not any more when its broadcaster leaves", async (t) => {
+test("a stream is listed once every rung has a segment, until its broadcaster leaves", async (t) => {
   const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "3600" } });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo-1_A");
@@ -46,12 +46,15 @@ test("a stream is listed when every rung has a segment, and not any more when it
   );
   assert.ok(unlistedMs < UNLISTED_WITHIN_MS, `${unlistedMs} ms`);
   await stand.untilLogged(/"msg":"broadcast ended"/);
-  assert.ok(files.playlist("240p").hasEnded, "players are told that nothing more comes");
-  // The files of an ended stream are taken away.
+  assert.ok(
+    files.playlist("240p").hasEnded,
+    "the playlist tells players that the stream has ended",
+  );
+  // The files of an ended stream are removed.
   await untilThere(stand.hlsRoot, "demo-1_A", false);
 });
 
-/** A stream may be listed before its qualities are: they are read from its playlist then. */
+/** A stream may be listed before its qualities, which are then read from its playlist. */
 async function listedWithQualities(stand: IngestStand): Promise<readonly ListedStream[]> {
   return eventually("the qualities", async () => {
     const listed = await listedStreams(stand.stateApiPort);
@@ -59,7 +62,7 @@ async function listedWithQualities(stand: IngestStand): Promise<readonly ListedS
   });
 }
 
-/** As its frame header says, after two bytes of length and one of precision. */
+/** Read from the frame header, after two bytes of length and one of precision. */
 function jpegSize(picture: Buffer): string {
   const header = picture.indexOf(Buffer.from([0xff, 0xc0])) + 5;
   return `${picture.readUInt16BE(header + 2)}x${picture.readUInt16BE(header)}`;
@@ -71,13 +74,13 @@ const SOURCES = {
     rungs: ["240p", "144p"],
     sizes: ["320x240", "192x144"],
   },
-  "with nothing but sound": { picture: { size: "none" }, rungs: ["audio"], sizes: [] },
+  "with audio only": { picture: { size: "none" }, rungs: ["audio"], sizes: [] },
   upright: {
     picture: { size: "240x320" },
     rungs: ["240p", "144p", "audio"],
     sizes: ["240x320", "144x192"],
   },
-  // Trap (f): x264 takes no odd sizes, and the short side is what counts.
+  // Trap (f): x264 does not support odd sizes, and the short side determines the rung.
   "of an odd size": {
     picture: { size: "427x241", pixelFormat: "yuv444p" },
     rungs: ["240p", "144p", "audio"],
@@ -106,7 +109,7 @@ for (const [which, { picture, rungs, sizes }] of Object.entries(SOURCES)) {
   });
 }
 
-test("rungs above the source, and more of them than are allowed, are left out", async (t) => {
+test("rungs larger than the source, and more rungs than allowed, are left out", async (t) => {
   const stand = await IngestStand.start(t, {
     hook: {
       LADDER: "480:400:64 240:200:48 180:150:48 144:100:32",
@@ -121,7 +124,7 @@ test("rungs above the source, and more of them than are allowed, are left out", 
 });
 
 for (const key of ["..%2Fup", "a.b", "a%20b", "a%2Fb", "k".repeat(65)]) {
-  test(`a broadcaster under the key ${key} is sent away`, async (t) => {
+  test(`a broadcaster under the key ${key} is disconnected`, async (t) => {
     const stand = await IngestStand.start(t);
     const broadcaster = stand.broadcast(t, key);
     await broadcaster.untilRefused();

@@ -6,7 +6,7 @@ import { untilThere } from "./folder-watch.js";
 import { IngestStand } from "./ingest-stand.js";
 import { listedStreams } from "./listing-watch.js";
 
-/** Numbers of segments that follow each other. */
+/** Whether the segments have consecutive numbers. */
 function areInOrder(segments: readonly number[]): boolean {
   return segments.every(
     (number, place) => place === 0 || number === (segments[place - 1] ?? 0) + 1,
@@ -19,7 +19,7 @@ function assertStayedListed({ log }: IngestStand, transcoders = 1): void {
 }
 
 // Traps (b) and (c): a restart with another first number makes players hang.
-test("ffmpeg is killed: the same playlists continue, and the stream stays listed as it was", async (t) => {
+test("if ffmpeg is killed, the same playlists continue, and the stream stays listed as it was", async (t) => {
   const stand = await IngestStand.start(t, { hook: { THUMBNAIL_SECONDS: "1" } });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");
@@ -28,7 +28,7 @@ test("ffmpeg is killed: the same playlists continue, and the stream stays listed
   const files = stand.files("demo");
   const first = files.playlist("240p").mediaSequence;
   const before = await files.untilAbove("240p", first + 1);
-  // A ladder that is started again finds the picture of the one before.
+  // A restarted ladder finds the thumbnail of the previous one.
   await untilThere(files.folder, "thumbnail.jpg");
   const [ladder] = stand.ladders("demo");
   assert.ok(ladder !== undefined, stand.log);
@@ -38,7 +38,10 @@ test("ffmpeg is killed: the same playlists continue, and the stream stays listed
   assert.equal(after.discontinuities, 1);
   assert.ok(areInOrder(after.segments), after.text);
   assert.equal(after.segments[0], after.mediaSequence);
-  assert.ok(after.mediaSequence <= (before.segments.at(-1) ?? 0) + 1, "nothing is skipped");
+  assert.ok(
+    after.mediaSequence <= (before.segments.at(-1) ?? 0) + 1,
+    "no segment number is skipped",
+  );
   assert.ok(!after.hasEnded);
   assert.deepEqual(
     after.segments.filter((segment) => !files.isWhole("240p", segment)),
@@ -50,7 +53,7 @@ test("ffmpeg is killed: the same playlists continue, and the stream stays listed
   assertStayedListed(stand);
 });
 
-test("ffmpeg stalls: it is started again in place", async (t) => {
+test("if ffmpeg stalls, it is restarted with the same playlists", async (t) => {
   const stand = await IngestStand.start(t, {
     hook: { STALL_SECONDS: "2", DEAD_SECONDS: "20" },
   });
@@ -70,7 +73,7 @@ test("ffmpeg stalls: it is started again in place", async (t) => {
   assertStayedListed(stand);
 });
 
-test("the transcoder is killed: the next one takes over session, start and playlists", async (t) => {
+test("if the transcoder is killed, the next one takes over session, start and playlists", async (t) => {
   const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "20" } });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");
@@ -78,7 +81,7 @@ test("the transcoder is killed: the next one takes over session, start and playl
   const [listed] = await listedStreams(stand.stateApiPort);
   const files = stand.files("demo");
   const before = files.playlist("240p");
-  // The list has it before who asked for that has read the answer.
+  // The list has the stream before the client has read the response to its request.
   await stand.untilLogged(/"msg":"listed"/);
   const killed = stand.processIdOf("transcoder");
   const [orphan] = stand.ladders("demo");
@@ -87,7 +90,7 @@ test("the transcoder is killed: the next one takes over session, start and playl
   assert.ok(areInOrder(after.segments), after.text);
   const [ladder, ...more] = stand.ladders("demo");
   assert.ok(ladder !== undefined && more.length === 0, "one ladder is left");
-  assert.notEqual(ladder.id, orphan?.id, "ffmpeg ends with who started it");
+  assert.notEqual(ladder.id, orphan?.id, "ffmpeg ends with the transcoder that started it");
   assert.notEqual(stand.processIdOf("transcoder"), killed);
   const [still] = await listedStreams(stand.stateApiPort);
   assert.deepEqual([still?.startedAt, still?.clientIp], [listed?.startedAt, listed?.clientIp]);
@@ -95,7 +98,7 @@ test("the transcoder is killed: the next one takes over session, start and playl
   assertStayedListed(stand, 2);
 });
 
-test("the transcoder is killed and its broadcaster leaves: the next one unlists and clears up", async (t) => {
+test("if the transcoder is killed and its broadcaster leaves, the next transcoder unlists the stream and removes its files", async (t) => {
   const stand = await IngestStand.start(t, { hook: { LEASE_SECONDS: "3600" } });
   const listing = await stand.watchListing(t);
   const broadcaster = stand.broadcast(t, "demo");
@@ -108,7 +111,7 @@ test("the transcoder is killed and its broadcaster leaves: the next one unlists 
   assert.equal(stand.ladders("demo").length, 0);
 });
 
-test("a broadcaster comes back: a new session that repeats no segment's name", async (t) => {
+test("a returning broadcaster gets a new session that reuses no segment's name", async (t) => {
   const stand = await IngestStand.start(t);
   const listing = await stand.watchListing(t);
   const first = stand.broadcast(t, "demo");
@@ -126,10 +129,13 @@ test("a broadcaster comes back: a new session that repeats no segment's name", a
   assert.ok(Date.parse(later?.startedAt ?? "") > Date.parse(earlier?.startedAt ?? ""));
   const playlist = files.playlist("240p");
   assert.ok(playlist.mediaSequence > last, `${playlist.mediaSequence} after ${last}`);
-  assert.ok(!existsSync(`${files.folder}/240p/${last}.ts`), "files of the earlier one are gone");
+  assert.ok(
+    !existsSync(`${files.folder}/240p/${last}.ts`),
+    "files of the earlier session are removed",
+  );
 });
 
-test("the state API is killed: streams are listed again as they were", async (t) => {
+test("if the state API is killed, streams are listed again as they were", async (t) => {
   const stand = await IngestStand.start(t);
   const listing = await stand.watchListing(t);
   stand.broadcast(t, "demo");

@@ -15,9 +15,9 @@ const Stream = v.object({
 
 export type ListedStream = v.InferOutput<typeof Stream>;
 
-/** Reads the state API's events in their order. */
+/** Reads the state API's events in order. */
 export class ListingWatch {
-  /** How many were live when it began to listen. */
+  /** The number of streams that were live when it began to listen. */
   readonly countAtOpen: number;
   readonly #listener: EventListener;
 
@@ -33,7 +33,7 @@ export class ListingWatch {
     this.countAtOpen = countAtOpen;
   }
 
-  /** Skips the events in between. */
+  /** Resolves with the next event of this name; skips others. */
   async until(name: string): Promise<void> {
     while ((await inTime(this.#listener.next(), `the event ${name}`)).name !== name);
   }

@@ -23,7 +23,7 @@ import { listedStreams, untilListed } from "./stream-list.js";
 
 const COMMAND = fileURLToPath(new URL("../../api/commands/livestream-local.js", import.meta.url));
 
-/** Processes that were started with the folder's name in their arguments or environment. */
+/** Lists the processes that have the folder's name in their arguments or environment. */
 function processesOf(folder: string): readonly string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -59,7 +59,7 @@ async function runCommand(
 }
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  test(`at ${signal}, in the middle of a broadcast, nothing is left of it`, async (context) => {
+  test(`at ${signal}, during a broadcast, it leaves no process and no file behind`, async (context) => {
     const stack = await StackProcess.start();
     const publisher = new Publisher({ url: stack.rtmpUrl("alpha") });
     context.after(() => publisher.kill());
@@ -103,7 +103,7 @@ test("files are readable for all, and only the transcoder's user may write them"
   }
 });
 
-test("with publishing keys only broadcasters with the secret are listed", async (context) => {
+test("with publishing keys, only broadcasters with the secret are listed", async (context) => {
   const stack = await StackProcess.start({ PUBLISH_KEYS: "alpha=open-sesame,beta=other-sesame" });
   const url = stack.rtmpUrl("alpha");
   const stranger = new Publisher({ url: `${stack.rtmpUrl("beta")}?secret=wrong` });
@@ -120,8 +120,8 @@ test("with publishing keys only broadcasters with the secret are listed", async 
   assert.doesNotMatch(stack.lines.join("\n"), /open-sesame/);
 });
 
-test("a second start says that one runs and how to stop it; killed hard, all its parts end, and the next start clears up", async (context) => {
-  // Starts of the tests beside this one would clear up, too.
+test("a second start reports the running one and how to stop it; if that is killed, its parts end, and the next start removes its files", async (context) => {
+  // The folder is private, because concurrent tests would otherwise remove it at their start.
   const TMPDIR = mkdtempSync(join(tmpdir(), "parley-local-test-"));
   chmodSync(TMPDIR, 0o755);
   const stack = await StackProcess.start({ TMPDIR });
@@ -139,7 +139,7 @@ test("a second start says that one runs and how to stop it; killed hard, all its
   assert.ok(second.errors.includes(`kill ${pid}`));
   await stack.stop("SIGKILL");
   await eventually("the end of all parts", () => processesOf(folder).length === 0 || undefined);
-  assert.equal(existsSync(folder), true, "nobody was there to remove it");
+  assert.equal(existsSync(folder), true, "the killed process could not remove its folder");
   const next = await StackProcess.start({ TMPDIR });
   context.after(async () => {
     await next.stop();
@@ -148,7 +148,7 @@ test("a second start says that one runs and how to stop it; killed hard, all its
   assert.equal(existsSync(folder), false);
 });
 
-test("a part that cannot start ends everything with its own words", async () => {
+test("if a part cannot start, everything ends with that part's own error message", async () => {
   const [front = 0, rtmp = 0, stateApi = 0, status = 0, transcoder = 0] = await freePorts(5);
   const {
     status: exit,
@@ -169,7 +169,7 @@ test("a part that cannot start ends everything with its own words", async () => 
   assert.equal(output.split("started, process").length - 1, 1);
 });
 
-test("a port in use is named by its setting", async (context) => {
+test("a port in use is reported with the name of its setting", async (context) => {
   const [port = 0, ...others] = await freePorts(5);
   const taken = createServer().listen(port, "127.0.0.1");
   await once(taken, "listening");

@@ -5,8 +5,8 @@ import * as v from "valibot";
 import { parse } from "yaml";
 
 /**
- * Started in place of MediaMTX's program, with the path of its configuration: answers its control API and its WHIP endpoint, runs the
- * hook of a path that becomes ready, and prints what it was told. It has no media.
+ * Started instead of MediaMTX, with the path of its configuration. Responds as its control API and its WHIP endpoint
+ * do, runs the hook of a path that becomes ready, and prints its requests and settings. It handles no media.
  */
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

@@ -9,7 +9,7 @@ import { StackProcess } from "../../bench/livestream/stack-process.js";
 
 const IMITATION = fileURLToPath(new URL("./mediamtx-imitation.js", import.meta.url));
 
-/** A program that is started as MediaMTX would be. */
+/** A program that is started instead of MediaMTX. */
 function program(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-mediamtx-program-"));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -19,7 +19,7 @@ function program(context: TestContext): string {
   return path;
 }
 
-test("an installed MediaMTX is the ingest: it gets its configuration, WHIP reaches it, and the transcoder hears of a broadcast", async (context) => {
+test("an installed MediaMTX serves as the ingest: it gets its configuration, WHIP reaches it, and the transcoder is notified of a broadcast", async (context) => {
   const [rtsp = 0, webrtc = 0, udp = 0] = await freePorts(3);
   const stack = await StackProcess.start({
     MEDIAMTX: program(context),
@@ -47,7 +47,7 @@ test("an installed MediaMTX is the ingest: it gets its configuration, WHIP reach
   await stack.line(/^\[transcoder\] .*alpha/, linesBefore);
 });
 
-test("a MEDIAMTX that is no program is named, and nothing starts", async () => {
+test("a MEDIAMTX that is not a program is reported, and nothing starts", async () => {
   await assert.rejects(
     StackProcess.start({ MEDIAMTX: "/nowhere/mediamtx" }),
     /MEDIAMTX: expected the path/,

@@ -25,13 +25,13 @@ const H264 = { codec: "H264", codecProps: { width: 320, height: 240, profile: "B
 const AAC = { codec: "MPEG-4 Audio", codecProps: { sampleRate: 48_000, channelCount: 1 } };
 
 /**
- * Does to the transcoder what MediaMTX does, as far as its source shows: a control API, a source to read, and a ring when
- * something changes. A test pattern takes the place of RTSP.
+ * Behaves towards the transcoder as MediaMTX does, according to its source: a control API, a source to read, and a
+ * notification after each change. A test pattern takes the place of RTSP.
  */
 export class MediaMtxStand {
   readonly folder = mkdtempSync(join(tmpdir(), "parley-mediamtx-test-"));
   readonly files = new HlsFiles(join(this.folder, "hls"), "demo");
-  /** The paths of the control API that were asked. */
+  /** The requested paths of the control API. */
   readonly asked: string[] = [];
   readonly lines: string[] = [];
   readonly #port: number;
@@ -85,7 +85,7 @@ export class MediaMtxStand {
     );
   }
 
-  /** Who publishes from now on under the key `demo`; nobody without an id. Resolves when the transcoder has been rung at. */
+  /** Sets the publisher under the key `demo`, or none without an id. Resolves when the transcoder has been notified. */
   async publish(
     sourceId: string | undefined,
     tracks: readonly object[] = [H264, AAC],
@@ -100,7 +100,7 @@ export class MediaMtxStand {
     return true;
   }
 
-  /** The words that each ffmpeg was started with. */
+  /** The arguments with which each ffmpeg was started. */
   ladders(): readonly string[] {
     return runningProcesses()
       .map(({ commandLine }) => commandLine)
@@ -157,8 +157,8 @@ async function listening(t: TestContext, server: Server | HttpServer): Promise<n
 }
 
 /**
- * Plays one pattern to everyone who connects, from its beginning and in real time. NUT names its tracks first, as RTSP
- * does; in an MPEG-TS ffmpeg would look for further ones until `-analyzeduration` is over.
+ * Sends one pattern to every client, from its beginning and in real time. NUT declares its tracks first, as RTSP does;
+ * in an MPEG-TS, ffmpeg would look for further ones until `-analyzeduration` is over.
  */
 function testPattern(): Server {
   return createServer((socket) => {

@@ -8,7 +8,7 @@ import { MediaMtxStand } from "./mediamtx-stand.js";
 const FIRST = "5d1f0f0e-7c3b-4b7e-9a51-1f1b2f0f6c11";
 const SECOND = "22222222-7c3b-4b7e-9a51-1f1b2f0f6c11";
 
-test("with MediaMTX: listed with the broadcaster's address, unlisted when it leaves, and the playlists are complete", async (t) => {
+test("with MediaMTX, a stream is listed with the broadcaster's address, has complete playlists, and is unlisted when the broadcaster leaves", async (t) => {
   const stand = await IngestStand.start(t);
   const { stateApiPort } = stand;
   const listing = await stand.watchListing(t);
@@ -29,7 +29,7 @@ test("with MediaMTX: listed with the broadcaster's address, unlisted when it lea
   assert.deepEqual(mediaMtx.ladders(), []);
 });
 
-test("another broadcaster takes the key over: listed again, from its own ladder", async (t) => {
+test("a broadcaster who takes over the key is listed anew, with its own ladder", async (t) => {
   const stand = await IngestStand.start(t);
   const { stateApiPort } = stand;
   const listing = await stand.watchListing(t);
@@ -44,7 +44,7 @@ test("another broadcaster takes the key over: listed again, from its own ladder"
   assert.ok(ladder !== undefined && !mediaMtx.files.playlist("240p").hasEnded);
 });
 
-test("a picture whose size MediaMTX does not tell is looked at; sound that HLS in MPEG-TS does not carry is encoded", async (t) => {
+test("video whose size MediaMTX does not report is probed, and audio that HLS in MPEG-TS cannot carry is encoded", async (t) => {
   const stand = await IngestStand.start(t);
   const listing = await stand.watchListing(t);
   const mediaMtx = await MediaMtxStand.start(t, { stateApiPort: stand.stateApiPort });
@@ -59,8 +59,9 @@ test("a picture whose size MediaMTX does not tell is looked at; sound that HLS i
   assert.match(mediaMtx.ladders()[0] ?? "", / -c:a:0 aac /);
 });
 
-// Traps (d) and (e): a copied rung is left out of the master without a rate, and its first segment is two groups long.
-test("passthrough: the broadcaster's own picture is the top rung", async (t) => {
+// Traps (d) and (e): a copied rung is left out of the master if it has no bit rate, and its first segment is two groups
+// long.
+test("with passthrough, the broadcaster's own video is the top rung", async (t) => {
   const stand = await IngestStand.start(t);
   const listing = await stand.watchListing(t);
   const mediaMtx = await MediaMtxStand.start(t, {
@@ -77,14 +78,14 @@ test("passthrough: the broadcaster's own picture is the top rung", async (t) => 
   const { mediaSequence } = mediaMtx.files.playlist("144p");
   const top = await mediaMtx.files.untilAbove("240p", mediaSequence + 2);
   const next = await mediaMtx.files.untilAbove("144p", mediaSequence + 2);
-  // Players change between rungs at segments: the ends have to be the same.
+  // Players switch rungs at segments, so the segments of all rungs must end at the same time.
   for (const [place, lengthSec] of top.durationsSec.slice(1, 3).entries()) {
     const otherSec = next.durationsSec[place + 1] ?? 0;
     assert.ok(Math.abs(lengthSec - otherSec) < 0.1, `${lengthSec} s and ${otherSec} s`);
   }
 });
 
-test("a media server that is gone has no broadcasters", async (t) => {
+test("if the media server is unreachable, its broadcasters are unlisted", async (t) => {
   const stand = await IngestStand.start(t);
   const listing = await stand.watchListing(t);
   const mediaMtx = await MediaMtxStand.start(t, { stateApiPort: stand.stateApiPort });

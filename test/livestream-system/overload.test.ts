@@ -27,9 +27,9 @@ async function health(stand: IngestStand): Promise<v.InferOutput<typeof Health>>
   return v.parse(Health, await answer.json());
 }
 
-test("a ladder that this machine cannot encode is reduced to the source, and plays on", async (t) => {
+test("a ladder that this machine cannot encode is reduced to the source, and playback continues", async (t) => {
   const stand = await IngestStand.start(t, {
-    // No machine of today encodes this in real time.
+    // No current machine encodes this in real time.
     hook: { PRESET: "veryslow", LADDER: "480:4000:48", FPS_MAX: "120", SPEED_MIN_PERCENT: "92" },
   });
   const listing = await stand.watchListing(t);
@@ -50,10 +50,10 @@ test("a ladder that this machine cannot encode is reduced to the source, and pla
   assert.match(stand.ladders("demo")[0]?.commandLine ?? "", / -c:v:0 copy /);
 });
 
-test("beyond what the machine may encode, streams are passed on as they came", async (t) => {
+test("beyond the machine's encoding limit, streams are passed through unchanged", async (t) => {
   const stand = await IngestStand.start(t, { hook: { ENCODE_MEGAPIXELS_MAX: "2" } });
   const listing = await stand.watchListing(t);
-  // 240p, 144p and decoding at 15 frames a second: 1.7 megapixels a second.
+  // 240p, 144p and decoding at 15 frames per second: 1.7 megapixels per second.
   stand.broadcast(t, "first");
   await listing.until("added");
   stand.broadcast(t, "second");
@@ -76,12 +76,12 @@ test("beyond what the machine may encode, streams are passed on as they came", a
   });
 });
 
-test("an unreadable picture is reported once, with its codec, in the log and to clients", async (t) => {
+test("unreadable video is reported once, with its codec, in the log and to clients", async (t) => {
   const stand = await IngestStand.start(t);
   const client = await RtmpClient.publish(stand.rtmpPort, "demo");
   t.after(() => client.leave());
   client.describe({ width: 320, height: 240, framerate: 15, videocodecid: 12 });
-  // HEVC as broadcasters' programs send it to RTMP servers: codec 12, a keyframe, its sequence header.
+  // HEVC as broadcasting programs send it to RTMP servers: codec 12, a keyframe, its sequence header.
   client.video(0x1c, 0, 0, 0, 0, 1, 1, 0x60, 0, 0, 0);
   await eventually("the codec in the log", () => {
     client.video(0x1c, 1, 0, 0, 0, 0, 0, 0, 2, 0x26, 1);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { IngestStand } from "./ingest-stand.js";
 import { listedStreams } from "./listing-watch.js";
 
-/** As long as nginx-rtmp lets one through, with every kind of character. */
+/** The longest secret that nginx-rtmp accepts, with every kind of character. */
 const LONG_SECRET = "aZ09_.~-".repeat(30);
 
 const WITH_KEYS = {
@@ -11,7 +11,7 @@ const WITH_KEYS = {
   stateApi: { PUBLISH_KEYS: `demo=open-sesame,other=another-secret,long=${LONG_SECRET}` },
 } as const;
 
-test("with publishing keys: the right secret is let in", async (t) => {
+test("with publishing keys, a broadcaster with the right secret is accepted", async (t) => {
   const stand = await IngestStand.start(t, WITH_KEYS);
   const listing = await stand.watchListing(t);
   stand.broadcast(t, "demo?secret=open-sesame");
@@ -36,7 +36,7 @@ const REFUSED = {
   "a secret that is escaped": "demo?secret=open%2Dsesame",
 };
 
-test("with publishing keys: everyone else is sent away", async (t) => {
+test("with publishing keys, every other broadcaster is refused", async (t) => {
   const stand = await IngestStand.start(t, WITH_KEYS);
   for (const [which, key] of Object.entries(REFUSED)) {
     const broadcaster = stand.broadcast(t, key);
@@ -47,7 +47,7 @@ test("with publishing keys: everyone else is sent away", async (t) => {
   assert.doesNotMatch(stand.log, /broadcast begins/);
 });
 
-test("with publishing keys and no state API: no broadcaster is accepted", async (t) => {
+test("with publishing keys and no state API, no broadcaster is accepted", async (t) => {
   const stand = await IngestStand.start(t, WITH_KEYS);
   await stand.stateApi.stop();
   const broadcaster = stand.broadcast(t, "demo?secret=open-sesame");

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { TestContext } from "node:test";
 
-/** A server behind the front proxy, as long as the test runs, of which only this is known: what reached it. */
+/** A server behind the front proxy that lasts as long as the test and records its requests. */
 export class RecordingUpstream {
-  /** Method and path of every request, in order. */
+  /** The method and path of every request, in order. */
   readonly requests: string[] = [];
 
   static async start(

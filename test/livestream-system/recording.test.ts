@@ -7,7 +7,7 @@ import { eventually } from "../system/eventually.js";
 import { untilThere } from "./folder-watch.js";
 import { IngestStand } from "./ingest-stand.js";
 
-test("a broadcast is kept as a mp4 that plays, over a restart of its ffmpeg, and another one is not kept", async (t) => {
+test("a broadcast is recorded as a playable MP4, across a restart of its ffmpeg, and another one is not recorded", async (t) => {
   const stand = await IngestStand.start(t, {
     hook: (hlsRoot) => {
       const root = join(hlsRoot, "../recordings");
@@ -45,7 +45,7 @@ test("a broadcast is kept as a mp4 that plays, over a restart of its ffmpeg, and
   assert.deepEqual(readdirSync(root), ["show"]);
 });
 
-test("as MP4: what has ended is one mp4 that plays without its playlist, over a restart of its ffmpeg", async (t) => {
+test("with the setting for MP4, an ended recording is one MP4 that plays without its playlist, across a restart of its ffmpeg", async (t) => {
   const stand = await IngestStand.start(t, {
     hook: (hlsRoot) => {
       const root = join(hlsRoot, "../recordings");

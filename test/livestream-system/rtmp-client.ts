@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { inTime } from "./in-time.js";
 
 const HANDSHAKE_BYTES = 1_536;
-/** Larger than any message here. */
+/** Larger than any message that the tests send. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const SET_CHUNK_SIZE = 1;
 const AUDIO = 8;
@@ -11,13 +11,15 @@ const VIDEO = 9;
 const DATA_AMF0 = 18;
 const USER_CONTROL = 4;
 const PONG = Buffer.from([0, 7, 0, 0, 0, 0]);
-/** The ingest asks every 15 s whether it is still there. */
+/** The ingest sends a ping every 15 s. */
 const TAGS_A_PONG = 100;
 const COMMAND_AMF0 = 20;
 
 type Value = string | number | null | Readonly<Record<string, string | number>>;
 
-/** A broadcaster that is no program: publishes within milliseconds, sends what it is told to, and leaves when it wants. */
+/**
+ * A broadcaster inside the test process: publishes within milliseconds, sends the given tags, and leaves at any moment.
+ */
 export class RtmpClient {
   readonly #socket: Socket;
   readonly #closed: Promise<unknown>;
@@ -25,14 +27,14 @@ export class RtmpClient {
   #awaited: (() => void) | undefined;
   #tags = 0;
 
-  /** Resolves when it has been told that it may publish. */
+  /** Resolves when the server has accepted the publication. */
   static async publish(port: number, streamKey: string): Promise<RtmpClient> {
     const client = await RtmpClient.ask(port, streamKey);
     await client.#until("NetStream.Publish.Start");
     return client;
   }
 
-  /** Resolves when the wish to publish has been sent: nothing of the answer is waited for. */
+  /** Resolves when the publish command has been sent, without waiting for the response. */
   static async ask(port: number, streamKey: string): Promise<RtmpClient> {
     const client = new RtmpClient(connect(port, "127.0.0.1"));
     await once(client.#socket, "connect");
@@ -57,7 +59,7 @@ export class RtmpClient {
     socket.on("close", () => this.#awaited?.());
   }
 
-  /** `onMetaData`, as a broadcaster's program sends it first. */
+  /** `onMetaData`, which a broadcasting program sends first. */
   describe(properties: Readonly<Record<string, number>>): void {
     const body = [amf("@setDataFrame"), amf("onMetaData"), amf(properties)];
     this.#send(DATA_AMF0, 1, Buffer.concat(body));
@@ -71,20 +73,20 @@ export class RtmpClient {
     this.#send(AUDIO, 1, Buffer.from(bytes));
   }
 
-  /** One tag of an FLV file: its type is the message's. */
+  /** Sends one tag of an FLV file: its type is also the message's type. */
   tag(type: number, timestampMs: number, body: Buffer): void {
     this.#send(type, 1, body, timestampMs);
     this.#tags += 1;
     if (this.#tags % TAGS_A_PONG === 0) this.#send(USER_CONTROL, 0, PONG);
   }
 
-  /** Without a word. */
+  /** Disconnects without a message. */
   async leave(): Promise<void> {
     this.#socket.destroy();
     await this.#closed;
   }
 
-  /** Resolves when the server has told it that somebody else has the key. */
+  /** Resolves when the server has refused the publication because the key is in use. */
   async untilRefused(): Promise<void> {
     await this.#until("NetStream.Publish.BadName");
   }
@@ -101,7 +103,7 @@ export class RtmpClient {
     this.#send(COMMAND_AMF0, streamId, Buffer.concat(body));
   }
 
-  /** Each message whole in one chunk: none here is longer. */
+  /** Sends each message in one chunk: no message here is longer. */
   #send(type: number, streamId: number, body: Buffer, timestampMs = 0): void {
     const header = Buffer.alloc(12);
     header[0] = type === SET_CHUNK_SIZE || type === USER_CONTROL ? 2 : 3;

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 export interface RunningProcess {
   readonly id: number;
   readonly parentId: number;
-  /** Words with one space between. */
+  /** The arguments, separated by one space. */
   readonly commandLine: string;
 }
 
-/** Every process of this machine that has a command line: no zombies. */
+/** Lists every process of this machine that has a command line, so no zombies. */
 export function runningProcesses(): readonly RunningProcess[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -17,11 +17,11 @@ export function runningProcesses(): readonly RunningProcess[] {
           .replace(/\0$/, "")
           .replaceAll("\0", " ");
         const status = readFileSync(`/proc/${name}/stat`, "latin1");
-        // The name in brackets may hold anything; state and parent follow it.
+        // The name in brackets may contain any character; state and parent follow it.
         const parentId = Number(status.slice(status.lastIndexOf(")") + 2).split(" ")[1]);
         return commandLine === "" ? [] : [{ id: Number(name), parentId, commandLine }];
       } catch {
-        // It ended in between.
+        // The process ended in between.
         return [];
       }
     });

@@ -27,7 +27,7 @@ const Listing = v.object({
 
 export type ListedStream = v.InferOutput<typeof Listing>["data"]["streams"][number];
 
-/** As any other site would ask for it. */
+/** Requested as any other site would. */
 export async function listedStreams(frontUrl: string): Promise<readonly ListedStream[]> {
   const answer = await fetch(`${frontUrl}/api/streams`);
   return v.parse(Listing, await answer.json()).data.streams;

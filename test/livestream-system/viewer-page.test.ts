@@ -13,7 +13,7 @@ const PICTURE = Buffer.from(
   "base64",
 );
 
-/** Cards whose badge or quality lies over the name or beyond the picture. */
+/** Returns the cards whose badge or quality overlaps the name or is outside the picture. */
 const COLLISIONS = `[...document.querySelectorAll(".card")].filter((card) => {
   const box = (selector) => card.querySelector(selector).getBoundingClientRect();
   const title = box(".card-title");
@@ -25,7 +25,7 @@ const COLLISIONS = `[...document.querySelectorAll(".card")].filter((card) => {
 
 let front: FrontStand;
 let browser: ViewerBrowser;
-/** What the list answers; undefined is a 500. */
+/** The list's response; undefined for a 500. */
 let streams: readonly unknown[] | undefined;
 let hasEvents: boolean;
 let listeners: ServerResponse[];
@@ -54,7 +54,7 @@ function session(streamKey: string, startedSec = 0): object {
   };
 }
 
-/** A state API of which every answer is the test's own. */
+/** A state API whose responses the test determines. */
 async function startStateApi(context: TestContext): Promise<RecordingUpstream> {
   return RecordingUpstream.start(context, front.stateApiPort, (request, response) => {
     const list = { count: streams?.length, streams };
@@ -90,7 +90,7 @@ function titlesOf({ page }: ViewerPage): Promise<readonly string[]> {
   return page.locator(".card-title").allTextContents();
 }
 
-test("streams come, change and go by events, in the order of their start", async (context) => {
+test("events add, change and remove streams, in the order of their start", async (context) => {
   await startStateApi(context);
   const viewer = await open(context);
   await viewer.page.getByText("Nobody is live right now").waitFor();
@@ -123,7 +123,7 @@ test("viewers are counted in the list and next to the player, and pictures are r
   tell("viewers", { alpha: 0 });
   await viewer.untilText(".card .viewers", /^$/);
   assert.equal(await viewer.page.evaluate("document.querySelector('.card').marked"), true);
-  // Only what can be seen is renewed.
+  // Only visible pictures are refreshed.
   await picture.scrollIntoViewIfNeeded();
   await viewer.page.locator(".card .poster img[src*='?at=']").waitFor();
   await picture.evaluate("(image) => image.decode()");
@@ -143,7 +143,7 @@ test("without events the list is polled", async (context) => {
   await viewer.untilText("#feed-state", /^Live updates$/);
 });
 
-test("a page that was opened while the list is down says so, and recovers", async (context) => {
+test("a page that is opened while the list is down says so, and recovers", async (context) => {
   const viewer = await open(context);
   await viewer.page.getByRole("alert").waitFor();
   assert.match(
@@ -157,7 +157,7 @@ test("a page that was opened while the list is down says so, and recovers", asyn
   await viewer.page.getByRole("alert").waitFor({ state: "hidden" });
 });
 
-test("everything can be done with the keyboard, and the focus is where one expects it", async (context) => {
+test("everything can be done with the keyboard, and the focus moves as expected", async (context) => {
   streams = [session("alpha"), session("beta", 1)];
   await startStateApi(context);
   const viewer = await open(context);
@@ -212,7 +212,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-test("on a screen of 1280x800 the stage has the form of the picture, and is seen whole", async (context) => {
+test("on a screen of 1280x800 the stage has the video's aspect ratio, and is completely visible", async (context) => {
   streams = [session("alpha")];
   await startStateApi(context);
   const { page } = await open(context, "/#/alpha", { viewport: { width: 1_280, height: 800 } });
@@ -225,7 +225,7 @@ test("on a screen of 1280x800 the stage has the form of the picture, and is seen
   );
 });
 
-test("an address of a stream that is not live waits for it; one that is no key shows the list", async (context) => {
+test("the address of a stream that is not live waits for it, and one without a valid key shows the list", async (context) => {
   await startStateApi(context);
   const waiting = await open(context, "/#/later");
   await waiting.untilText("#stage-message", /^This stream is not live/);
@@ -234,7 +234,7 @@ test("an address of a stream that is not live waits for it; one that is no key s
   assert.equal(await strange.page.locator("#watch").isVisible(), false);
 });
 
-test("of very many streams some are shown and the others counted", async (context) => {
+test("of very many streams, some are shown and the others only counted", async (context) => {
   streams = Array.from({ length: 1_000 }, (_, place) => session(`cam-${place}`, place));
   await startStateApi(context);
   const viewer = await open(context);
@@ -243,7 +243,7 @@ test("of very many streams some are shown and the others counted", async (contex
   await viewer.page.getByText("and 800 more").waitFor();
 });
 
-test("a link whose token is refused says so, and is not tried again and again", async (context) => {
+test("a link whose token is refused says so, and is not retried", async (context) => {
   streams = [{ ...session("alpha"), private: true }];
   await startStateApi(context);
   const viewer = await open(context);
@@ -256,13 +256,13 @@ test("a link whose token is refused says so, and is not tried again and again", 
   for (const opened of [1, 2]) {
     await viewer.page.evaluate(`location.hash = "#/alpha/${token}"`);
     await viewer.untilText("#stage-message", /^This link is invalid or has expired/);
-    assert.equal(refusals, opened, "asked once each time that it is opened");
+    assert.equal(refusals, opened, "requested once each time that it is opened");
     await viewer.page.evaluate('location.hash = "#/"');
     await viewer.page.locator("#watch").waitFor({ state: "hidden" });
   }
 });
 
-test("a playlist that is missing is tried again while the stream is live", async (context) => {
+test("a missing playlist is requested again while the stream is live", async (context) => {
   streams = [session("alpha")];
   await startStateApi(context);
   const viewer = await open(context, "/#/alpha");

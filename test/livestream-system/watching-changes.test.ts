@@ -8,7 +8,7 @@ import { ChangingBroadcast, type Scene } from "./changing-broadcast.js";
 import { listedStreams, untilListed } from "./stream-list.js";
 
 const KEY = "demo";
-/** A track that ends is missed for 3 to 6 s, and a new ffmpeg needs a keyframe and a segment. */
+/** The end of a track is noticed after 3 to 6 s, and a new ffmpeg needs a keyframe and a segment. */
 const CHANGE_MAX_MS = 60_000;
 
 const Played = v.object({
@@ -17,7 +17,7 @@ const Played = v.object({
   frames: v.number(),
   hasSound: v.boolean(),
 });
-/** How far the element is, and what it has decoded since it was loaded. */
+/** The position of the video element, and the data that it has decoded since it was loaded. */
 const PLAYED = `(() => {
   const video = document.querySelector("#video");
   return {
@@ -34,7 +34,7 @@ async function played({ page }: ViewerPage): Promise<Played> {
   return v.parse(Played, await page.evaluate(PLAYED));
 }
 
-/** Resolves when a second has been played while this held. */
+/** Resolves when one second has been played while the condition held. */
 async function untilPlayed(
   viewer: ViewerPage,
   what: string,
@@ -45,7 +45,7 @@ async function untilPlayed(
     what,
     async () => {
       const now = await played(viewer);
-      // Loaded anew, or not what is waited for yet.
+      // The page has reloaded, or the expected change has not arrived yet.
       if (now.timeSec < earlier.timeSec || !isSo(earlier, now)) earlier = now;
       return now.timeSec - earlier.timeSec > 1 || undefined;
     },
@@ -57,7 +57,7 @@ const hasSound = (earlier: Played, now: Played) =>
   now.hasSound && now.soundBytes > 0 && now.soundBytes >= earlier.soundBytes;
 const hasPicture = (earlier: Played, now: Played) => now.frames > 0 && now.frames >= earlier.frames;
 
-/** A page that plays a broadcast which has begun with picture and sound. */
+/** Opens a page that plays a broadcast which has begun with video and audio. */
 async function watching(t: TestContext) {
   const stack = await StackProcess.start({ AUDIO_RUNG: "1" });
   t.after(() => stack.stop());
@@ -77,7 +77,7 @@ async function watching(t: TestContext) {
   return { stack, viewer, play };
 }
 
-test("a page plays on without sound when that ends, and with it when it comes back", async (t) => {
+test("a page continues without audio when it ends, and with it when it returns", async (t) => {
   const { stack, viewer, play } = await watching(t);
   play({ sampleRate: 0 });
   await viewer.page.getByRole("button", { name: "This stream has no sound" }).waitFor({
@@ -101,7 +101,7 @@ test("a page plays on without sound when that ends, and with it when it comes ba
   assert.deepEqual(viewer.faults, []);
 });
 
-test("a page plays the sound on when the picture ends, and the picture when that comes back", async (t) => {
+test("a page continues the audio when the video ends, and plays the video when it returns", async (t) => {
   const { stack, viewer, play } = await watching(t);
   play({ size: "none" });
   await untilPlayed(

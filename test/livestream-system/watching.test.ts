@@ -8,14 +8,14 @@ import { untilBarsAreSeen } from "./colour-bars.js";
 import { listedStreams, untilGone, untilListed } from "./stream-list.js";
 
 const KEY = "evening-news";
-/** Between the end of the publisher and what a viewer sees, on a busy machine: far less than the lease. */
+/** The time from the publisher's end until a viewer sees it, on a busy machine: far less than the lease. */
 const GONE_MS_MAX = 10_000;
 
 let stack: StackProcess;
 let browser: ViewerBrowser;
 let viewer: ViewerPage;
 let publisher: Publisher;
-/** What the page asked for in vain. */
+/** The page's failed requests. */
 const refused: string[] = [];
 
 before(async () => {
@@ -39,7 +39,7 @@ test("without a broadcaster the page says that no stream is live, and follows th
   assert.deepEqual(await listedStreams(stack.frontUrl), []);
 });
 
-test("a broadcast is listed when all that it names can be fetched", async () => {
+test("a broadcast is listed once every file that it names can be fetched", async () => {
   publisher = new Publisher({ url: stack.rtmpUrl(KEY), size: "640x360" });
   const stream = await untilListed(stack.frontUrl, KEY);
   assert.equal(stream.masterPlaylistUrl, `/hls/${KEY}/master.m3u8`);
@@ -70,8 +70,8 @@ test("a broadcast is listed when all that it names can be fetched", async () => 
   }
 });
 
-test("it appears on the page by itself, with its name", async () => {
-  // Its qualities are told a moment after its start.
+test("the broadcast appears on the page by itself, with its name", async () => {
+  // Its qualities are reported a moment after its start.
   await viewer.page
     .getByRole("link")
     .filter({ hasText: /Live.*360p.*Evening news.*Started just now/ })
@@ -79,7 +79,7 @@ test("it appears on the page by itself, with its name", async () => {
   assert.equal(await viewer.page.getByText("Nobody is live right now").isVisible(), false);
 });
 
-test("it plays without sound at a click, and a decoded frame shows the broadcaster's picture", async () => {
+test("the broadcast plays muted after a click, and a decoded frame shows the broadcaster's video", async () => {
   await viewer.page.getByRole("link", { name: /Evening news/ }).click();
   await viewer.untilPlaying();
   await untilBarsAreSeen(viewer);
@@ -101,7 +101,10 @@ test("list and player have no endless animation: it would redraw the whole page 
   assert.deepEqual(endless, []);
 });
 
-/** Falls behind what is live, again and again where the machine is late by itself, until the player hurries after it. */
+/**
+ * Makes playback fall behind the live position until the player speeds up; repeats that if a busy machine is late by
+ * itself.
+ */
 async function untilItHurries(): Promise<void> {
   await viewer.page.evaluate(`new Promise((resolve) => {
     const video = document.querySelector("#video");
@@ -119,7 +122,7 @@ async function untilItHurries(): Promise<void> {
   })`);
 }
 
-/** Resolves when the player's rate is that of real time, by a look at each change of its time. */
+/** Resolves when the player's rate is that of real time, checked at each change of its time. */
 async function untilItDoesNotHurry(): Promise<void> {
   await viewer.page.evaluate(`new Promise((resolve) => {
     const video = document.querySelector("#video");
@@ -132,7 +135,10 @@ async function untilItDoesNotHurry(): Promise<void> {
   })`);
 }
 
-/** Has the browser say that it drops so many of each thirty frames; what it drops by itself depends on what else the machine does. */
+/**
+ * Makes the browser report this many dropped frames of each thirty; the real number depends on the machine's other
+ * load.
+ */
 async function sayDropped(count: number): Promise<void> {
   await viewer.page.evaluate(`{
     const video = document.querySelector("#video");
@@ -158,7 +164,7 @@ test("a player that has fallen behind plays slightly faster, but not on a machin
   const before = await lagSec();
   await sayDropped(15);
   await untilItDoesNotHurry();
-  // Caught up with at a tenth more than real time, it would have taken 15 s and all of the 1.5 s.
+  // At a rate of 1.1, catching up would have taken 15 s and the whole delay of 1.5 s.
   assert.ok((await lagSec()) > before - 0.75);
 });
 
@@ -178,7 +184,7 @@ test("a chosen quality is played, and the automatic choice can be restored", asy
   await viewer.untilText("#quality option", /^Auto \(\d+p\)$/);
 });
 
-test("the sound is one click or one key away", async () => {
+test("one click or one key turns the sound on", async () => {
   await viewer.page.getByRole("button", { name: "Tap to unmute" }).click();
   assert.equal((await viewer.playback()).muted, false);
   await viewer.page.keyboard.press("m");
@@ -189,7 +195,7 @@ test("the sound is one click or one key away", async () => {
   assert.equal((await viewer.playback()).paused, false);
 });
 
-test("on an iPhone, where no element but a video fills the screen, the video does", async () => {
+test("on an iPhone, where only a video can fill the screen, the video does", async () => {
   const { page } = viewer;
   const button = page.getByRole("button", { name: "Full screen" });
   await page.evaluate(`{
@@ -211,7 +217,7 @@ test("when the broadcaster leaves, list and page say so at once", async () => {
   assert.equal(await viewer.page.getByRole("link", { name: /Evening news/ }).count(), 0);
 });
 
-test("when the broadcaster comes back, the page plays on by itself", async () => {
+test("when the broadcaster returns, the page continues by itself", async () => {
   publisher = new Publisher({ url: stack.rtmpUrl(KEY), size: "640x360", isMirrored: true });
   await viewer.untilPlaying();
   await untilBarsAreSeen(viewer, true);

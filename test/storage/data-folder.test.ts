@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { makeDataFolder } from "../../storage/data-folder.js";
 
-test("a data folder is made with those above it, and is left as it is where it is there", async (context) => {
+test("a data folder is created with its parents, and an existing one is not changed", async (context) => {
   const root = await mkdtemp(join(tmpdir(), "parley-folder-"));
   context.after(() => rm(root, { recursive: true }));
   const path = join(root, "one", "two", "three");
@@ -16,7 +16,7 @@ test("a data folder is made with those above it, and is left as it is where it i
   }
 });
 
-test("a folder that cannot be made is refused in the system's words", async (context) => {
+test("a folder that cannot be created is refused with the system's message", async (context) => {
   const root = await mkdtemp(join(tmpdir(), "parley-folder-"));
   context.after(() => rm(root, { recursive: true }));
   const file = join(root, "file");

@@ -7,10 +7,10 @@ import { planRecord } from "./sample-records.js";
 import { otherProcess } from "./sqlite/other-process.js";
 import { temporaryDatabase, temporaryFile } from "./temporary-file.js";
 
-/** A commit writes one page at least. */
+/** The minimum size of a commit: one page. */
 const PAGE_BYTES = 4096;
 
-test("what waits is counted until it is answered", async (context) => {
+test("waiting requests are counted until they are answered", async (context) => {
   const database = await temporaryDatabase(context);
   const requests = Promise.all([
     database.calls.heartbeat("a", 1),
@@ -41,7 +41,7 @@ test("a process that closes its database can end", async () => {
   assert.deepEqual(await once(child, "exit"), [0, null]);
 });
 
-test("the log of changes is emptied into the database again and again, so it stays small", async (context) => {
+test("the write-ahead log is regularly copied into the database, so it stays small", async (context) => {
   const filePath = temporaryFile();
   const database = await temporaryDatabase(context, filePath);
   let bytesWritten = 0;

@@ -222,7 +222,7 @@ export function usageRecord(fields: Partial<UsageRecord> = {}): UsageRecord {
   };
 }
 
-/** A plan with two organizations, `org` and `other`. */
+/** Inserts a plan with two organizations, `org` and `other`. */
 export async function insertOrganizations({ plans, organizations }: Database): Promise<void> {
   await plans.insertIfAbsent(planRecord());
   await organizations.insertWithOwner(organizationRecord(), userRecord());
@@ -232,7 +232,7 @@ export async function insertOrganizations({ plans, organizations }: Database): P
   );
 }
 
-/** The organizations, and the global providers `llm`, `tts` and `stt` that agents refer to. */
+/** Inserts the organizations, and the global providers `llm`, `tts` and `stt` that agents refer to. */
 export async function insertProviders(database: Database): Promise<void> {
   await insertOrganizations(database);
   for (const category of ["llm", "tts", "stt"] as const) {

@@ -6,13 +6,13 @@ import type { TestContext } from "node:test";
 import { type Database, openDatabase } from "../../storage/database.js";
 import { openSqliteFile } from "../../storage/sqlite/sqlite-file.js";
 
-/** One folder for all tests of a file; when the process ends, whatever was open in it is closed. */
+/** One folder for all tests of a file. When the process ends, every open file in it is closed. */
 const folder = mkdtempSync(join(tmpdir(), "parley-storage-"));
 process.once("exit", () => rmSync(folder, { recursive: true }));
 
 let fileCount = 0;
 
-/** A path for a database, in a folder of its own that does not exist yet. */
+/** Returns a path for a database, in a folder of its own that does not exist yet. */
 export function temporaryFile(): string {
   fileCount += 1;
   return join(folder, String(fileCount), "parley.db");
@@ -22,14 +22,14 @@ type Opener = () => Promise<Database>;
 
 let openAnother: Opener | undefined;
 
-/** From now on, tests that name no file get a database of this kind: see test/postgres-system. */
+/** From now on, tests that name no file get a database of this kind; see test/postgres-system. */
 export function useDatabases(open: Opener): void {
   openAnother = open;
 }
 
 /**
- * The real thread on a real file, closed after the test; a failure of storage fails the test. A file of this test's own is
- * opened as it is, or created by the thread.
+ * A database on the real thread and a real file, closed after the test; a failure of storage fails the test.
+ * `existingPath` is opened unchanged, or created by the thread.
  */
 export async function temporaryDatabase(
   context: TestContext,
@@ -49,7 +49,10 @@ export async function temporaryDatabase(
 
 let template: Promise<string> | undefined;
 
-/** An empty database as a server leaves it: the schema is made once a process and copied, which hundreds of tests feel. */
+/**
+ * Creates an empty database as a server leaves it. The schema is created once per process and copied, which saves time
+ * in hundreds of tests.
+ */
 export async function createDatabaseFile(filePath: string): Promise<void> {
   template ??= createTemplate();
   await mkdir(dirname(filePath), { recursive: true });

@@ -9,9 +9,9 @@ import { eventually } from "./eventually.js";
 import type { Customer, TestCustomers } from "./test-customers.js";
 import { userToken } from "./user-token.js";
 
-/** Several processes of one platform, which know of each other only by what they share. */
+/** Several processes of one platform, which share only their database and their messages. */
 export interface AccessStand {
-  /** Asked by turns; behind one address the kernel deals the connections out. */
+  /** Used in turn. If all have the same address, the kernel distributes the connections. */
   readonly urls: readonly string[];
   readonly database: Database;
   readonly tenancy: Tenancy;
@@ -26,7 +26,7 @@ const Connected = v.object({ type: v.literal("connected"), historyKey: v.string(
 
 /** One connection of a page that has a client token. */
 class TokenCall {
-  /** The key of the conversation, or why there is none. */
+  /** The key of the conversation, or the reason why the connection was refused. */
   readonly outcome: Promise<{ readonly historyKey: string } | string>;
   readonly closed: Promise<string>;
   isOpen = true;
@@ -89,7 +89,10 @@ function allEnded(stand: AccessStand, customer: Customer) {
   });
 }
 
-/** A token that is shown everywhere at once opens one call; one that comes back everywhere at once has one open. */
+/**
+ * A token that is used at all processes at once opens one call. If pages return with it at all processes at once, one
+ * call stays open.
+ */
 export async function oneCallOfOneToken(stand: AccessStand): Promise<void> {
   const customer = await stand.customers.customer();
   const token = await issue(at(stand, 0), customer.apiKey, {
@@ -119,7 +122,10 @@ export async function oneCallOfOneToken(stand: AccessStand): Promise<void> {
   await allEnded(stand, customer);
 }
 
-/** Whichever process has the connections of a conversation, its time is counted once, and the record says how it ended. */
+/**
+ * The time of a conversation is counted once, whichever processes its connections reach, and the record says how it
+ * ended.
+ */
 export async function oneTimeOfOneToken(stand: AccessStand): Promise<void> {
   const customer = await stand.customers.customer();
   const agentId = await agentOf(stand, customer);
@@ -129,7 +135,7 @@ export async function oneTimeOfOneToken(stand: AccessStand): Promise<void> {
   const opened = await last.outcome;
   assert.ok(typeof opened !== "string", JSON.stringify(opened));
   const { historyKey } = opened;
-  // Back again as often as there is time.
+  // Reconnects until the call's time is used up.
   let outcome: string | typeof opened = opened;
   for (let n = 1; typeof outcome !== "string"; n += 1) {
     const before = last;
@@ -146,7 +152,7 @@ export async function oneTimeOfOneToken(stand: AccessStand): Promise<void> {
   const calls = await allEnded(stand, customer);
   const [newest, ...earlier] = calls.map(({ metadata }) => metadata["endReason"]);
   assert.equal(newest, "durationLimit");
-  // On a busy machine the time may be over in the first of them.
+  // On a busy machine the time may be used up in the first call.
   assert.deepEqual(
     earlier.filter((reason) => reason !== "callerLeft"),
     [],
@@ -176,7 +182,7 @@ export async function watchesThatEnd(stand: AccessStand): Promise<void> {
         CallWatcher.open({ url: at(stand, n), apiKey }),
       ),
     );
-  // First, since a watch ends by itself after a minute.
+  // Opened first, since a watch ends by itself after a minute.
   const staying = await watch(customer.apiKey);
   const revoked = await watch(rawKey);
   const removed = await watch(ofMember);
@@ -194,6 +200,6 @@ export async function watchesThatEnd(stand: AccessStand): Promise<void> {
   const refusals = await Promise.all(dialled.map(({ outcome }) => outcome));
   assert.deepEqual(
     [...new Set(refusals)],
-    ["4001 token: the token has ended with the API key or the user that made it"],
+    ["4001 token: the API key or the user that created the token is no longer active"],
   );
 }

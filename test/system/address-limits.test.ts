@@ -6,7 +6,10 @@ import { TestServer } from "./test-server.js";
 const LIMIT = 3;
 const WRONG_KEY = `vk_${"0".repeat(48)}`;
 
-/** Each list is one client, in as many ways as a proxy or a network may write it; one more than the limit allows. */
+/**
+ * Each list is one client, in the forms that a proxy or a network may write its address; one more than the limit
+ * allows.
+ */
 const CLIENTS: readonly (readonly string[])[] = [
   ["2001:db8:0:1::1", "2001:db8:0:1::2", "2001:0DB8:0:1:ffff::9", "[2001:db8:0:1:a:b:c:d]:4711"],
   ["198.51.100.7", "::ffff:198.51.100.7", "[::FFFF:c633:6407]:4711", "198.51.100.7:99"],
@@ -57,7 +60,7 @@ const DOORS = [
   { name: "wrong keys of the telephone", knock: webhook, refused: 401, limited: 429 },
 ];
 
-describe("a limit by address counts a network of IPv6 and every spelling once", () => {
+describe("a limit by address treats an IPv6 network, and every spelling of an address, as one client", () => {
   for (const { name, knock, refused, limited } of DOORS) {
     test(name, async () => {
       for (const spellings of CLIENTS) {

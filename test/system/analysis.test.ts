@@ -44,7 +44,7 @@ async function callSaying(customer: Customer, words: string): Promise<void> {
   await caller.hangUp();
 }
 
-test("a call is analyzed after its end: in the record, in an event, and among the filters of the list", async (context) => {
+test("a call is analyzed after its end: the record, an event and the list's filters have the result", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();
@@ -71,7 +71,7 @@ test("a call is analyzed after its end: in the record, in an event, and among th
   assert.equal(await totalOf("analysisField=topic:Refund"), 0, "the case counts");
 });
 
-test("past calls are analyzed by a run", async () => {
+test("an analysis run analyzes past calls", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, {});
   await callSaying(customer, "order please");
@@ -99,7 +99,7 @@ test("past calls are analyzed by a run", async () => {
   assert.equal(call?.analysis?.["success"], null);
 });
 
-test("what an analysis may not be is refused by the name of its field", async () => {
+test("invalid analysis settings are refused with the name of the field", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, {});
   const wrong = {

@@ -17,7 +17,7 @@ const UUID_MAX_MS = 10_000;
 const SECOND_BYTES = 16_000;
 const HURRIED_MS = 50;
 
-/** Time can be moved on, and the wait for a UUID made short. */
+/** The test can advance the date, and shorten the wait for a UUID. */
 class MovableClock extends PacerWatch {
   passedMs = 0;
   isHurried = false;
@@ -48,7 +48,7 @@ async function customerWithAgent(): Promise<Customer> {
   return customer;
 }
 
-/** What the dialplan's CURL() does. */
+/** Requests what the dialplan's CURL() does. */
 async function ask(customer: Customer, on = server): Promise<Response> {
   const body = new URLSearchParams({ channel: "1763750400.7" });
   return fetch(webhookUrl(on, customer, { vendor: "audiosocket" }), { method: "POST", body });
@@ -69,14 +69,14 @@ async function begin(customer: Customer): Promise<AudioSocketPhone> {
   return phone;
 }
 
-/** Closed by the server, and nothing of it was stored. */
+/** The server must close the connection and store nothing. */
 async function assertTurnedAway(phone: AudioSocketPhone, customer: Customer): Promise<void> {
   assert.equal(await phone.closed, false);
   await server.settled();
   assert.deepEqual(await server.calls(customer), []);
 }
 
-test("a call is understood in both directions, interrupted, and hung up by the caller", async () => {
+test("agent and caller understand each other, and the caller can interrupt and hang up", async () => {
   const customer = await customerWithAgent();
   const phone = await begin(customer);
   await phone.heard("Hello there.");
@@ -99,7 +99,7 @@ test("a call is understood in both directions, interrupted, and hung up by the c
   assert.deepEqual([...phone.audioBytes], [320], "exact frames of 20 ms");
 });
 
-test("a dialplan that requests it learns where to ask for the next step, until the call is over", async () => {
+test("a dialplan that requests it gets the address of the next step, until the call is over", async () => {
   const customer = await customerWithAgent();
   const body = new URLSearchParams({ call: "1763750400.7" });
   const next = async (url: string): Promise<readonly string[]> =>
@@ -125,7 +125,7 @@ test("a dialplan that requests it learns where to ask for the next step, until t
   assert.equal(second?.metadata["continues"], first?.id);
 });
 
-test("a stream that comes in single bytes is the same call", async () => {
+test("a stream that arrives byte by byte is handled the same", async () => {
   const customer = await customerWithAgent();
   const phone = await AudioSocketPhone.connect(port);
   for (const byte of uuidFrame(await uuidFor(customer))) phone.send(Uint8Array.of(byte));
@@ -137,7 +137,7 @@ test("a stream that comes in single bytes is the same call", async () => {
   await server.endedCall(customer);
 });
 
-test("keys arrive; unknown kinds, errors, odd and empty frames are passed over", async () => {
+test("DTMF digits arrive; unknown kinds, errors, odd and empty frames are ignored", async () => {
   const customer = await customerWithAgent();
   const phone = await begin(customer);
   await phone.heard("Hello there.");
@@ -149,7 +149,7 @@ test("keys arrive; unknown kinds, errors, odd and empty frames are passed over",
   phone.send(uuidFrame(crypto.randomUUID()));
   phone.press("4");
   phone.press("2");
-  await server.changes.until("the answer to the keys", async () => {
+  await server.changes.until("the reply to the digits", async () => {
     const [call] = await server.calls(customer);
     return call?.transcript.some(({ text }) => text.includes("4") && text.includes("2"));
   });
@@ -157,7 +157,7 @@ test("keys arrive; unknown kinds, errors, odd and empty frames are passed over",
   assert.equal((await server.endedCall(customer)).status, "completed");
 });
 
-test("an agent that hangs up says so on the wire", async () => {
+test("an agent that hangs up sends a hang-up frame", async () => {
   const customer = await server.customer();
   const tools = [{ type: "hangup" } as const];
   await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
@@ -208,7 +208,7 @@ describe("a connection is closed, and no call begins", () => {
     }
   });
 
-  test("when it says nothing, or half of a UUID", async () => {
+  test("when it sends nothing, or half of a UUID", async () => {
     const customer = await customerWithAgent();
     clock.isHurried = true;
     const silent = await AudioSocketPhone.connect(port);
@@ -219,7 +219,7 @@ describe("a connection is closed, and no call begins", () => {
     clock.isHurried = false;
   });
 
-  test("on the WebSocket, where this vendor has no streams", async () => {
+  test("on the WebSocket, which this vendor does not use", async () => {
     const stream = VENDOR_STREAMS["Vonage in 16-bit samples"];
     assert.ok(stream);
     const call = await VendorCall.connect(streamUrl(server, "audiosocket"), stream);
@@ -227,7 +227,7 @@ describe("a connection is closed, and no call begins", () => {
   });
 });
 
-test("of two connections with one UUID the first has the call", async () => {
+test("if two connections use one UUID, the first gets the call", async () => {
   const customer = await customerWithAgent();
   const uuid = await uuidFor(customer);
   const first = await AudioSocketPhone.connect(port);
@@ -240,7 +240,7 @@ test("of two connections with one UUID the first has the call", async () => {
   await server.endedCall(customer);
 });
 
-test("a recognizer that refuses ends the call on the wire", async () => {
+test("an STT vendor that refuses ends the call with a hang-up frame", async () => {
   server.sandbox.faults.deepgram = { fault: "unauthorized" };
   const customer = await customerWithAgent();
   const phone = await begin(customer);
@@ -249,7 +249,7 @@ test("a recognizer that refuses ends the call on the wire", async () => {
   assert.equal((await server.endedCall(customer)).status, "failed");
 });
 
-test("a caller who may not call gets words instead of a UUID", async () => {
+test("a refused caller gets a message instead of a UUID", async () => {
   const customer = await server.customer();
   const refused = await ask(customer);
   assert.equal(refused.status, 200);
@@ -257,7 +257,7 @@ test("a caller who may not call gets words instead of a UUID", async () => {
   assert.equal((await ask({ ...customer, apiKey: "vk_wrong" })).status, 401);
 });
 
-test("neither keys, UUIDs nor words are in the log", async () => {
+test("the log contains neither API keys, UUIDs nor spoken words", async () => {
   const lines = JSON.stringify(log.lines);
   assert.match(lines, /AudioSocket connection was closed/);
   assert.doesNotMatch(lines, /vk_|hello there|1763750400/i);

@@ -8,9 +8,9 @@ import { decoded, encoded } from "./phone-vendor-streams.js";
 const RATE_HZ = 8000;
 const FRAME_BYTES = 320;
 const FRAME_MS = 20;
-/** Longer than a frame is ever late. */
+/** Longer than any frame is late. */
 const QUIET_MS = 100;
-/** Behind words, so that they are taken for all that was said. */
+/** Silence after the words, so that the server takes them for a complete turn. */
 const SILENCE_SAMPLES = 4000;
 const HEADER_BYTES = 3;
 const HANG_UP = 0x00;
@@ -25,13 +25,13 @@ export function uuidFrame(uuid: string): Buffer {
   return frame(0x01, Buffer.from(uuid.replaceAll("-", ""), "hex"));
 }
 
-/** What Asterisk's AudioSocket() does, after its documentation, apart from the code under test. */
+/** Behaves like Asterisk's AudioSocket(), written from its documentation and independent of the code under test. */
 export class AudioSocketPhone {
   readonly socket: Socket;
-  /** Resolves with whether the other side hung up in words before it closed. */
+  /** Resolves with whether the other side sent a hang-up frame before it closed. */
   readonly closed: Promise<boolean>;
   readonly audioBytes = new Set<number>();
-  /** Tells of each frame that has come, and of the end of what is played. */
+  /** Notifies of each received frame, and of the end of playback. */
   readonly changes = new Changes();
   readonly #clock = new SystemClock();
   #cancelQuiet: CancelTimer = () => undefined;
@@ -76,7 +76,7 @@ export class AudioSocketPhone {
     this.send(frame(HANG_UP));
   }
 
-  /** Resolves when these words have come, have been played in the time that they take, and nothing follows. */
+  /** Resolves when these words have been received and played in real time, and nothing follows. */
   heard(words: string): Promise<true> {
     return this.changes.until(
       `to hear "${words}"`,
@@ -92,7 +92,7 @@ export class AudioSocketPhone {
     return decodeSpeech(decoded(Buffer.concat(this.#audio), "l16"), RATE_HZ);
   }
 
-  /** What was heard is forgotten. */
+  /** Discards the audio heard so far. */
   forget(): void {
     this.#audio = [];
   }
@@ -122,7 +122,7 @@ export class AudioSocketPhone {
   }
 }
 
-/** Words and half a second of silence, in frames of 20 ms. */
+/** The text as speech and half a second of silence, in frames of 20 ms. */
 export function speechFrames(text: string): Buffer {
   const speech = encodeSpeech(text, RATE_HZ);
   const pcm = new Int16Array(speech.length + SILENCE_SAMPLES);

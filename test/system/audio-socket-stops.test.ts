@@ -22,7 +22,7 @@ async function begin(server: TestServer, customer: Customer, port: number) {
   return phone;
 }
 
-test("a server that stops closes its connections, and does not tell the dialplan to hang up", async () => {
+test("a stopping server closes its connections, and does not tell the dialplan to hang up", async () => {
   const { server, customer, port } = await startWithDoor();
   const phone = await begin(server, customer, port);
   const idle = await AudioSocketPhone.connect(port);
@@ -33,7 +33,7 @@ test("a server that stops closes its connections, and does not tell the dialplan
   await assert.rejects(AudioSocketPhone.connect(port), { code: "ECONNREFUSED" });
 });
 
-test("a server that stops lets a call in progress finish within its time", async () => {
+test("a stopping server lets a call in progress finish within the time limit", async () => {
   const { server, customer, port } = await startWithDoor();
   const phone = await begin(server, customer, port);
   await phone.heard("Hello there.");
@@ -44,7 +44,7 @@ test("a server that stops lets a call in progress finish within its time", async
   await stopped;
 });
 
-test("a server stops though the other side neither reads nor closes", async () => {
+test("a server stops even if the other side neither reads nor closes", async () => {
   const { server, customer, port } = await startWithDoor();
   const phone = await begin(server, customer, port);
   await phone.heard("Hello there.");
@@ -53,7 +53,7 @@ test("a server stops though the other side neither reads nor closes", async () =
   phone.socket.destroy();
 });
 
-test("without a port there is no such vendor's call", async () => {
+test("without a port, calls of this vendor are refused", async () => {
   const server = await TestServer.start();
   try {
     const customer = await server.customer();

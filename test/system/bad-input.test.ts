@@ -11,7 +11,7 @@ import { type Customer, TestServer } from "./test-server.js";
 
 const FRAME_BYTES_MAX = 64 * 1024;
 const SOCKET_BYTES_MAX = 1024 * 1024;
-/** Words and enough silence after them to end the turn. */
+/** Speech and enough silence after it to end the turn. */
 const SAY_OK = Buffer.concat([bytesOf(encodeSpeech("say ok", 16_000)), Buffer.alloc(16_000)]);
 
 let server: TestServer;
@@ -30,8 +30,8 @@ function endOf({ status, metadata }: CallRecord): string {
   return `${status} ${String(metadata["endReason"])}`;
 }
 
-describe("frames that are not as they should be", { concurrency: true }, () => {
-  test("text frames are ignored, whatever they hold", async () => {
+describe("invalid frames", { concurrency: true }, () => {
+  test("text frames are ignored, whatever they contain", async () => {
     const customer = await newCustomer();
     const caller = await server.call(customer);
     for (const text of ["", "hello", '{"type":"audioStop"}', "x".repeat(100_000)]) {
@@ -43,7 +43,7 @@ describe("frames that are not as they should be", { concurrency: true }, () => {
     await caller.hangUp();
   });
 
-  test("frames of odd length carry their last byte over into the next", async () => {
+  test("the last byte of a frame of odd length is carried over to the next frame", async () => {
     const customer = await newCustomer();
     const caller = await server.call(customer);
     caller.mute();
@@ -76,7 +76,7 @@ describe("frames that are not as they should be", { concurrency: true }, () => {
     await caller.play("a pause", Buffer.alloc(16_000));
     await caller.say("say ok");
     await caller.until((event) => understood(event) && /say ok/.test(textOf(event)));
-    // Not its end: where the noise was taken for a word, the answer is a long one.
+    // Does not wait for the end: if the noise was taken for a word, the reply is a long one.
     await caller.until(spoke);
     await caller.hangUp();
     const call = await server.endedCall(customer);
@@ -84,7 +84,7 @@ describe("frames that are not as they should be", { concurrency: true }, () => {
     assert.match(call.transcript.map(({ text }) => text).join(" "), /say ok/);
   });
 
-  test("a frame of 64 KiB is accepted, one byte more closes 1009", async () => {
+  test("a frame of 64 KiB is accepted, and one of one byte more closes with 1009", async () => {
     const customer = await newCustomer();
     const caller = await server.call(customer);
     caller.send(Buffer.alloc(FRAME_BYTES_MAX));
@@ -95,10 +95,10 @@ describe("frames that are not as they should be", { concurrency: true }, () => {
     assert.equal(endOf(await server.endedCall(customer)), "failed callerProtocol");
   });
 
-  test("a minute of audio may come at once, more closes 1008", async () => {
+  test("a minute of audio may arrive at once, and more closes with 1008", async () => {
     const customer = await newCustomer();
     const caller = await server.call(customer);
-    // Two seconds in each frame, and some have passed since the first of them.
+    // Each frame has two seconds of audio, and some time has passed since the first.
     for (let sentMs = 0; sentMs < 120_000; sentMs += 2_000) caller.send(Buffer.alloc(64_000));
     const close = await closeOf(caller);
     const reason = "audio arrived more than 60 s ahead of real time";
@@ -106,7 +106,7 @@ describe("frames that are not as they should be", { concurrency: true }, () => {
     assert.equal(endOf(await server.endedCall(customer)), "failed callerTooFast");
   });
 
-  test("a frame over 64 KiB before `connected` closes 1009 too", async () => {
+  test("a frame over 64 KiB before `connected` closes with 1009 too", async () => {
     const customer = await newCustomer();
     const client = new RawClient(server, customer);
     await client.opened();
@@ -115,20 +115,20 @@ describe("frames that are not as they should be", { concurrency: true }, () => {
     assert.match(client.texts.join(), /at most 65536 bytes/);
   });
 
-  test("a frame of megabytes closes 1009 where the library can, and the record says why", async () => {
+  test("a frame of megabytes closes with 1009 if the library supports that, and the record says why", async () => {
     const customer = await newCustomer();
     const caller = await server.call(customer);
     caller.send(Buffer.alloc(SOCKET_BYTES_MAX + 1));
     const reason = "an audio frame may have at most 65536 bytes";
     const close = await closeOf(caller);
-    // uWebSockets.js breaks the connection before anybody is asked.
+    // uWebSockets.js destroys the connection without calling the server's handlers.
     const isClosed = frontUnderTest.choice === "node";
     assert.equal(close.code, isClosed ? 1009 : 1006);
     if (isClosed) assert.deepEqual(close, { code: 1009, reason, error: reason });
     assert.equal(endOf(await server.endedCall(customer)), "failed callerProtocol");
   });
 
-  test("bytes that are no WebSocket frame end the call", async () => {
+  test("bytes that are not a WebSocket frame end the call", async () => {
     const customer = await newCustomer();
     const client = new RawClient(server, customer);
     await client.text(/connected/);

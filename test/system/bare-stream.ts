@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
 
-/** Opens a media stream with the token; resolves with what came first, and hangs up. */
+/** Opens a media stream with the token, resolves with the first thing received, and hangs up. */
 export async function openStream(url: string, token: string): Promise<"media" | "close"> {
   const socket = new WebSocket(`${url.replace("http", "ws")}/ws/telephony/stream`);
   await once(socket, "open");

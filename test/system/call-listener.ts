@@ -20,7 +20,7 @@ export function askToListen({ url, callId, headers }: ListenerOptions): Promise<
   return fetch(address, { method: "POST", headers: { connection: "close", ...headers } });
 }
 
-/** Somebody who listens in on a call. */
+/** A user who listens to a call. */
 export class CallListener {
   readonly changes = new Changes();
   readonly #socket: WebSocket;
@@ -58,17 +58,17 @@ export class CallListener {
     return (this.#left.length * 1_000) / this.rateHz;
   }
 
-  /** What the caller has said. */
+  /** The caller's words that were heard. */
   get leftWords(): string {
     return decodeSpeech(Int16Array.from(this.#left), this.rateHz);
   }
 
-  /** What the agent has said. */
+  /** The agent's words that were heard. */
   get rightWords(): string {
     return decodeSpeech(Int16Array.from(this.#right), this.rateHz);
   }
 
-  /** Whether there was any sound on the agent's side since `fromMs`. */
+  /** Whether the agent's channel had any audio since `fromMs`. */
   isRightSilentFrom(fromMs: number): boolean {
     const from = Math.round((fromMs * this.rateHz) / 1_000);
     return this.#right.slice(from).every((sample) => Math.abs(sample) < 16);

@@ -1,7 +1,7 @@
 import type { LogFields, Logger } from "../../engine/log.js";
 import type { Changes } from "../doubles/changes.js";
 
-/** Hands every line on, and tells of each; counts the calls that have ended. */
+/** Forwards every line, notifies of each, and counts the calls that have ended. */
 export class CallLog implements Logger {
   readonly #next: Logger;
   readonly #changes: Changes;
@@ -12,7 +12,7 @@ export class CallLog implements Logger {
     this.#changes = changes;
   }
 
-  /** How many of the organization's calls have ended since the server was started. */
+  /** Returns how many of the organization's calls have ended since the server started. */
   endCount(orgId: string): number {
     return this.#endsByOrg.get(orgId) ?? 0;
   }

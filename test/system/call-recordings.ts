@@ -2,7 +2,7 @@ import type { CallRecord } from "../../storage/records.js";
 import { readStereoFile } from "../engine/calls/stereo-file.js";
 import type { Customer, TestServer } from "./test-server.js";
 
-/** The customer's first call, once its recording is whole. */
+/** Returns the customer's first call, once its recording is complete. */
 export function recordedCall(server: TestServer, customer: Customer): Promise<CallRecord> {
   return server.changes.until("the recording of the call", async () => {
     const [call] = await server.calls(customer);

@@ -6,18 +6,18 @@ export interface WatcherOptions {
   readonly url: string;
   /** An API key, or the token of a user who has signed in. */
   readonly apiKey: string;
-  /** Left out: all calls of the organization. */
+  /** Omitted: all calls of the organization. */
   readonly callId?: string;
 }
 
-/** Somebody with a page open that watches calls. */
+/** A user with a page open that watches calls. */
 export class CallWatcher {
   readonly #changes = new Changes();
   readonly #abort: AbortController;
   #text = "";
   #isOver = false;
 
-  /** Resolves when nothing is missed any more. */
+  /** Resolves when the watch is established, so that no event is missed. */
   static async open({ url, apiKey, callId }: WatcherOptions): Promise<CallWatcher> {
     const abort = new AbortController();
     const path = callId === undefined ? "events" : `${callId}/events`;
@@ -47,7 +47,7 @@ export class CallWatcher {
     return this.events.filter((event) => event.name === name).map(({ data }) => Object(data));
   }
 
-  /** The first event of that name of which `is` holds. */
+  /** Resolves with the first event of that name for which `is` returns true. */
   until(
     name: string,
     is: (data: Readonly<Record<string, unknown>>) => boolean = () => true,

@@ -43,7 +43,7 @@ async function get(customer: Customer, path: string): Promise<unknown> {
   return response.json();
 }
 
-test("a call whose caller is not known any more is a telephone call all the same", async () => {
+test("a call whose caller number is no longer known is still a telephone call", async () => {
   const tokens = new StreamTokens({ secret: JWT_SECRET, clock: new SystemClock() });
   for (const [callKey, direction] of [
     ["lost", "inbound"],
@@ -52,7 +52,7 @@ test("a call whose caller is not known any more is a telephone call all the same
     const customer = await server.customer();
     const agent = await server.agent(customer, { persona: { greeting: "Hello there." } });
     const claims = { vendor: "twilio", orgId: customer.tenant.organization.id, agentId: agent.id };
-    // No webhook has kept anything under this key.
+    // No webhook has stored anything under this key.
     const token = tokens.mint({ ...claims, callerRef: "CA1", callKey, attempt: 0 });
     const stream = VENDOR_STREAMS["Twilio in µ-law"];
     assert.ok(stream);
@@ -68,7 +68,7 @@ test("a call whose caller is not known any more is a telephone call all the same
   }
 });
 
-test("a telephone call's record and its tools contain both numbers; the log does not", async (context) => {
+test("a telephone call's record and its tools get both numbers; the log does not", async (context) => {
   const asked: Record<string, unknown>[] = [];
   const service = createServer((request, response) => {
     asked.push(request.headers);
@@ -127,7 +127,11 @@ test("a telephone call's record and its tools contain both numbers; the log does
   assert.equal(asked[0]?.["x-parley-to"], TO);
   assert.equal(asked[0]?.["x-parley-direction"], "inbound");
   assert.equal(asked[0]?.["x-parley-caller-name"], encodeURIComponent(NAME));
-  assert.equal(asked[1]?.["x-parley-from"], undefined, "a tool that did not ask gets no number");
+  assert.equal(
+    asked[1]?.["x-parley-from"],
+    undefined,
+    "a tool that did not request numbers gets none",
+  );
   for (const query of [
     `?from=${encodeURIComponent(FROM)}`,
     `?from=${FROM}`,

@@ -20,14 +20,14 @@ after(() => server.close());
 
 interface Client {
   readonly call: AgentCall;
-  /** The first such event that comes. */
+  /** Resolves with the first matching event. */
   readonly next: <Name extends keyof CallEvents>(
     name: Name,
     isIt?: (event: CallEvents[Name]) => boolean,
   ) => Promise<CallEvents[Name]>;
 }
 
-/** The browser's own client, in Node, as a page of that origin. */
+/** The browser client, running in Node as a page of that origin. */
 async function client(options: Partial<AgentCallOptions>, origin = SHOP): Promise<Client> {
   class PageSocket extends WebSocket {
     constructor(address: string) {
@@ -79,7 +79,7 @@ async function token({ apiKey }: Customer, body: object): Promise<string> {
   return v.parse(IssuedClientToken, await answer.json()).token;
 }
 
-test("a token opens a call with its agent, whose words have its variables", async () => {
+test("a token opens a call with its agent, whose greeting contains the token's variables", async () => {
   const customer = await server.customer();
   const persona = { greeting: "Hello {{name|there}}." };
   const { id: agentId } = await server.agent(customer, { persona });
@@ -95,7 +95,7 @@ test("a token opens a call with its agent, whose words have its variables", asyn
   assert.deepEqual([called, status], [agentId, "completed"]);
 });
 
-test("a token ends the call when its time is up", async () => {
+test("a call ends when its token's time is used up", async () => {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer);
   const { call, next } = await client({ token: await token(customer, { agentId, callMaxSec: 1 }) });
@@ -106,12 +106,12 @@ test("a token ends the call when its time is up", async () => {
   assert.equal(metadata["endReason"], "durationLimit");
 });
 
-test("a token that was read by another party opens nothing; its page can continue", async () => {
+test("another party that reads a token cannot open a call with it, and its page can continue", async () => {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer, { persona: { greeting: "Hello." } });
   const stolen = await token(customer, { agentId });
   const page = await client({ token: stolen });
-  // What was never said is no conversation to go on with.
+  // A conversation of which the caller has heard nothing cannot be continued.
   const heard = page.next("words", ({ kind }) => kind === "heard");
   await page.call.start();
   await heard;
@@ -125,7 +125,7 @@ test("a token that was read by another party opens nothing; its page can continu
   await hangUp(again);
 });
 
-test("a token holds one call at a time: a page that comes back takes the place of its earlier call", async () => {
+test("a token allows one call at a time: a page that returns replaces its earlier call", async () => {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer, { persona: { greeting: "" } });
   const own = await token(customer, { agentId });
@@ -143,7 +143,7 @@ test("a token holds one call at a time: a page that comes back takes the place o
   await hangUp(last);
 });
 
-test("the time that a token gives counts over its conversation, not for each connection", async () => {
+test("a token's time counts for the whole conversation, not for each connection", async () => {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer, { persona: { greeting: "" } });
   const own = await token(customer, { agentId, callMaxSec: 1 });
@@ -151,11 +151,11 @@ test("the time that a token gives counts over its conversation, not for each con
   const ended = page.next("ended");
   await page.call.start();
   assert.equal((await ended).code, 1000);
-  // Callers are not told which limit it was.
+  // Callers are not told which limit was reached.
   assert.match(await refusal({ token: own, sessionId: page.call.historyKey }), /^4029 /);
 });
 
-test("a token ends with the API key that made it", async () => {
+test("a token is invalid once the API key that made it is revoked", async () => {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer);
   const own = await token(customer, { agentId });
@@ -166,7 +166,7 @@ test("a token ends with the API key that made it", async () => {
   assert.match(await refusal({ token: own }), /^4001 token: /);
 });
 
-test("an old token, a forged one, one of another agent or origin opens nothing", async () => {
+test("a token that is expired, forged, or of another agent or origin opens no call", async () => {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer);
   const { id: other } = await server.agent(customer, { name: "Other" });
@@ -185,11 +185,11 @@ test("an old token, a forged one, one of another agent or origin opens nothing",
     "4001 token: the token is for pages of another origin",
   );
   assert.match(await refusal({ token: bound, agentId: other }), /^4001 .*another agent/);
-  // None of these has used it up.
+  // None of these attempts has used up the token.
   await hangUp(await begun({ token: bound }));
 });
 
-test("tokens of an organization that is suspended open nothing, and those made before neither", async () => {
+test("a suspended organization's tokens open no call, including those made before", async () => {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer);
   const made = await token(customer, { agentId });
@@ -197,7 +197,7 @@ test("tokens of an organization that is suspended open nothing, and those made b
   assert.match(await refusal({ token: made }), /^4001 the organization is pending/);
 });
 
-test("a public agent is called from its sites alone, by few at once from an address", async () => {
+test("a public agent takes calls only from its sites, and few at once from one address", async () => {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer, { allowedOrigins: [SHOP] });
   const { id: hidden } = await server.agent(customer, { name: "Hidden" });

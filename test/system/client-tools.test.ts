@@ -28,7 +28,7 @@ const showOrder = (timeoutMs = TIMEOUT_MS) =>
     timeoutMs,
   }) as const;
 
-/** A page in a call with an agent that has the tool, and writes in place of speaking. */
+/** A page in a call with an agent that has the tool. It writes instead of speaking. */
 class Page {
   readonly customer: Customer;
   readonly call: AgentCall;
@@ -51,7 +51,7 @@ class Page {
     this.call = new AgentCall({ server: server.url, sound, apiKey, WebSocket });
   }
 
-  /** The first such event that comes. */
+  /** Resolves with the first matching event. */
   next<Name extends keyof CallEvents>(
     name: Name,
     isIt: (event: CallEvents[Name]) => boolean = () => true,
@@ -65,7 +65,7 @@ class Page {
     });
   }
 
-  /** What the agent answers to words that were written. What is said after it waits until it is `heard`. */
+  /** Returns the agent's reply to written text, as `said`, or as `heard` once it was played. */
   async answerTo(words: string, isIt: "said" | "heard" = "said"): Promise<string> {
     const answer = this.next("words", ({ speaker, kind }) => speaker === "agent" && kind === isIt);
     assert.ok(this.call.write(words));
@@ -108,7 +108,7 @@ test("a page that never responds times out after the tool's own limit", async ()
   await page.hangUp();
 });
 
-test("a page that does not offer the tool fails at once, and one that is offered later is used", async () => {
+test("a call to a tool that the page does not offer fails at once, and a tool that is offered later is used", async () => {
   const page = await Page.begun();
   const failed = "The tool failed: the caller's page does not offer this.";
   assert.equal(await page.answerTo(ASK, "heard"), failed);
@@ -119,7 +119,7 @@ test("a page that does not offer the tool fails at once, and one that is offered
   await page.hangUp();
 });
 
-test("a line that is lost while the page is at work loses that alone: the tool works on the next", async () => {
+test("a connection lost during a tool call loses only that call: the tool works on the next connection", async () => {
   let count = 0;
   const page = await Page.begun(() => {
     count += 1;

@@ -11,7 +11,7 @@ import { TestServer } from "./test-server.js";
 const HOUR_MS = 3_600_000;
 const TEN_YEARS_MS = 3_653 * 24 * HOUR_MS;
 
-test("the minutes of calls are those that passed, however the machine's clock is set", async (context) => {
+test("calls are billed for the time that passed, however the machine's clock is set", async (context) => {
   const clock = new VirtualClock();
   const server = await TestServer.start({ clock });
   context.after(() => server.stop());
@@ -44,7 +44,7 @@ test("the minutes of calls are those that passed, however the machine's clock is
   });
 });
 
-test("a call that a dead server left behind is billed for its actual duration, whatever its clock showed", async (context) => {
+test("a call that a crashed server left behind is billed for its actual duration, whatever its clock showed", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-clock-steps-"));
   context.after(() => rm(folder, { recursive: true }));
   const clock = new VirtualClock();

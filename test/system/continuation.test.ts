@@ -20,12 +20,12 @@ async function newCustomer(): Promise<Customer> {
   return customer;
 }
 
-/** Says one thing and tells how the answer begins; the caller does not listen to its end. */
+/** Says the words and returns the beginning of the reply; the caller does not listen to its end. */
 async function ask(caller: Caller, words: string): Promise<string> {
   const isAnswer = (event: Received) =>
     event.type === "transcript" && event.payload.role === "assistant";
   await caller.say(words);
-  // The end of the answer before it may come while the caller speaks.
+  // The previous reply may end while the caller speaks.
   await caller.until(understood);
   const text = textOf(await caller.until(isAnswer));
   await caller.play("listening to its first words", Buffer.alloc(22_400));
@@ -41,7 +41,7 @@ async function assertFresh(customer: Customer, sessionId: string): Promise<void>
 }
 
 describe("a client that comes back with its session_id", { concurrency: true }, () => {
-  test("continues where it was, without a greeting; the LLM sees the earlier words", async () => {
+  test("continues the conversation without a greeting, and the LLM sees the earlier words", async () => {
     const customer = await newCustomer();
     const first = await server.call(customer);
     await first.until(ended);
@@ -63,7 +63,7 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     assert.notEqual(answered?.role, "user");
   });
 
-  test("knows the caller's name after thirty messages, and so does the call that continues it", async () => {
+  test("remembers the caller's name after thirty messages, and so does the call that continues it", async () => {
     const customer = await newCustomer();
     const first = await server.call(customer);
     await first.until(ended);
@@ -86,7 +86,7 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     assert.doesNotMatch(JSON.stringify(call?.transcript), /The caller said|Earlier in this/);
   });
 
-  test("after a broken connection too", async () => {
+  test("continues after a broken connection too", async () => {
     const customer = await newCustomer();
     const first = await server.call(customer);
     await first.until(ended);
@@ -98,7 +98,7 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     await second.hangUp();
   });
 
-  test("twice at the same time loses the words of neither", async () => {
+  test("keeps the words of both calls if it comes back twice at the same time", async () => {
     const customer = await newCustomer();
     const first = await server.call(customer);
     await first.until(ended);
@@ -124,7 +124,7 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     for (const each of words) assert.ok(said.includes(each), each);
   });
 
-  test("finds of an interrupted reply only what was heard", async () => {
+  test("keeps only the heard part of an interrupted reply", async () => {
     const customer = await newCustomer();
     const caller = await server.call(customer);
     await caller.until(ended);
@@ -146,7 +146,7 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     assert.doesNotMatch(history?.[2]?.content ?? "", /Number 9/);
   });
 
-  test("starts afresh with the key of another organization", async () => {
+  test("starts a new conversation with the key of another organization", async () => {
     const customer = await newCustomer();
     const stranger = await newCustomer();
     const theirs = await server.call(customer);
@@ -156,12 +156,12 @@ describe("a client that comes back with its session_id", { concurrency: true }, 
     await assertFresh(stranger, theirs.historyKey ?? "");
   });
 
-  test("starts afresh with an unknown key", async () => {
+  test("starts a new conversation with an unknown key", async () => {
     const customer = await newCustomer();
     await assertFresh(customer, crypto.randomUUID());
   });
 
-  test("starts afresh a day later", async () => {
+  test("starts a new conversation a day later", async () => {
     const customer = await newCustomer();
     const orgId = customer.tenant.organization.id;
     const [old, young] = [crypto.randomUUID(), crypto.randomUUID()];

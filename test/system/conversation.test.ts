@@ -39,7 +39,7 @@ describe("a conversation of three turns with an interruption", () => {
     call = await server.summarizedCall(customer);
   });
 
-  test("its events come in the order that a client relies on", () => {
+  test("its events arrive in the order that clients rely on", () => {
     const story = caller.events.map(word).filter((each, n, all) => each !== all[n - 1]);
     const sounds = "audio assistant… ".repeat(caller.events.filter(spoke).length - 3);
     assert.equal(
@@ -54,7 +54,7 @@ describe("a conversation of three turns with an interruption", () => {
     );
   });
 
-  test("every sentence is one whole MP3 at 24 kHz that says what was written", async () => {
+  test("every sentence is one complete MP3 at 24 kHz that says the text of its transcript", async () => {
     const sounds = caller.events.filter((event) => event.type === "audio");
     for (const { sound } of sounds) {
       const { sampleRateHz } = await decodeMp3(sound);
@@ -74,7 +74,7 @@ describe("a conversation of three turns with an interruption", () => {
     assert.equal(spoken.at(-1), "bye");
   });
 
-  test("the stored transcript holds what was said and heard, and nothing else", async () => {
+  test("the stored transcript contains what was said and heard, and nothing else", async () => {
     const heard = (await caller.playedReplies()).map(({ playedText }) => playedText);
     const written = call.transcript.map(({ role, text }) => `${role}: ${text}`);
     const cut = call.transcript[4]?.text ?? "";
@@ -90,12 +90,12 @@ describe("a conversation of three turns with an interruption", () => {
     const played = heard.slice(2, -1).join(" ").trim().split(" ");
     const kept = cut.split(" ");
     assert.ok(kept.length > 1, cut);
-    // How many words they differ by is a matter of how fast both sides are told: see the simulated calls for that.
+    // How many words they differ by depends on timing; the simulated calls test that.
     assert.deepEqual(kept.slice(0, played.length), played.slice(0, kept.length));
     assert.doesNotMatch(cut, /Number 20/);
   });
 
-  test("the client got the same transcript as was stored", () => {
+  test("the client received the transcript that was stored", () => {
     const told = caller.events.flatMap((event) =>
       event.type === "transcript" && event.payload.isFinal
         ? [`${event.payload.role}: ${event.payload.text}`]
@@ -135,7 +135,7 @@ describe("a conversation of three turns with an interruption", () => {
     assert.ok(Math.abs(metrics.avgLatencyMs - averageMs) < 1);
   });
 
-  test("times are those of the call", () => {
+  test("the stored times match the call", () => {
     const { startedAtMs, endedAtMs, durationSec, transcript } = call;
     assert.ok(endedAtMs !== null && durationSec !== null);
     assert.ok(Math.abs((endedAtMs - startedAtMs) / 1_000 - durationSec) <= 0.05);
@@ -147,12 +147,12 @@ describe("a conversation of three turns with an interruption", () => {
     assert.ok(times.every((time) => time >= startedAtMs && time <= endedAtMs));
   });
 
-  test("a summary and the caller's mood follow after the call", () => {
+  test("a summary and the caller's sentiment are stored after the call", () => {
     assert.match(call.summary ?? "", /thank you/);
     assert.equal(call.sentiment, "positive");
   });
 
-  test("the day's usage grows by the call", async () => {
+  test("the call is added to the day's usage", async () => {
     const orgId = customer.tenant.organization.id;
     const date = new Date(call.endedAtMs ?? 0).toISOString().slice(0, 10);
     const [usage] = await server.database.usage.list(orgId, date, date);
@@ -161,7 +161,7 @@ describe("a conversation of three turns with an interruption", () => {
     assert.ok(Math.abs(usage.minutes - (call.durationSec ?? 0) / 60) < 0.001);
     assert.equal(usage.ttsChars, call.metrics.ttsChars);
     assert.ok(usage.llmTokens > call.metrics.totalTokens, "the summary of the call counts too");
-    // At least the second that was played; a caller on a busy machine sends less than there is time.
+    // At least the second that was played; on a busy machine a caller sends less audio than time passes.
     assert.ok(usage.sttSeconds > 1 && usage.sttSeconds < (call.durationSec ?? 0) + 0.5);
   });
 

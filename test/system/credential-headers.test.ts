@@ -33,7 +33,9 @@ const REFUSED: Headers[] = [
   { authorization: "Bearer a.b.c" },
 ];
 
-/** The type of the first message of `/ws/voice`, which is `error` for a caller without a right, or the close code. */
+/**
+ * Returns the type of the first message of `/ws/voice`, which is `error` for an unauthorized caller, or the close code.
+ */
 async function voice(headers: Headers, query = ""): Promise<string> {
   const socket = new WebSocket(`${server.url.replace("http", "ws")}/ws/voice${query}`, { headers });
   const outcome = await Promise.race([
@@ -61,14 +63,14 @@ test("/ws/voice accepts an API key next to a proxy's credentials, and as a beare
   for (const headers of REFUSED) assert.equal(await voice(headers), "error");
 });
 
-test("the webhook of telephony accepts an API key next to a proxy's credentials, and as a bearer token", async () => {
+test("the telephony webhook accepts an API key next to a proxy's credentials, and as a bearer token", async () => {
   for (const [headers, query] of shown()) {
     assert.equal(await webhook(headers, query), 200, Object.keys(headers).join(" "));
   }
   for (const headers of REFUSED) assert.equal(await webhook(headers), 401);
 });
 
-test("a request for two hosts, or for none, is refused; one in HTTP/1.0 is answered 505", async () => {
+test("a request with two Host headers, or none, is refused, and one in HTTP/1.0 gets 505", async () => {
   const client = new LoopbackClient(server.parley.port);
   for (const path of ["/api/health", "/api/ready", "/ws/voice", "/console"]) {
     for (const hosts of ["host: x\r\nhost: y\r\n", "host: x\r\nHost: x\r\n", "accept: */*\r\n"]) {

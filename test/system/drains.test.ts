@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => sandbox.close());
 
-/** It is asked to stop in its own process; stops.test.ts has the same for processes that are sent signals. */
+/** The server is stopped in its own process; stops.test.ts has the same tests for processes that receive signals. */
 async function serverInACall() {
   const server = await TestServer.start({ sandbox });
   const customer = await server.customer();
@@ -20,7 +20,7 @@ async function serverInACall() {
   return { server, customer, caller: await server.call(customer) };
 }
 
-test("a server that stops lets the call in progress finish, and takes no other", async () => {
+test("a stopping server lets the call in progress finish, and accepts no other", async () => {
   const { server, customer, caller } = await serverInACall();
   const stopped = server.stop(60_000);
   const { code, error } = await closeOf(server.dial(customer));
@@ -32,7 +32,7 @@ test("a server that stops lets the call in progress finish, and takes no other",
   await assert.rejects(fetch(`${server.url}/api/health`), "nothing listens any more");
 });
 
-test("a server that stops ends the call that does not finish in time, with the reason", async () => {
+test("a stopping server ends a call that does not finish in time, with the reason", async () => {
   const { server, caller } = await serverInACall();
   const stopped = server.stop(1);
   assert.deepEqual(await closeOf(caller), { code: 1012, reason: RESTARTING, error: RESTARTING });

@@ -1,7 +1,7 @@
 import type { Caller } from "../../engine/sandbox/caller.js";
 import type { Received } from "../../engine/sandbox/caller-events.js";
 
-/** What a test waits for at a caller's side. */
+/** Conditions for the events that a test waits for on a caller's side. */
 export const ended = ({ type }: Received): boolean => type === "audioEnd";
 export const spoke = ({ type }: Received): boolean => type === "audio";
 export const stopped = ({ type }: Received): boolean => type === "audioStop";
@@ -11,7 +11,7 @@ export const closed = ({ type }: Received): boolean => type === "closed";
 export const textOf = (event: Received): string =>
   event.type === "transcript" ? event.payload.text : "";
 
-/** The end of a caller's turn. */
+/** Whether the caller's turn has ended. */
 export const understood = (event: Received): boolean =>
   event.type === "transcript" && event.payload.role === "user" && event.payload.isFinal;
 
@@ -22,7 +22,9 @@ export interface Close {
   readonly error: string | undefined;
 }
 
-/** Waits until the call is over, and tells how the client learnt of it. */
+/**
+ * Waits until the call is over, and returns the close code, its reason and the error message that the client received.
+ */
 export async function closeOf(caller: Caller, timeoutMs?: number): Promise<Close> {
   if (!caller.events.some(closed)) await caller.until(closed, timeoutMs);
   const last = caller.events.findLast((event) => event.type === "closed");
@@ -34,7 +36,7 @@ export async function closeOf(caller: Caller, timeoutMs?: number): Promise<Close
   };
 }
 
-/** What the assistant was heard to say, one line a turn. */
+/** The assistant's final transcripts, one per turn. */
 export function repliesOf(caller: Caller): readonly string[] {
   return caller.events.flatMap((event) =>
     event.type === "transcript" && event.payload.role === "assistant" && event.payload.isFinal

@@ -1,14 +1,18 @@
 import { SystemClock } from "../../engine/time/clock.js";
 import { WAIT_MAX_MS } from "../doubles/changes.js";
 
-/** Asked as soon as others have had their turn so often; then, so that the waiting takes no core from what is waited for, by a timer. */
+/**
+ * So many times the condition is checked in consecutive turns of the event loop; then a timer checks it, so that
+ * waiting takes no CPU from the code under test.
+ */
 const EAGER_LOOKS = 50;
 const LOOK_EVERY_MS = 2;
 
 const clock = new SystemClock();
 
 /**
- * The first answer that is not undefined. For what no event tells, such as a write that the server does not wait for.
+ * Resolves with the first result that is not undefined. For conditions without an event, such as a write that the
+ * server does not wait for.
  */
 export async function eventually<Value>(
   what: string,
@@ -19,7 +23,8 @@ export async function eventually<Value>(
   for (let looks = 1; ; looks += 1) {
     const found = await look();
     if (found !== undefined) return found;
-    if (performance.now() - beganMs > timeoutMs) throw new Error(`waited in vain for ${what}`);
+    if (performance.now() - beganMs > timeoutMs)
+      throw new Error(`timed out while waiting for ${what}`);
     await new Promise<void>((resolve) => {
       if (looks < EAGER_LOOKS) setImmediate(resolve);
       else clock.after(LOOK_EVERY_MS, resolve);

@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** How far a call gets before the caller leaves it. */
+/** The point that a call reaches before the caller hangs up. */
 const MOMENTS: Readonly<Record<string, (caller: Caller) => Promise<unknown>>> = {
   "while it is greeted": (caller) => caller.until(spoke),
   "while the server listens": async (caller) => {
@@ -61,7 +61,7 @@ function isQuestion({ vendor, kind }: JournalEntry): boolean {
   return vendor === "openai" && kind === "request";
 }
 
-/** The recognizer costs by the minute: no stream of it may outlive its call. */
+/** STT costs by the minute: no stream may outlive its call. */
 async function assertNobodyListens({
   sandbox,
   changes,
@@ -93,7 +93,7 @@ describe("a caller who hangs up", { concurrency: CONCURRENT_MAX }, () => {
     }
   }
 
-  test("does not pay for a reply that is being thought of", async (context) => {
+  test("does not pay for an LLM reply that is being generated", async (context) => {
     const own = await OwnVendors.of(server, context, {
       faults: { openai: { firstTokenMs: 60_000 } },
     });
@@ -108,7 +108,7 @@ describe("a caller who hangs up", { concurrency: CONCURRENT_MAX }, () => {
     await own.endedCall();
   });
 
-  test("is cut off while the recognizer is being reached", async (context) => {
+  test("is disconnected while the connection to the STT vendor is being opened", async (context) => {
     const own = await OwnVendors.of(server, context, {
       faults: { deepgram: { fault: "stallHandshake" } },
     });
@@ -124,7 +124,7 @@ describe("a caller who hangs up", { concurrency: CONCURRENT_MAX }, () => {
   });
 });
 
-test("a storm of connections that are dropped immediately leaves nothing behind", async () => {
+test("many connections that are dropped immediately leave nothing behind", async () => {
   const limited = await TestServer.start({ environment: { VOICE_CONNECTIONS_PER_MINUTE: "30" } });
   try {
     const customer = await limited.customer();
@@ -151,7 +151,7 @@ test("a storm of connections that are dropped immediately leaves nothing behind"
   }
 });
 
-test(`${CALLERS} concurrent callers who leave at any moment leave nothing behind`, async (context) => {
+test(`${CALLERS} concurrent callers who hang up at any moment leave nothing behind`, async (context) => {
   const own = await OwnVendors.of(server, context, {
     agent: { persona: { greeting: "Hello there." } },
     faults: { openai: { firstTokenMs: 100, tokenIntervalMs: 5 }, deepgram: { latencyMs: 20 } },

@@ -19,14 +19,14 @@ after(async () => {
   await server.close();
 });
 
-/** All that comes back for these bytes. */
+/** Sends the bytes and returns everything received. */
 async function raw(bytes: string): Promise<string> {
   const socket = connect(health.port, HOST);
   socket.write(bytes);
   return text(socket);
 }
 
-test("HTTP/1.0 without Host gets the server's own answers, and the connection ends", async () => {
+test("HTTP/1.0 without Host gets the server's own responses, and the connection is closed", async () => {
   const alive = await raw("GET /api/health HTTP/1.0\r\n\r\n");
   assert.match(alive, /^HTTP\/1\.[01] 200 /);
   assert.match(alive, /connection: close/i);
@@ -36,20 +36,20 @@ test("HTTP/1.0 without Host gets the server's own answers, and the connection en
   assert.match(ready, /^HTTP\/1\.[01] 200 .*"status":"ready"/s);
 });
 
-test("HTTP/1.1 gets the same", async () => {
+test("HTTP/1.1 gets the same responses", async () => {
   const own = await fetch(`${server.url}/api/ready`);
   const answer = await fetch(`http://${HOST}:${health.port}/api/ready`);
   assert.equal(answer.status, own.status);
   assert.equal(answer.headers.get("content-type"), own.headers.get("content-type"));
 });
 
-test("nothing else is served", async () => {
+test("the health port serves nothing else", async () => {
   assert.match(await raw("GET /api/plans HTTP/1.0\r\n\r\n"), /^HTTP\/1\.[01] 404 /);
   assert.match(await raw("GET /api/health?x HTTP/1.0\r\n\r\n"), /^HTTP\/1\.[01] 404 /);
   assert.match(await raw("POST /api/health HTTP/1.0\r\n\r\n"), /^HTTP\/1\.[01] 405 /);
 });
 
-test("a server that is gone is 503, and what a server says of itself is passed on", async () => {
+test("the port responds with 503 if the server is gone, and otherwise forwards the server's own response", async () => {
   const other: Server = createServer((_, answer) => {
     answer.writeHead(503, { "content-type": "application/json", "retry-after": "5" });
     answer.end('{"status":"draining"}');
@@ -75,7 +75,7 @@ test("a server that is gone is 503, and what a server says of itself is passed o
   port.close();
 });
 
-test("a port in use is reported with the setting for another one", async () => {
+test("a port in use is reported with the name of its setting", async () => {
   const taken = openHealthPort({ host: HOST, port: health.port, serverUrl: server.url });
   await assert.rejects(taken, { name: "ListenError", message: /HEALTH_PORT sets another/ });
 });

@@ -8,11 +8,14 @@ import type { Customer } from "./test-customers.js";
 import { TestServer } from "./test-server.js";
 
 const GREETING = "Hello there.";
-/** The server asks on its own for which organizations are suspended, and says that its calls are alive. */
+/**
+ * The statements of requests and calls. The server also polls for suspended organizations, and sends heartbeats of its
+ * calls.
+ */
 const OF_REQUESTS = /^insert into "calls"|"(apiKeys|plans|agents|providers|dailyUsage)"/;
 const READS = 20;
 
-/** The machine may be slow: what is kept for a second is kept for as long as this clock stands. */
+/** The machine may be slow: entries that are cached for a second stay cached for as long as this clock stands still. */
 class StandingClock extends PatientClock {
   #standsAtMs: number | undefined;
 
@@ -37,7 +40,7 @@ describe("repeated reads", () => {
   });
   after(() => server.close());
 
-  /** What the storage thread is asked meanwhile by requests and calls that are opened. */
+  /** Returns the statements that `act` sends to the storage thread for requests and opened calls. */
   async function askedOfStore(
     context: TestContext,
     act: () => Promise<unknown>,
@@ -50,7 +53,7 @@ describe("repeated reads", () => {
     );
   }
 
-  test("a REST read by API key asks the storage thread for nothing", async (context) => {
+  test("a repeated REST read by API key sends no statement to the storage thread", async (context) => {
     const customer = await server.customer();
     const { id } = await server.agent(customer);
     const read = async (path: string) => {
@@ -75,7 +78,7 @@ describe("repeated reads", () => {
     return customer;
   }
 
-  test("a call that is opened soon after another of its agent asks for nothing but its own record", async (context) => {
+  test("a call that is opened soon after another of its agent sends only the insert of its record", async (context) => {
     const customer = await callable();
     clock.stand();
     context.after(() => clock.goOn());
@@ -90,11 +93,11 @@ describe("repeated reads", () => {
     await Promise.all(calls.map((call) => call.hangUp()));
   });
 
-  test("so does a telephone call, from its webhook to the first it hears", async (context) => {
+  test("a telephone call soon after another sends only the insert of its record until its first audio", async (context) => {
     const customer = await callable();
     const answered = async () => {
       const caller = await ring(server, customer);
-      // While the clock stands, no frame is due but the first.
+      // While the clock stands still, only the first frame is due.
       await caller.until(({ type }) => type === "audio");
       return caller;
     };

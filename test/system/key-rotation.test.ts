@@ -29,7 +29,7 @@ async function installation(context: TestContext): Promise<Installation> {
   return { dataDir, sandbox };
 }
 
-/** The server with these keys, for as long as the work takes. */
+/** Runs the server with these keys while the work runs. */
 async function running<Result>(
   place: Installation,
   environment: Readonly<Record<string, string>>,
@@ -67,7 +67,7 @@ async function statusOf(server: TestServer, token: string): Promise<number> {
   return answer.status;
 }
 
-test("both keys of a platform are changed while users stay signed in and calls continue", async (t) => {
+test("both keys of a platform can be changed while users stay signed in and calls continue", async (t) => {
   const place = await installation(t);
   const before = environmentOf(place.sandbox, place.dataDir);
   const old = {
@@ -115,7 +115,7 @@ const NOT_READY = {
   reason: "ENCRYPTION_KEY is not the key that encrypted the credentials in this database",
 };
 
-test("a server with another key than its database is not ready, with and without credentials in it", async (t) => {
+test("a server whose key is not its database's is not ready, with and without stored credentials", async (t) => {
   const place = await installation(t);
   const other = { ENCRYPTION_KEY: "a5".repeat(32) };
   const settings = parseConfig({ ...environmentOf(place.sandbox, place.dataDir), ...other });
@@ -151,7 +151,7 @@ test("a server with another key than its database is not ready, with and without
   }
   const error = log.lines.find(({ level }) => level === "error");
   assert.match(error?.message ?? "", /Start it with the earlier key/);
-  // What is not ready has sealed nothing: the right key finds everything as it was.
+  // The server that was not ready has encrypted nothing: with the right key all credentials can be decrypted.
   await running(place, {}, async (again) => {
     assert.deepEqual(await readiness(again), ready);
     assert.equal(await greetingOf(again, customer), "Good day.");

@@ -67,7 +67,7 @@ async function heardAnswer(customer: Customer, question: string): Promise<string
   return call.transcript.map(({ role, text }) => `${role}: ${text}`).join("\n");
 }
 
-test("an agent answers from a small document that is in its prompt in full", async () => {
+test("an agent answers from a small document whose full text is in its prompt", async () => {
   const customer = await server.customer();
   const { id, status } = await upload(customer, "hours.md", HOURS);
   assert.equal(status, "ready");
@@ -98,7 +98,7 @@ test("an agent gets the matching passages of a large document, and the turn's re
   assert.match(JSON.stringify(record?.metadata["turns"]), /"searchWaitMs":\d/);
 });
 
-/** Pages by their paths; others are not there. */
+/** Serves pages by their paths, and 404 for all others. */
 async function openSite(pages: Readonly<Record<string, () => string | Buffer>>) {
   const site = createServer((request, response) => {
     const page = pages[request.url ?? ""]?.();
@@ -149,12 +149,12 @@ test("a page that cannot be used says why", async (context) => {
   context.after(site.close);
   const customer = await server.customer();
   const huge = await read(customer, await addPage(customer, `${site.url}/huge`));
-  assert.match(huge.error ?? "", /\/huge" is too large, or no HTTP: the limit is 10 MB/);
+  assert.match(huge.error ?? "", /\/huge" is too large or not valid HTTP: the limit is 10 MB/);
   const missing = await read(customer, await addPage(customer, `${site.url}/nothing`));
-  assert.match(missing.error ?? "", /\/nothing" is answered with status 404/);
+  assert.match(missing.error ?? "", /\/nothing" was answered with status 404/);
 });
 
-test("a document that an agent uses is not deleted; one of no format, and one too large, are not taken", async () => {
+test("a document that an agent uses cannot be deleted, and documents of unknown format or excessive size are refused", async () => {
   const customer = await server.customer();
   const { id } = await upload(customer, "hours.md", HOURS);
   const agent = await server.agent(customer, { knowledge: { documentIds: [id] } });

@@ -11,7 +11,7 @@ import { TestServer } from "./test-server.js";
 const VENDORS = ["openai", "groq", "ollama"] as const;
 const APOLOGY = "I am sorry, I could not answer that just now.";
 
-/** Another try may help: after one such answer the reply comes all the same. */
+/** Faults that a retry may overcome: after one such response the caller still gets the reply. */
 const PASSING: readonly ChatFault[] = [
   "rateLimited",
   "serverError",
@@ -22,11 +22,11 @@ const PASSING: readonly ChatFault[] = [
   "errorMidStream",
   "emptyReply",
 ];
-/** Faults that only the operator can mend. */
+/** Faults that only the operator can fix. */
 const LASTING: readonly ChatFault[] = ["unauthorized", "notFound", "badRequest"];
 const CONCURRENT_MAX = 5;
 
-/** The words of the last turn: on a busy machine a pause between two words may have ended an earlier one. */
+/** The words of the last turn: on a busy machine a pause between two words may have ended an earlier turn. */
 const lastWords = ({ transcript }: CallRecord) => transcript.slice(-2).map(({ text }) => text);
 
 let server: TestServer;
@@ -53,7 +53,7 @@ describe("a language model that fails", { concurrency: CONCURRENT_MAX }, () => {
     assert.equal(call.transcript.length, 6);
   });
 
-  test("a call whose every reply failed before its caller left is listed among those that need attention", async (context) => {
+  test("a call in which every reply failed before the caller hung up is listed as needing attention", async (context) => {
     const own = await OwnVendors.of(server, context, {
       faults: { openai: { fault: "serverError" } },
     });
@@ -108,7 +108,7 @@ describe("a language model that fails", { concurrency: CONCURRENT_MAX }, () => {
       });
     }
 
-    test(`${llm}: a reply of 10,000 words is stopped; the caller can leave it`, async (context) => {
+    test(`${llm}: a reply of 10,000 words is stopped when the caller interrupts`, async (context) => {
       const own = await OwnVendors.of(server, context, {
         llm,
         faults: { [llm]: { fault: "longReply" } },
@@ -150,7 +150,7 @@ describe("a language model that fails", { concurrency: CONCURRENT_MAX }, () => {
     );
   });
 
-  test("a reply that breaks off after its first sentence ends there, and the caller gets an apology", async (context) => {
+  test("a reply whose stream breaks after its first sentence ends there, and the caller gets an apology", async (context) => {
     const own = await OwnVendors.of(server, context, {
       faults: { openai: { fault: "disconnectMidStream", tokenIntervalMs: 150 } },
     });

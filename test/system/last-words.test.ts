@@ -7,10 +7,10 @@ import { closeOfPhone, heard, ring } from "./telephone-stand.js";
 import { TestServer } from "./test-server.js";
 
 const GREETING = "Hello! How can I help you today?";
-/** As in api/cluster/worker-server.ts. */
+/** The same as in api/cluster/worker-server.ts. */
 const LAST_WORDS_MS = 2_000;
 
-/** Its timers of two seconds strike when they are told to. */
+/** A clock whose timers of two seconds fire only when the test releases them. */
 class WaitingClock extends PatientClock {
   readonly #changes = new Changes();
   readonly #waiting: (() => void)[] = [];
@@ -23,7 +23,7 @@ class WaitingClock extends PatientClock {
     return () => undefined;
   }
 
-  /** Resolves when one is set. */
+  /** Resolves when such a timer is set. */
   async waits(): Promise<void> {
     await this.#changes.until("a timer of two seconds", () => this.#waiting.length > 0);
   }
@@ -34,7 +34,7 @@ class WaitingClock extends PatientClock {
   }
 }
 
-/** Who has heard the greeting, and tells how long the vendor was asked to wait each time. */
+/** Returns a caller who has heard the greeting, and the lengths of the pauses that the vendor was asked to make. */
 async function greetedCaller() {
   const clock = new WaitingClock();
   const server = await TestServer.start({ clock });
@@ -58,7 +58,7 @@ test("a server that has ended its calls still answers the vendors' requests for 
   await stopped;
 });
 
-test("so is one whose last call breaks by itself while it waits for it", async () => {
+test("a server that waits for its last call still answers such requests after the call breaks by itself", async () => {
   const { clock, server, caller, pausesSec } = await greetedCaller();
   const stopped = server.stop(600_000);
   caller.drop();
@@ -69,7 +69,7 @@ test("so is one whose last call breaks by itself while it waits for it", async (
   await stopped;
 });
 
-test("a server whose last caller has hung up does not wait", async () => {
+test("a server whose last caller has hung up stops without waiting", async () => {
   const { server, caller } = await greetedCaller();
   const stopped = server.stop(600_000);
   await caller.hangUp();

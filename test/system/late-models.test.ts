@@ -4,7 +4,7 @@ import { ended, repliesOf } from "./events.js";
 import { OWN_VENDORS_ALLOWED, OwnVendors } from "./own-vendors.js";
 import { MODELS, TestServer } from "./test-server.js";
 
-/** So many of a model's times must be known before it can be late. */
+/** The measurements of a model that are required before it can count as late. */
 const TIMES_KNOWN = 20;
 const AGENTS = "/api/dashboard/agents";
 
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => server.close());
 
-test("a model that is later than usual: another answers, and the turn and the metrics say so", async (context) => {
+test("if a model is later than usual, another one answers, and the turn and the metrics report it", async (context) => {
   const llm = { providerId: await server.providerId("llm", "groq"), modelId: MODELS.llm.groq };
   const fallbacks = { llm: [llm], hedging: true };
   const own = await OwnVendors.of(server, context, { faults: {}, agent: { fallbacks } });

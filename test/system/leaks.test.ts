@@ -8,10 +8,10 @@ import { type Customer, TestServer } from "./test-server.js";
 const CALLS = 250;
 const AT_ONCE = 20;
 const WARM_UP = 40;
-/** Connections to vendors that are kept for the next calls; no more than calls at once can use. */
+/** Connections to vendors that stay open for later calls: at most as many as concurrent calls can use. */
 const POOLED_MAX = AT_ONCE * 3;
 
-/** The ways in which a short call goes, one after another. */
+/** The ways in which a short call can end, one after another. */
 const CALL_STORIES: readonly ((caller: Caller) => Promise<unknown>)[] = [
   async (caller) => caller.hangUp(),
   async (caller) => {
@@ -47,7 +47,7 @@ async function callManyTimes(server: TestServer, customer: Customer, count: numb
   await server.settled();
 }
 
-/** What keeps a process alive, counted by kind. */
+/** Counts what keeps the process alive, by kind. */
 function resources(): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
@@ -72,9 +72,9 @@ test(`${CALLS} short calls leave no timer, socket or stream behind`, async (cont
     return count("opened") === count("closed") ? true : undefined;
   });
   assert.ok(server.sandbox.openConnections <= POOLED_MAX, `${server.sandbox.openConnections} open`);
-  await eventually("timers to be let go", () => {
+  await eventually("timers to be cleared", () => {
     const timers = resources()["Timeout"] ?? 0;
-    // Each connection that waits in the pool has a timer of its own.
+    // Each idle connection in the pool has a timer of its own.
     return timers <= (before["Timeout"] ?? 0) + server.sandbox.openConnections ? true : undefined;
   });
   const { total } = await server.database.calls.list(customer.tenant.organization.id, {

@@ -36,7 +36,7 @@ before(async () => {
 after(() => server.close());
 
 describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
-  test("an STT that drops every connection is given up after some attempts", async (context) => {
+  test("an STT vendor that drops every connection is given up after some attempts", async (context) => {
     const own = await OwnVendors.of(server, context);
     const caller = await own.call();
     own.faults.deepgram = { fault: "dropMidCall" };
@@ -63,7 +63,7 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
   }
 
   for (const fault of ["dropMidCall", "closeMidCall"] as const) {
-    test(`${fault} while the caller speaks: it comes back and misses no word`, async (context) => {
+    test(`${fault} while the caller speaks: STT reconnects and misses no word`, async (context) => {
       const own = await OwnVendors.of(server, context);
       const caller = await own.call();
       own.faults.deepgram = { fault, times: 1, after: 8 };
@@ -90,7 +90,7 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
     });
   }
 
-  test("audio that it cannot decode ends the call with the reason", async (context) => {
+  test("audio that STT cannot decode ends the call with the reason", async (context) => {
     const own = await OwnVendors.of(server, context);
     const caller = await own.call();
     own.faults.deepgram = { fault: "refuseAudio" };
@@ -110,7 +110,7 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
     await own.endedCall();
   });
 
-  test("a caller whose speech got no words from STT is asked to repeat it, and answered then", async (context) => {
+  test("a caller whose speech got no words from STT is asked to repeat it, and then gets a reply", async (context) => {
     const thresholds = { onUnrecognizedSpeech: "ask" } as const;
     const own = await OwnVendors.of(server, context, { agent: { thresholds } });
     const caller = await own.call();
@@ -132,7 +132,7 @@ describe("a recognizer that fails", { concurrency: CONCURRENT_MAX }, () => {
   });
 
   for (const fault of ODDITIES) {
-    test(`${fault}: the caller is understood and answered all the same`, async (context) => {
+    test(`${fault}: the caller is still understood and gets a reply`, async (context) => {
       const own = await OwnVendors.of(server, context, { faults: { deepgram: { fault } } });
       const caller = await own.call();
       await caller.say("say ok");

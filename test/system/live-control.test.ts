@@ -31,7 +31,7 @@ const liveId = async (customer: Customer): Promise<string> => {
 
 const headersOf = ({ apiKey }: Customer) => ({ "x-api-key": apiKey });
 
-test("a person has the agent of a web call say something, and gives its LLM a note", async () => {
+test("a user makes the agent of a web call say something, and gives its LLM a note", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Good day." } });
   const caller = await server.call(customer);
@@ -56,7 +56,7 @@ test("a person has the agent of a web call say something, and gives its LLM a no
   });
 });
 
-test("a muted agent on the telephone hears and says nothing, until it is unmuted", async () => {
+test("a muted agent on the telephone neither hears nor speaks until it is unmuted", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Good day." } });
   const phone = await ring(server, customer);
@@ -82,7 +82,7 @@ test("a muted agent on the telephone hears and says nothing, until it is unmuted
   await server.endedCall(customer);
 });
 
-test("who listens in hears the caller left and the agent right, in a browser and on the telephone", async () => {
+test("a listener hears the caller on the left and the agent on the right, in web and telephone calls", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Good day." } });
   const caller = await server.call(customer);
@@ -112,7 +112,7 @@ test("who listens in hears the caller left and the agent right, in a browser and
   assert.equal((await askToListen(options)).status, 409);
 });
 
-test("a telephone call is listened to, and nobody hears it without the right to", async () => {
+test("a telephone call can be listened to, but only with the permission to", async () => {
   const [customer, other] = [await server.customer(), await server.customer()];
   await server.agent(customer, { persona: { greeting: "Good day." } });
   const phone = await ring(server, customer);

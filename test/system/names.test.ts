@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** What is understood of a caller with a rare name, and how the agent's voice says it. */
+/** The text that STT returns for a caller with a rare name, and the agent's pronunciation of it. */
 async function conversation(keyterms: readonly string[]) {
   const customer = await server.customer();
   await server.agent(customer, {
@@ -35,7 +35,7 @@ async function conversation(keyterms: readonly string[]) {
   return { words: transcript.map(({ text }) => text), voice: listener.rightWords };
 }
 
-test("a rare name is understood with its keyterm, and said by its pronunciation", async () => {
+test("a rare name is recognized because of its keyterm, and spoken by its pronunciation", async () => {
   server.sandbox.faults.deepgram = { rareWord: "Siobhan" };
   const without = await conversation([]);
   assert.ok(without.words.includes("say I am murmur"), without.words.join("\n"));

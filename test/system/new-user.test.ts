@@ -15,7 +15,7 @@ let server: TestServer;
 let client: LoopbackClient;
 
 before(async () => {
-  // The sandbox's address is private; a real vendor's would not be.
+  // The sandbox has a private address; a real vendor would not.
   server = await TestServer.start({ environment: { ALLOW_PRIVATE_PROVIDERS: "true" } });
   client = new LoopbackClient(server.parley.port, checkAgainstContract);
 });
@@ -43,14 +43,14 @@ async function shown(path: string, as: Readonly<Record<string, string>>) {
   return Object(answer.body);
 }
 
-/** The first model that the plan allows, with its provider. */
+/** Returns the first model that the plan allows, with its provider. */
 async function foundModel(category: string, as: Readonly<Record<string, string>>) {
   const { items } = await shown(`models/search?category=${category}&limit=1`, as);
   assert.equal(items[0].allowed, true);
   return items[0];
 }
 
-test("a new user signs up, is let in, makes an agent, calls it, and finds the call", async (t) => {
+test("a new user signs up, is activated, makes an agent, calls it, and finds the call", async (t) => {
   let token: Readonly<Record<string, string>> = {};
   let providerId = "";
   let agentId = "";
@@ -66,7 +66,7 @@ test("a new user signs up, is let in, makes an agent, calls it, and finds the ca
     assert.equal((await client.get(`${DASHBOARD}/agents`, token)).status, 403);
   });
 
-  await t.test("is let in by an administrator, on a plan with own providers", async () => {
+  await t.test("is activated by an administrator, on a plan with own providers", async () => {
     await server.tenancy.organizations.activate(CREDENTIALS.email);
     await server.tenancy.organizations.changePlan(CREDENTIALS.email, "starter");
     token = await signedIn();
@@ -91,7 +91,7 @@ test("a new user signs up, is let in, makes an agent, calls it, and finds the ca
     assert.equal(Object(tried.body).ok, true, tried.text);
   });
 
-  await t.test("makes an agent of it and of models that the plan has, and tries it", async () => {
+  await t.test("makes an agent of it and of the plan's models, and tries it", async () => {
     const voice = await foundModel("tts", token);
     const recognizer = await foundModel("stt", token);
     const agent = {
@@ -115,7 +115,7 @@ test("a new user signs up, is let in, makes an agent, calls it, and finds the ca
     assert.equal(events.at(-1)?.name, "done");
   });
 
-  await t.test("gets a key and calls the agent with it", async () => {
+  await t.test("creates a key and calls the agent with it", async () => {
     apiKey = Object(await created("api-keys", { name: "Website" }, token)).rawKey;
     const caller = await Caller.connect({ url: server.url, apiKey, agentId });
     await caller.until(ended);
@@ -147,7 +147,7 @@ test("a new user signs up, is let in, makes an agent, calls it, and finds the ca
     assert.deepEqual([stats.totalCalls, stats.activeCalls, stats.activeAgents], [1, 0, 1]);
   });
 
-  await t.test("sees who did what, and no secret anywhere", async () => {
+  await t.test("sees the audit trail, and no secret anywhere", async () => {
     const audit = await shown("audit", token);
     const actions = new Set(audit.items.map(({ action }: { action: string }) => action));
     for (const action of ["organization.activate", "provider.create", "agent.create"]) {

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** One try to open a call, past the socket. */
+/** Opens one call without a socket. */
 class Opening {
   readonly caller = new RecordingCaller();
   readonly left = new AbortController();
@@ -54,7 +54,7 @@ test("a call is announced before it is connected, and is alive until it ends", a
   assert.equal(opening.caller.endings.length, 1);
 });
 
-test("a conversation of the last day is continued, an older one starts again", async () => {
+test("a conversation of the last day is continued, and an older one starts anew", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const orgId = customer.tenant.organization.id;
@@ -82,7 +82,7 @@ test("a conversation of the last day is continued, an older one starts again", a
   }
 });
 
-test("calls that are ready and calls that are refused are measured", async () => {
+test("accepted calls and refused calls are measured", async () => {
   const told = async (line: RegExp) =>
     Number(line.exec(await server.parley.calls.metrics.text())?.[1] ?? 0);
   const readyCount = () => told(/^parley_call_setup_seconds_count (\d+)$/m);
@@ -98,7 +98,7 @@ test("calls that are ready and calls that are refused are measured", async () =>
   );
 });
 
-test("what is refused leaves neither a slot nor a live call, and announces nothing", async () => {
+test("a refused call leaves neither a slot nor a live call, and announces nothing", async () => {
   const customer = await server.customer();
   const opening = new Opening(customer);
   await assert.rejects(opening.result, refused("agentNotFound"));
@@ -106,7 +106,7 @@ test("what is refused leaves neither a slot nor a live call, and announces nothi
   await server.settled();
 });
 
-test("a recognizer that refuses gives everything back and leaves a failed call", async () => {
+test("an STT vendor that refuses releases the call's resources and leaves a failed call", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   server.sandbox.faults.deepgram = { fault: "serverError" };
@@ -117,7 +117,7 @@ test("a recognizer that refuses gives everything back and leaves a failed call",
   assert.equal((await server.endedCall(customer)).status, "failed");
 });
 
-test("a caller who leaves while the call is opened is not at fault", async () => {
+test("a caller who hangs up while the call is opened causes no failure", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const opening = new Opening(customer);
@@ -127,7 +127,7 @@ test("a caller who leaves while the call is opened is not at fault", async () =>
   assert.equal((await server.endedCall(customer)).status, "completed");
 });
 
-test("a call that cannot be written down is not begun, and gives its slot back", async () => {
+test("a call that cannot be stored is not begun, and releases its slot", async () => {
   const alone = await TestServer.start();
   try {
     const customer = await alone.customer();
@@ -151,7 +151,7 @@ test("a call that cannot be written down is not begun, and gives its slot back",
   }
 });
 
-test("a call whose slot comes when the server stops already is not begun", async () => {
+test("a call that gets its slot while the server is stopping is not begun", async () => {
   const alone = await TestServer.start();
   try {
     const customer = await alone.customer();
@@ -176,7 +176,7 @@ test("a call whose slot comes when the server stops already is not begun", async
   }
 });
 
-/** A customer whose plan has 60 minutes, and calls of the given minutes on days of the year 2027. */
+/** Creates a customer whose plan has 60 minutes, with calls of the given minutes on days of the year 2027. */
 async function customerWhoCalled(on: TestServer, minutesByDate: Readonly<Record<string, number>>) {
   const customer = await on.customer("free");
   assert.equal(customer.tenant.plan.limits.maxMonthlyMinutes, 60);
@@ -198,7 +198,7 @@ async function customerWhoCalled(on: TestServer, minutesByDate: Readonly<Record<
   return customer;
 }
 
-test("the plan's minutes are those since the first of this month, to the last one", async () => {
+test("the plan's minutes count from the first of the month, and can be used to the last one", async () => {
   const clock = new VirtualClock(Date.parse("2027-03-31T23:00:00Z"));
   const inMarch = await TestServer.start({ clock });
   const refusalOf = ({ tenant }: Customer) =>

@@ -42,7 +42,7 @@ async function post(on: TestServer, { apiKey }: Customer, body: unknown) {
 
 let lastNumber = 15_550_400_000;
 
-/** A number that only this customer may call from. */
+/** Assigns a number from which only this customer may call. */
 async function newNumber(on: TestServer, { email }: Customer): Promise<string> {
   lastNumber += 1;
   await on.tenancy.phoneNumbers.allow(email, `+${lastNumber}`);
@@ -58,7 +58,7 @@ async function place(customer: Customer, agentId: string, to: string) {
   return v.parse(Queued, answer);
 }
 
-test("a placed call is answered, talks, and is recorded under the id that was given", async () => {
+test("a placed call is answered, talks, and is recorded under the id from the response", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, { persona: { greeting: "hello there" } });
   const { id, agentId } = await place(customer, agent.id, "+15550101000");
@@ -88,7 +88,7 @@ for (const [to, format] of [
   ["+15550170005", "OPUS"],
   ["+15550180005", "AMR-WB"],
 ] as const) {
-  test(`a placed call with ${format} audio ends immediately: its record, the log and the callee get the reason`, async () => {
+  test(`a placed call with ${format} audio ends immediately, and its record, the log and the callee get the reason`, async () => {
     log.lines.length = 0;
     const customer = await server.customer();
     const agent = await server.agent(customer);
@@ -124,7 +124,7 @@ for (const [to, format] of [
   });
 }
 
-test("a call is placed only to where the operator allows the organization", async () => {
+test("calls are placed only to the targets that the operator allows the organization", async () => {
   const customer = await server.customer();
   const { id: agentId } = await server.agent(customer);
   const from = await newNumber(server, customer);
@@ -162,7 +162,7 @@ for (const [to, reason] of [
   });
 }
 
-test("who answered is recorded for a call that never reached its agent, too", async () => {
+test("the answering party is recorded for a call that never reached its agent, too", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   const to = "+15550140005";
@@ -219,7 +219,7 @@ test("a placed call whose transfer is busy returns to its agent, and one whose s
   assert.equal(last?.metadata["apiKeyId"], customer.apiKeyId);
 });
 
-test("a machine that is reported after two answered turns ends no call", async () => {
+test("an answering machine that is reported after two turns does not end the call", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   await place(customer, agent.id, "+15550102003");
@@ -238,7 +238,7 @@ test("a machine that is reported after two answered turns ends no call", async (
   assert.deepEqual([status, metadata["endReason"]], ["completed", "callerLeft"]);
 });
 
-test("a transfer that the vendor refuses leaves the caller with the agent, who says so", async () => {
+test("a caller whose transfer the vendor refuses stays with the agent, who says so", async () => {
   const customer = await server.customer();
   const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
   const agent = await server.agent(customer, { tools });
@@ -255,7 +255,7 @@ test("a transfer that the vendor refuses leaves the caller with the agent, who s
   assert.deepEqual([status, metadata["endReason"]], ["completed", "callerLeft"]);
 });
 
-test("a ringing call holds a slot of the plan, and is hung up when the server stops", async () => {
+test("a ringing call occupies a slot of the plan, and is hung up when the server stops", async () => {
   const other = await TestServer.start({ environment: stand.environment });
   try {
     const customer = await other.customer("free");
@@ -279,7 +279,7 @@ test("a ringing call holds a slot of the plan, and is hung up when the server st
   }
 });
 
-test("what is no number, another organization's agent and a number that the vendor refuses are refused", async () => {
+test("an invalid number, another organization's agent, and a number that the vendor rejects are refused", async () => {
   const [customer, stranger] = [await server.customer(), await server.customer()];
   const agent = await server.agent(customer);
   const from = await newNumber(server, customer);
@@ -294,7 +294,7 @@ test("what is no number, another organization's agent and a number that the vend
   assert.deepEqual(await server.calls(stranger), []);
 });
 
-test("a number that is unknown, another organization's, or revoked places no call", async () => {
+test("no call is placed from a number that is unknown, another organization's, or revoked", async () => {
   const [customer, stranger] = [await server.customer(), await server.customer()];
   const agent = await server.agent(customer);
   const theirs = await newNumber(server, stranger);
@@ -311,7 +311,7 @@ test("a number that is unknown, another organization's, or revoked places no cal
   assert.deepEqual(await server.calls(customer), []);
 });
 
-test("where the vendors are simulated, agents call from any number", async () => {
+test("with simulated vendors, agents may call from any number", async () => {
   const environment = { ...stand.environment, NODE_ENV: "development", SANDBOX: "on" };
   const other = await TestServer.start({ environment });
   try {
@@ -326,7 +326,7 @@ test("where the vendors are simulated, agents call from any number", async () =>
   }
 });
 
-test("without its settings a server says which ones are missing", async () => {
+test("a server without the required settings says which ones are missing", async () => {
   const bare = await TestServer.start({ environment: { TWILIO_AUTH_TOKEN: AUTH_TOKEN } });
   try {
     const customer = await bare.customer();
@@ -358,13 +358,13 @@ test("reports with a wrong signature or without a token are refused", async () =
   await server.endedCall(customer);
 });
 
-test("no number and no token is logged", () => {
+test("numbers and tokens are never logged", () => {
   const lines = JSON.stringify(log.lines);
   assert.doesNotMatch(lines, /\+1555/);
   assert.ok(!lines.includes(AUTH_TOKEN));
 });
 
-/** As the call's record has it, once that is so. */
+/** Resolves when the call's record has this answering party. */
 function answeredBy(customer: Customer, expected: string): Promise<true> {
   return server.changes.until(`an answer by ${expected}`, async () => {
     const [call] = await server.calls(customer);

@@ -14,7 +14,7 @@ import {
   VENDOR_KEY,
 } from "./test-server.js";
 
-/** The server must be started with it: the vendors' addresses are private ones. */
+/** The server needs this setting: the vendors' addresses are private. */
 export const OWN_VENDORS_ALLOWED = { ALLOW_PRIVATE_PROVIDERS: "true" };
 
 export interface OwnVendorsOptions extends Omit<AgentVendorKeys, "stt"> {
@@ -22,7 +22,7 @@ export interface OwnVendorsOptions extends Omit<AgentVendorKeys, "stt"> {
   readonly agent?: Partial<AgentInput>;
 }
 
-/** An organization whose providers are a sandbox of its own: what is spoilt for it is spoilt for nobody else. */
+/** An organization whose providers are a sandbox of its own, so that its faults affect no other organization. */
 export class OwnVendors {
   readonly server: TestServer;
   readonly sandbox: Sandbox;

@@ -8,7 +8,7 @@ import { TestServer, VENDOR_KEY } from "./test-server.js";
 
 const WORDS = ["zanzibar", "quagga", "wombat", "Marzipan"] as const;
 
-test("the log of calls, faults and requests holds no word, key, e-mail or query", async (context) => {
+test("the log of calls, faults and requests contains no spoken words, keys, e-mail addresses or query strings", async (context) => {
   const log = new RecordingLogger();
   const server = await TestServer.start({ log, environment: OWN_VENDORS_ALLOWED });
   context.after(() => server.close());

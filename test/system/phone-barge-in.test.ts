@@ -10,10 +10,12 @@ import { type Customer, TestServer } from "./test-server.js";
 
 const RATE_HZ = 8000;
 const FRAME_SAMPLES = 160;
-/** Long enough to be a voice, too short to be words. */
+/** Long enough to count as a voice, too short to be words. */
 const COUGH_FRAMES = 3;
 
-/** What a busy machine holds up for longer comes back later than any room's echo, and says nothing of one. */
+/**
+ * If the machine is held up for longer than this, the echo returns later than in any room, and the test proves nothing.
+ */
 const HELD_UP_MAX_MS = 100;
 const LOOP_RESOLUTION_MS = 10;
 const TRIES_MAX = 5;
@@ -40,7 +42,7 @@ function cough(caller: PhoneCaller): void {
   }
 }
 
-/** The longest time in which nothing of the agent's came while it had something to say. */
+/** The longest gap in the agent's audio while it had something to say. */
 class Gaps {
   #lastNs: bigint | undefined;
   longestMs = 0;
@@ -53,7 +55,7 @@ class Gaps {
   };
 }
 
-/** Counts with the loudspeaker on, and tells for how long everybody in this process was held up at the most. */
+/** Counts with the loudspeaker on, and returns the longest delay of this process's event loop. */
 async function countedWithEcho() {
   const customer = await customerWithAgent();
   const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
@@ -65,13 +67,13 @@ async function countedWithEcho() {
   while (!isOver()) await caller.until(() => true);
   await caller.hangUp();
   const call = await server.endedCall(customer);
-  // The echo of the last words is on its way until the end.
+  // The echo of the last words can arrive until the end of the call.
   loop.disable();
   return { caller, call, heldUpMs: loop.max / 1e6 };
 }
 
 describe("an agent that is speaking", { concurrency: true }, () => {
-  test("pauses at a cough and resumes at the same position: all of it is heard once, in order", async () => {
+  test("pauses at a cough and resumes at the same position, so that everything is heard once and in order", async () => {
     const customer = await customerWithAgent();
     const gaps = new Gaps();
     const caller = await ring(server, customer, { onAudio: gaps.onAudio });
@@ -108,7 +110,7 @@ describe("an agent that is speaking", { concurrency: true }, () => {
     assert.equal(call.metrics.interruptions, 0);
   });
 
-  test("is cut by words after a cough, and does not resume what was cut", async () => {
+  test("is interrupted by words after a cough, and does not resume the rest", async () => {
     const customer = await customerWithAgent();
     const caller = await ring(server, customer);
     await caller.say("count to 9");

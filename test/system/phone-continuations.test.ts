@@ -35,13 +35,13 @@ const RINGING = {
   authToken: undefined,
 };
 
-/** What the vendor is told by the next document, of a call whose last one it could not follow. */
+/** Requests the next document for the vendor, for a call whose last document it could not follow. */
 function askAgain(action: string | undefined): ReturnType<typeof requestWebhook> {
-  assert.ok(action, "the vendor knows whom to ask");
+  assert.ok(action, "the vendor knows the next address");
   return requestWebhook(action, RINGING, "in-progress");
 }
 
-/** The customer's first two calls, of which the second goes on with the first. */
+/** Returns the customer's first two calls; the second continues the first. */
 async function linkedCalls(customer: Customer): Promise<readonly [CallRecord, CallRecord]> {
   const [first, second] = await server.calls(customer);
   assert.ok(first && second);
@@ -56,7 +56,7 @@ async function customerWithAgent(): Promise<Customer> {
   return customer;
 }
 
-test("a caller whose stream breaks talks on in the same conversation, and both records say so", async () => {
+test("a caller whose stream breaks continues the same conversation, and both records say so", async () => {
   const customer = await customerWithAgent();
   const caller = await ring(server, customer);
   await heard(caller, "Hello there.");
@@ -75,7 +75,7 @@ test("a caller whose stream breaks talks on in the same conversation, and both r
   assert.match(second.transcript.at(-1)?.text ?? "", /number 2/, "the words before are known");
 });
 
-test("a call that the server broke off itself continues", async () => {
+test("a call whose stream the server itself closed continues", async () => {
   const customer = await customerWithAgent();
   const caller = await ring(server, customer);
   await heard(caller, "Hello there.");
@@ -91,7 +91,7 @@ test("a call that the server broke off itself continues", async () => {
   await again.hangUp();
 });
 
-test("a call that the agent ended is over, and so is one whose caller hung up", async () => {
+test("a call is over once the agent ended it or the caller hung up", async () => {
   const customer = await customerWithAgent();
   const ended = await ring(server, customer);
   await heard(ended, "Hello there.");
@@ -105,7 +105,7 @@ test("a call that the agent ended is over, and so is one whose caller hung up", 
   await assert.rejects(ended.continue(), /hung up/);
 });
 
-test("a call that breaks again and again is over after three times", async () => {
+test("a call is over after its stream has broken three times", async () => {
   const customer = await customerWithAgent();
   let caller = await ring(server, customer);
   for (let time = 0; time < 3; time += 1) {
@@ -118,7 +118,7 @@ test("a call that breaks again and again is over after three times", async () =>
   await assert.rejects(caller.continue(), /nothing comes after/);
 });
 
-test("a stream that never connected is requested again, and its caller is greeted", async () => {
+test("a stream that never connected is requested again, and its caller gets the greeting", async () => {
   const customer = await customerWithAgent();
   const unheard = await requestWebhook(webhookUrl(server, customer), RINGING);
   const { url: streamUrl, parameters } = await askAgain(unheard.action);
@@ -134,7 +134,7 @@ test("a stream that never connected is requested again, and its caller is greete
   );
 });
 
-test("a caller whose next stream never connected continues the one before", async () => {
+test("a caller whose next stream never connected continues the conversation before it", async () => {
   const customer = await customerWithAgent();
   const told = await requestWebhook(webhookUrl(server, customer), RINGING);
   const caller = await PhoneCaller.call({
@@ -153,14 +153,14 @@ test("a caller whose next stream never connected continues the one before", asyn
   await linkedCalls(customer);
 });
 
-test("a stream that never connects is over after three attempts", async () => {
+test("a call whose stream never connects is over after three attempts", async () => {
   const customer = await customerWithAgent();
   let told = await requestWebhook(webhookUrl(server, customer), RINGING);
   for (let time = 0; time < 3; time += 1) told = await askAgain(told.action);
   assert.equal(told.action, undefined);
 });
 
-test("a caller who would be refused is told so when the vendor asks again", async () => {
+test("a caller who would be refused gets the reason when the vendor requests the next document", async () => {
   const customer = await server.customer();
   const { id } = await server.agent(customer);
   const { action } = await requestWebhook(webhookUrl(server, customer), RINGING);
@@ -168,14 +168,14 @@ test("a caller who would be refused is told so when the vendor asks again", asyn
   await assert.rejects(askAgain(action), CallRefusedByServerError);
 });
 
-test("an organization that was suspended meanwhile gets no other stream", async () => {
+test("an organization that was suspended meanwhile gets no further stream", async () => {
   const customer = await customerWithAgent();
   const { action } = await requestWebhook(webhookUrl(server, customer), RINGING);
   await server.tenancy.organizations.suspend(customer.email);
   await assert.rejects(askAgain(action), /hung up/);
 });
 
-test("a token of another server, or none, opens nothing", async () => {
+test("a token of another server, or no token, opens nothing", async () => {
   const url = `${server.url}/api/telephony/continue`;
   for (const query of ["", "?token=", "?token=a.b", `?token=${"a".repeat(2_000)}`]) {
     const response = await fetch(url + query, { method: "POST", body: "CallStatus=in-progress" });
@@ -204,17 +204,17 @@ describe("a stopping server without another one", () => {
     pausesSec.length = 0;
   });
 
-  test("has the vendor wait for it with a caller whose stream broke, for 30 s in all", async () => {
+  test("makes the vendor hold a caller whose stream broke, for 30 s in total", async () => {
     await assert.rejects(caller.continue(), isToldOfRestart);
     assert.deepEqual(pausesSec, [9, 9, 9, 3]);
   });
 
-  test("has the vendor wait for it with a new caller, for 30 s in all", async () => {
+  test("makes the vendor hold a new caller, for 30 s in total", async () => {
     await assert.rejects(ring(server, customer, options), isToldOfRestart);
     assert.deepEqual(pausesSec, [9, 9, 9, 3]);
     const webhook = webhookUrl(server, customer, { held: "1" });
     await assert.rejects(PhoneCaller.call({ webhookUrl: webhook, ...options }), isToldOfRestart);
-    assert.deepEqual(pausesSec.slice(4), [9, 9, 9], "it has waited before, for the proxy");
+    assert.deepEqual(pausesSec.slice(4), [9, 9, 9], "the proxy has already held the caller");
   });
 
   test("refuses callers that cannot be put on hold, and those with a forged count", async () => {
@@ -237,7 +237,11 @@ describe("a stopping server without another one", () => {
     }
     const headers = { "x-api-key": customer.apiKey };
     const response = await fetch(`${server.url}/api/telephony/voice`, { method: "POST", headers });
-    assert.match(await response.text(), /<Hangup\/>/, "the vendor would ask again without the key");
+    assert.match(
+      await response.text(),
+      /<Hangup\/>/,
+      "the vendor would send its next request without the key",
+    );
   });
 });
 

@@ -64,7 +64,7 @@ describe("a telephone call of three turns with an interruption", () => {
     call = await server.endedCall(customer);
   });
 
-  test("is stored with the words of both as they were spoken, and cut where they were not heard", () => {
+  test("is stored with both sides' words as spoken, without the part that was not heard", () => {
     assertConversation(caller, call);
     assert.equal(call.channel, "phone");
     assert.equal(call.status, "completed");
@@ -73,7 +73,7 @@ describe("a telephone call of three turns with an interruption", () => {
     assert.equal(call.metrics.turnCount, 3);
   });
 
-  test("has a mark after every sentence, and nothing that the vendor would drop", () => {
+  test("has a mark after every sentence, and no message that the vendor would ignore", () => {
     const names = caller.events.flatMap((event) => (event.type === "mark" ? [event.name] : []));
     assert.equal(new Set(names).size, names.length);
     const turns = names.map((name) => name.split(".").map(Number));
@@ -86,20 +86,20 @@ describe("a telephone call of three turns with an interruption", () => {
     );
   });
 
-  test("is cleared once, and little of what was cut had been sent ahead", () => {
+  test("sends one clear, and little of the interrupted audio had been sent ahead", () => {
     assert.equal(caller.events.filter(cleared).length, 1);
     const unheard = caller.said().length - caller.playedText().length;
-    // 160 ms are four characters; the clear itself takes its time.
+    // 160 ms are four characters; the clear itself takes some time.
     assert.ok(unheard < 20, `${unheard} characters were sent and not heard`);
   });
 
-  test("/metrics counts it as a call by phone", async () => {
+  test("/metrics counts it as a telephone call", async () => {
     const page = await (await fetch(`${server.url}/metrics`)).text();
     assert.match(page, /^parley_calls_total\{channel="phone",reason="callerLeft"\} 1$/m);
   });
 });
 
-test("marks that a clear returns, and those that were never sent, do not count as heard", async () => {
+test("marks that a clear returns, and marks that were never sent, do not count as heard", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const caller = await ring(server, customer);
@@ -127,7 +127,7 @@ test("marks that a clear returns, and those that were never sent, do not count a
   assert.equal(call.transcript.at(-1)?.text, "ok");
 });
 
-test(`${CALLERS} calls at once are each understood in both directions`, async () => {
+test(`${CALLERS} concurrent calls are each understood in both directions`, async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Hello there." } });
   const callers = await Promise.all(Array.from({ length: CALLERS }, () => converse(customer)));
@@ -146,7 +146,7 @@ test(`${CALLERS} calls at once are each understood in both directions`, async ()
   for (const caller of callers) {
     const said = caller.said().replace(/^Hello there\. thank you /, "");
     const numbers = said.match(/\d/g)?.map(Number) ?? [];
-    // Where the machine is busy a sentence may take two tries, which may say a word twice.
+    // On a busy machine a sentence may take two attempts, which may say a word twice.
     const isInOrder = numbers.every((number, at) =>
       [0, 1].includes(number - (numbers[at - 1] ?? 0)),
     );

@@ -5,7 +5,10 @@ import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
 import { streamUrl, webhookUrl } from "./telephone-stand.js";
 import { TestServer } from "./test-server.js";
 
-/** Asterisk may ask for frames so large: then a second of speech is megabytes, and the kernel's buffers are full at once. */
+/**
+ * Asterisk may request frames of this size: then a second of speech is megabytes, and the kernel's buffers fill at
+ * once.
+ */
 const FRAME_BYTES = 65_000;
 
 test("a vendor that never reads its socket ends its call as too slow; the other calls continue", async (context) => {

@@ -22,7 +22,7 @@ async function customerWithAgent(): Promise<Customer> {
   return customer;
 }
 
-/** The call that a vendor spoils, and how it was stored. */
+/** A call with faults of the vendor, and its stored record. */
 async function spoilt(
   options: PhoneCallerOptions,
   go: (caller: PhoneCaller) => Promise<void>,
@@ -57,10 +57,10 @@ describe("a call continues", { concurrency: true }, () => {
     assert.deepEqual(lines(call), CHAT);
   });
 
-  test("when frames are lost and numbers jump", async () => {
+  test("when frames are lost and sequence numbers jump", async () => {
     const { call } = await spoilt({ faults: { sequenceGapEvery: 40 } }, async (caller) => {
       await heard(caller, "Hello there.");
-      // A lost frame spoils the word that it is of; of 38 frames at most one is lost.
+      // A lost frame destroys the word that it belongs to; at most one of 38 frames is lost.
       await caller.say("hello hello hello");
       await heard(caller, "message number 1");
     });
@@ -68,7 +68,7 @@ describe("a call continues", { concurrency: true }, () => {
     assert.equal(call.transcript[1]?.role, "user");
   });
 
-  test("when numbers stand still, go back, or are none", async () => {
+  test("when sequence numbers repeat, go back, or are invalid", async () => {
     const { call } = await spoilt({}, async (caller) => {
       await heard(caller, "Hello there.");
       for (const chunk of ["7", "7", "3", "-1", "x", "99999999999999999999", ""]) {
@@ -82,7 +82,7 @@ describe("a call continues", { concurrency: true }, () => {
     assert.deepEqual(lines(call), CHAT);
   });
 
-  test("when frames are of odd sizes: empty, one byte, a second", async () => {
+  test("when frames have unusual sizes: empty, one byte, a second", async () => {
     const { call } = await spoilt({}, async (caller) => {
       await heard(caller, "Hello there.");
       for (const size of [0, 1, 7, 161, 8000, 40_000]) {
@@ -93,7 +93,7 @@ describe("a call continues", { concurrency: true }, () => {
     assert.deepEqual(lines(call), CHAT);
   });
 
-  test("when audio is not base64 and messages are none of the vendor's", async () => {
+  test("when audio is not base64 and messages are unknown", async () => {
     const { call } = await spoilt({}, async (caller) => {
       await heard(caller, "Hello there.");
       for (const payload of ["!!!!", "a", "////=/", "\u0000", "{}", "é"]) {
@@ -118,7 +118,7 @@ describe("a call continues", { concurrency: true }, () => {
     assert.deepEqual(lines(call), CHAT);
   });
 
-  test("when a second start comes, with another token and another stream", async () => {
+  test("when a second start arrives, with another token and another stream", async () => {
     const { caller, call } = await spoilt({}, async (phone) => {
       await heard(phone, "Hello there.");
       const start = { streamSid: "MZother", callSid: "CAother", customParameters: { token: "00" } };
@@ -148,7 +148,7 @@ describe("a call continues", { concurrency: true }, () => {
     assert.equal(lines(call).filter((line) => line.startsWith("user")).length, 2);
   });
 
-  test("when the network was stuck and two seconds come at once", async () => {
+  test("when the network stalled and two seconds arrive at once", async () => {
     const { call } = await spoilt({}, async (caller) => {
       await heard(caller, "Hello there.");
       caller.burst("say two seconds of speech in one piece are well");
@@ -172,7 +172,7 @@ describe("a call continues", { concurrency: true }, () => {
     });
   }
 
-  test("when a vendor floods it with pound keys: they are a few turns, not one each", async () => {
+  test("when a vendor floods it with pound keys, which become a few turns, not one each", async () => {
     const { call } = await spoilt({}, async (caller) => {
       await heard(caller, "Hello there.");
       for (let key = 0; key < 2_000; key += 1) caller.press("#");
@@ -211,7 +211,7 @@ describe("a vendor's stop ends the call", { concurrency: true }, () => {
   const WAYS: Readonly<Record<string, PhoneCallerOptions["faults"]>> = {
     "with a stop": {},
     "with a stop and an open socket": { stopWithoutClose: true },
-    "with a close alone": { closeWithoutStop: true },
+    "with only a close": { closeWithoutStop: true },
   };
   for (const [when, reach] of Object.entries(MOMENTS)) {
     for (const [how, faults] of Object.entries(WAYS)) {
@@ -230,7 +230,7 @@ describe("a vendor's stop ends the call", { concurrency: true }, () => {
     }
   }
 
-  test("and so does a connection that breaks", async () => {
+  test("a connection that breaks ends the call, too", async () => {
     const customer = await customerWithAgent();
     const caller = await ring(server, customer);
     await heard(caller, "Hello there.");

@@ -17,7 +17,7 @@ interface Case {
   readonly stream: VendorStream | undefined;
   readonly call: Readonly<Record<string, string>>;
   readonly request: PhoneVendorApi["requests"][number];
-  /** What it answers about a call that is over. */
+  /** The vendor's response about a call that is over. */
   readonly ended: readonly [status: number, body: string];
 }
 
@@ -88,7 +88,7 @@ async function callOf(
   return { customer, call };
 }
 
-/** With the account's token the vendor's signatures are demanded; this server has no other public address. */
+/** With the account's token the server requires the vendor's signatures; this server has no other public address. */
 function plivoSignature(url: string, fields: Readonly<Record<string, string>>) {
   const query = [...new URL(url).searchParams].map((pair) => pair.join("=")).sort();
   const address = url.split("?", 1).join();
@@ -128,7 +128,7 @@ for (const [name, which] of Object.entries(CASES)) {
       assert.deepEqual(api.requests, []);
     });
 
-    test("may say that the call is over already", async () => {
+    test("may respond that the call is already over", async () => {
       api.answers.push(which.ended);
       await hangUpByAgent(server, which);
       await api.asked(1);
@@ -136,7 +136,7 @@ for (const [name, which] of Object.entries(CASES)) {
       assert.deepEqual(errors(), []);
     });
 
-    test("gets another one when it fails", async () => {
+    test("gets another request when the first fails", async () => {
       api.answers.push([503, "busy"]);
       await hangUpByAgent(server, which);
       await api.asked(2);
@@ -144,7 +144,7 @@ for (const [name, which] of Object.entries(CASES)) {
       assert.deepEqual(errors(), []);
     });
 
-    test("gets none for a call that only the stream has named", async () => {
+    test("gets none for a call that only the stream has identified", async () => {
       const { customer, call } = await callOf(server, { ...which, call: {} });
       call.say("hang up please");
       await call.said(2);
@@ -170,7 +170,7 @@ test("a vendor's refusal is logged, without its words or the key", async () => {
   assert.doesNotMatch(JSON.stringify(log.lines), /KEY-of|\+1555/);
 });
 
-test("a server that stops has hung up the calls that are over, and leaves its others to the vendor, which asks on", async () => {
+test("a stopping server has hung up finished calls, and leaves the others to the vendor, which requests their next step", async () => {
   const stopping = await startServer();
   const { Plivo: which } = CASES;
   assert.ok(which);
@@ -189,7 +189,7 @@ test("a server that stops has hung up the calls that are over, and leaves its ot
   assert.deepEqual(api.requests, [which.request]);
 });
 
-test("without an account the end of the stream has to do, and the log says so once", async () => {
+test("without an account only the end of the stream can end a call, and the log says so once", async () => {
   const bare = await TestServer.start({ log });
   try {
     for (const which of Object.values(CASES)) {

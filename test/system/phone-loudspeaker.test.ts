@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => closeServer(server, clock));
 
-test("an agent that has heard itself continues though STT mishears it, and stops for the caller", async () => {
+test("an agent that hears itself continues even if STT mishears it, and stops for the caller", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const caller = await ring(server, customer);
@@ -24,7 +24,7 @@ test("an agent that has heard itself continues though STT mishears it, and stops
   await caller.until(({ type }) => type === "audio");
   server.sandbox.faults.deepgram = { misheardEvery: 4 };
   await heard(caller, `${COUNT} ${COUNT_TO_SEVEN}`);
-  // A last word that is misheard and comes late, on a busy machine, is no echo to the server any more but a turn.
+  // On a busy machine, the server may take a late, misheard last word for a turn instead of an echo.
   server.sandbox.faults.deepgram = {};
   await heard(caller, `${COUNT} ${COUNT}`);
   await caller.until(({ type }) => type === "quiet");

@@ -7,7 +7,7 @@ import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
 import { streamUrl, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
-/** As the vendors of the tests name the called number, some of them without the plus. */
+/** The called number as the test's vendors send it, some without the plus. */
 const CALLED = "+15550002222";
 const log = new RecordingLogger();
 let server: TestServer;
@@ -16,10 +16,10 @@ before(async () => {
 });
 after(() => server.close());
 
-/** One address for all numbers of the account. */
+/** One webhook address for all numbers of the account. */
 const accountUrl = (vendor: string) => `${server.url}/api/telephony/voice?vendor=${vendor}`;
 
-/** A customer with two agents, of which the second answers the number. */
+/** A customer with two agents; the second one answers the number. */
 async function withNumber(vendor?: string): Promise<Customer> {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "The first agent." } });
@@ -41,7 +41,7 @@ async function withNumber(vendor?: string): Promise<Customer> {
       body: JSON.stringify({ agentId: second.id, accountId: null }),
     },
   );
-  assert.equal(refused.status, 403, "which account carries the calls is for an admin to say");
+  assert.equal(refused.status, 403, "only an admin may set the account of a number");
   assert.deepEqual(await assigned.json(), {
     number: CALLED,
     vendor: vendor ?? null,
@@ -68,9 +68,9 @@ for (const title of [
   "Vonage in 16-bit samples",
   "Jambonz in 16-bit samples",
 ]) {
-  test(`${title}: the called number picks the agent, at one address without a key`, async (t) => {
+  test(`${title}: the called number selects the agent, at one address without a key`, async (t) => {
     const [caller, vendor] = callerOf(title);
-    // Its simulator writes numbers without the plus, as some carriers do.
+    // This vendor's simulator writes numbers without the plus, as some carriers do.
     await withNumber(vendor === "jambonz" ? vendor : undefined);
     t.after(free);
     const call = await caller.ring(accountUrl(vendor));
@@ -81,7 +81,7 @@ for (const title of [
   });
 }
 
-test("with a key the number picks among that organization's agents, and an agent in the address counts more", async (t) => {
+test("with a key the number selects among that organization's agents, and an agent in the address takes precedence", async (t) => {
   const customer = await withNumber();
   t.after(free);
   const greetingAt = async (url: string) => {

@@ -27,7 +27,7 @@ async function assertTalks(customer: Customer): Promise<void> {
   await caller.hangUp();
 }
 
-test("a server with as many calls as it carries says so to the next caller, and stays healthy", async () => {
+test("a server at its maximum of calls tells the next caller so, and stays healthy", async () => {
   const watch = new PacerWatch();
   const full = await TestServer.start({ clock: watch, environment: { CALLS_MAX: "1" } });
   const customer = await full.customer();
@@ -57,7 +57,7 @@ test("a server with as many calls as it carries says so to the next caller, and 
   await closeServer(full, watch);
 });
 
-test("a stream whose webhook was answered before the server was full closes 4029", async () => {
+test("a stream whose webhook was answered before the server was full is closed with 4029", async () => {
   const full = await TestServer.start({ environment: { CALLS_MAX: "1" } });
   const customer = await full.customer();
   await full.agent(customer, { persona: { greeting: "Hello there." } });
@@ -75,7 +75,7 @@ test("a stream whose webhook was answered before the server was full closes 4029
   await full.close();
 });
 
-test("speech that the audio pool cannot decode harms only its own sentence: calls continue", async (context) => {
+test("speech that the audio pool cannot decode affects only its own sentence, and calls continue", async (context) => {
   const own = await OwnVendors.of(server, context, {
     faults: { openaiSpeech: { fault: "garbage" } },
   });

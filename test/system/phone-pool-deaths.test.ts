@@ -15,12 +15,12 @@ const STEPS_WAITING_MAX = 1_000;
 
 /** A third of a second of speech. */
 const PIECE_BYTES = 16 * 1024;
-/** Bounds the few promises that lie between the end of a piece and the next one's turn. */
+/** Limits the number of promise steps between the end of a piece and the next one's turn. */
 const HOPS_MAX = 20;
 
 /**
- * The living threads that have begun while it watches: the audio pool's begins last, and so does whatever replaces it. The one
- * that an earlier server has left to the process is ended, so that the next server starts another.
+ * The living threads that were started since the call of this function; the audio pool's thread, or its replacement, is
+ * the last. A thread left by an earlier server is ended first, so that the next server starts another.
  */
 async function watchThreads(context: TestContext): Promise<Worker[]> {
   await audioThread().end();
@@ -42,7 +42,7 @@ async function killLast(threads: readonly Worker[]): Promise<void> {
   await exit;
 }
 
-test("calls continue though the threads of the audio pool die, idle and at work", async (context) => {
+test("calls continue if threads of the audio pool die, idle or at work", async (context) => {
   const log = new RecordingLogger();
   const threads = await watchThreads(context);
   const server = await TestServer.start({ log });
@@ -75,7 +75,7 @@ test("calls continue though the threads of the audio pool die, idle and at work"
   assert.ok(faults.every((message) => /audio thread failed; calls continue/.test(message)));
 });
 
-test("a full queue of sentences costs a call one of its own, and the call continues", async (context) => {
+test("a full queue of sentences costs a call one sentence, and the call continues", async (context) => {
   const log = new RecordingLogger();
   const environment = { EVENT_LOOP_DELAY_MAX_MS: "0" };
   const server = await TestServer.start({ log, environment });
@@ -99,7 +99,10 @@ test("a full queue of sentences costs a call one of its own, and the call contin
   assert.equal((await server.endedCall(customer)).status, "completed");
 });
 
-/** As many pieces of one organization as may wait, and another for each that is done before anyone else has a turn, until what it gives is called. */
+/**
+ * Fills one organization's queue to its limit, and adds a piece for each finished one before anything else can run,
+ * until the returned function is called.
+ */
 function fillQueue(pool: AudioPool, orgId: string): () => void {
   const stopping = new AbortController();
   const audio = new Uint8Array(PIECE_BYTES);
@@ -122,7 +125,7 @@ function fillQueue(pool: AudioPool, orgId: string): () => void {
     filling.add(conversion);
     conversion.write(audio);
   };
-  // The queue moves up just after a piece is done, within the same turn of the event loop.
+  // The queue advances just after a piece is done, within the same turn of the event loop.
   const refill = async (): Promise<void> => {
     for (let hop = 0; hop < HOPS_MAX && pool.stats.stepsWaiting >= STEPS_WAITING_MAX; hop += 1) {
       await Promise.resolve();
@@ -143,7 +146,7 @@ test("a first call on a cold pool leaves room for the next", async (context) => 
   context.after(() => server.close());
   const pool = server.parley.calls.audioPool();
   const sentence = pool.convert(new Uint8Array(960), { from: PCM_24K, to: MULAW_8K }, "speech");
-  // No thread starts within one turn of the event loop.
+  // No thread can start within one turn of the event loop.
   clock.advance(500);
   await sentence;
   for (let looks = 1; looks <= 3; looks += 1) {

@@ -7,7 +7,7 @@ import { withUnendedVoice } from "./unended-voice.js";
 
 const SENTENCE =
   "This is one long sentence that goes on and on until everybody knows how it is going to end.";
-/** Each in its own format: µ-law, MP3 and PCM at 24 kHz. */
+/** Each voice has its own format: µ-law, MP3 and PCM at 24 kHz. */
 const VOICES = [
   { tts: "elevenlabs", knob: "elevenlabs" },
   { tts: "edge", knob: "edge" },
@@ -27,7 +27,7 @@ async function greetedBy(tts: (typeof VOICES)[number]["tts"]): Promise<Customer>
 }
 
 for (const { tts, knob } of VOICES) {
-  test(`on the telephone a sentence of ${tts} sounds before its voice has said its end, and is heard whole`, async () => {
+  test(`on the telephone a sentence of ${tts} is played before TTS has sent its end, and is heard completely`, async () => {
     const first = await greetedBy(tts);
     await withUnendedVoice(server, knob, async () => {
       const caller = await ring(server, first);

@@ -12,7 +12,7 @@ const STREAM_TOKEN_LIFETIME_MS = 60_000;
 const START_MAX_MS = 10_000;
 const HURRIED_MS = 50;
 
-/** The date can be moved on, and the wait for a stream's start made short. */
+/** The test can advance the date, and shorten the wait for a stream's start. */
 class MovableClock extends PacerWatch {
   passedMs = 0;
   isHurried = false;
@@ -66,7 +66,7 @@ async function assertNoCall(customer: Customer): Promise<void> {
   assert.deepEqual(await server.calls(customer), []);
 }
 
-describe("a stream is closed 4001", () => {
+describe("a stream is closed with 4001", () => {
   test("without a token, with a wrong one, and with an API key in its place", async () => {
     const customer = await customerWithAgent();
     const token = await tokenFor(customer);
@@ -103,7 +103,7 @@ describe("a stream is closed 4001", () => {
     await server.endedCall(customer);
   });
 
-  test("with a token of another vendor's webhook, which does not verify who names a call", async () => {
+  test("with a token of another vendor's webhook, which does not verify the call's id", async () => {
     const customer = await customerWithAgent();
     const url = webhookUrl(server, customer, { vendor: "vonage" });
     const response = await fetch(url, { method: "POST", body: '{"uuid":"CA1"}' });
@@ -139,7 +139,7 @@ describe("a stream is closed 4001", () => {
   });
 });
 
-test("of two streams with one token the first has the call, and the second is closed 4001", async () => {
+test("if two streams use one token, the first gets the call, and the second is closed with 4001", async () => {
   const customer = await customerWithAgent();
   const token = await tokenFor(customer);
   const first = await connect();
@@ -154,7 +154,7 @@ test("of two streams with one token the first has the call, and the second is cl
   await server.endedCall(customer);
 });
 
-test("the protocol that a vendor offers is accepted, and the first one if there are several", async () => {
+test("the WebSocket protocol that a vendor offers is accepted, or the first of several", async () => {
   for (const offered of [["audio.jambonz.org"], ["audio.drachtio.org", "other"]]) {
     const socket = new WebSocket(streamUrl(server, "jambonz"), offered);
     await new Promise((resolve) => {
@@ -182,7 +182,7 @@ test("a vendor that hangs up while STT is connecting leaves nothing behind", asy
   assert.equal(metadata["endReason"], "callerLeft");
 });
 
-test("a recognizer that refuses ends the call with 1011", async () => {
+test("an STT vendor that refuses ends the call with 1011", async () => {
   server.sandbox.faults.deepgram = { fault: "unauthorized" };
   const customer = await customerWithAgent();
   const code = await closeAfterStart(await tokenFor(customer));
@@ -191,7 +191,7 @@ test("a recognizer that refuses ends the call with 1011", async () => {
   assert.equal((await server.endedCall(customer)).status, "failed");
 });
 
-test("a server that stops says so to the calls in progress and ends them with 1012", async () => {
+test("a stopping server tells the calls in progress so and ends them with 1012", async () => {
   const stopping = await TestServer.start();
   const customer = await stopping.customer();
   await stopping.agent(customer, { persona: { greeting: "Hello there." } });

@@ -19,7 +19,7 @@ import {
 import { type Customer, TestServer } from "./test-server.js";
 
 const RATE_HZ = 8000;
-/** Half a tone of a key, so that one piece at least lies in it whole. */
+/** Half the length of a DTMF tone, so that at least one piece lies within it. */
 const PIECE_SAMPLES = 400;
 
 const clock = new PacerWatch();
@@ -35,7 +35,7 @@ async function customerWith(tools: NonNullable<AgentInput["tools"]>): Promise<Cu
   return customer;
 }
 
-/** The tools that are kept of a call's turns. */
+/** Returns the tools in the records of a call's turns. */
 const ToldTools = v.object({
   turns: v.array(
     v.object({
@@ -50,8 +50,8 @@ const ToldTools = v.object({
 const lines = (call: { transcript: readonly { role: string; text: string }[] }) =>
   call.transcript.map(({ role, text }) => `${role}: ${text}`);
 
-describe("what an agent does by phone", { concurrency: true }, () => {
-  test("it hangs up after its goodbye was heard", async () => {
+describe("an agent on the telephone", { concurrency: true }, () => {
+  test("hangs up after its goodbye was heard", async () => {
     const customer = await customerWith([{ type: "hangup" }]);
     const caller = await ring(server, customer);
     await heard(caller, "Hi.");
@@ -69,7 +69,7 @@ describe("what an agent does by phone", { concurrency: true }, () => {
     ]);
   });
 
-  test("it promises no impossible transfer: the call continues", async () => {
+  test("promises no impossible transfer, and the call continues", async () => {
     const customer = await customerWith([{ type: "transfer", to: "+15550003333" }]);
     const caller = await ring(server, customer);
     await heard(caller, "Hi.");
@@ -83,7 +83,7 @@ describe("what an agent does by phone", { concurrency: true }, () => {
     assert.equal(call.metadata["endReason"], "callerLeft");
   });
 
-  test("it presses keys, whose tones are heard in their order", async () => {
+  test("sends DTMF digits, whose tones are heard in order", async () => {
     const customer = await customerWith([{ type: "sendDigits" }]);
     const stream = VENDOR_STREAMS["Twilio in µ-law"];
     assert.ok(stream);
@@ -102,7 +102,7 @@ describe("what an agent does by phone", { concurrency: true }, () => {
     await server.endedCall(customer);
   });
 
-  test("it says what a service of the organization's own has answered", async () => {
+  test("says the response of the organization's own service", async () => {
     const service = await startService("The order has been sent.");
     try {
       const parameters = {
@@ -142,7 +142,7 @@ describe("what an agent does by phone", { concurrency: true }, () => {
     }
   });
 
-  test("keys that the caller presses reach the model as what was said", async () => {
+  test("the LLM receives the digits that the caller presses as the caller's words", async () => {
     const customer = await customerWith([]);
     const caller = await ring(server, customer);
     await heard(caller, "Hi.");
@@ -156,7 +156,7 @@ describe("what an agent does by phone", { concurrency: true }, () => {
     assert.ok(answer?.text.includes("42") || answer?.text.includes("4 2"), answer?.text);
   });
 
-  test("keys that are pressed before the agent is there are not lost", async () => {
+  test("digits that are pressed before the agent is ready are not lost", async () => {
     const customer = await server.customer();
     await server.agent(customer);
     const caller = await ring(server, customer);
@@ -167,7 +167,7 @@ describe("what an agent does by phone", { concurrency: true }, () => {
     assert.match(call.transcript[0]?.text ?? "", /4 ?2/);
   });
 
-  test("keys that interrupt the agent clear what it was saying", async () => {
+  test("digits that interrupt the agent clear its remaining audio", async () => {
     const customer = await customerWith([]);
     const caller = await ring(server, customer);
     await heard(caller, "Hi.");
@@ -199,7 +199,7 @@ const LOW_HZ = [697, 770, 852, 941];
 const HIGH_HZ = [1209, 1336, 1477, 1633];
 const KEYS = "123A456B789C*0#D";
 
-/** The keys whose tones are in the audio, each once. */
+/** Returns the DTMF digits in the audio, each once. */
 function keysIn(pcm: Int16Array): string {
   let keys = "";
   let last: string | undefined;
@@ -223,7 +223,7 @@ function keyOf(piece: Int16Array): string | undefined {
   return low === undefined || high === undefined ? undefined : KEYS[low * 4 + high];
 }
 
-/** The energy of one tone in the piece (Goertzel), on the scale of the piece's whole energy. */
+/** The energy of one tone in the piece (Goertzel), relative to the energy of the whole piece. */
 function power(piece: Int16Array, hz: number): number {
   const coefficient = 2 * Math.cos((2 * Math.PI * hz) / RATE_HZ);
   let [previous, before] = [0, 0];

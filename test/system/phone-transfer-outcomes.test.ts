@@ -15,7 +15,7 @@ const BUSY =
 const NO_ANSWER = "I am sorry, nobody answered there. Is there anything else I can do?";
 const NOT_REACHED = "I am sorry, I could not put you through. Is there anything else I can do?";
 
-/** How many sentences, and so marks, each of these is. */
+/** The number of sentences, and so of marks, in each of these apologies. */
 const SENTENCES = 2;
 
 const clock = new PacerWatch();
@@ -67,7 +67,7 @@ async function transferIn(call: VendorCall, turn: number): Promise<void> {
   await call.closed;
 }
 
-/** Somebody of the organization asks for it over REST. */
+/** A user of the organization requests it over REST. */
 async function orderTransfer(customer: Customer): Promise<void> {
   const [live] = await server.calls(customer);
   const ordered = await fetch(`${server.url}/api/dashboard/calls/${live?.id}/transfer`, {
@@ -86,9 +86,9 @@ const OUTCOMES: readonly (readonly [DialOutcome, string])[] = [
 
 describe("a transfer by the vendor's document", () => {
   for (const title of TITLES) {
-    // The vendors' other words for it are in the tests of their documents.
+    // The vendors' other status names are covered by the tests of their documents.
     for (const [outcome, words] of OUTCOMES.slice(0, /Twilio|Vonage/.test(title) ? 3 : 1)) {
-      test(`${title}: a caller whose transfer is ${outcome} is back with the agent, who says so`, async () => {
+      test(`${title}: a caller whose transfer ends as ${outcome} returns to the agent, who says so`, async () => {
         const { customer, caller, dial } = await transferred(title);
         const again = await caller.dialed(dial, outcome);
         assert.ok(again, "the caller is not lost");
@@ -111,7 +111,7 @@ describe("a transfer by the vendor's document", () => {
       });
     }
 
-    test(`${title}: a transfer that is answered ends the call`, async () => {
+    test(`${title}: an answered transfer ends the call`, async () => {
       const { customer, caller, dial } = await transferred(title);
       assert.equal(await caller.dialed(dial, "answered"), undefined);
       await server.settled();
@@ -124,7 +124,7 @@ describe("a transfer by the vendor's document", () => {
     });
 
     if (!/Twilio|Vonage/.test(title)) continue;
-    test(`${title}: a caller who hangs up while it rings was not transferred`, async () => {
+    test(`${title}: a caller who hangs up while it rings does not count as transferred`, async () => {
       const { customer, caller, dial } = await transferred(title);
       assert.equal(await caller.dialed(dial, "callerGone"), undefined);
       await server.settled();
@@ -152,7 +152,7 @@ test("a vendor's own reason is stored with a rejected transfer", async () => {
   }
 });
 
-test("an outcome that is not signed, or of another call, changes nothing", async () => {
+test("an outcome that is unsigned, or of another call, changes nothing", async () => {
   const { customer, caller, dial } = await transferred("Twilio in µ-law");
   const body = "CallSid=CA1&CallStatus=in-progress&DialCallStatus=completed";
   const headers = { "content-type": "application/x-www-form-urlencoded" };
@@ -170,7 +170,7 @@ test("an outcome that is not signed, or of another call, changes nothing", async
   assert.equal(first?.metadata["endReason"], "transferFailed");
 });
 
-test("a transfer that is ordered over REST is announced, and its caller comes back when it is busy", async () => {
+test("a transfer requested over REST is announced, and the caller returns when the line is busy", async () => {
   const stream = VENDOR_STREAMS["Vonage in 16-bit samples"];
   assert.ok(stream);
   const customer = await server.customer();
@@ -214,7 +214,7 @@ test("a dialplan without a dial instruction gets no transfer", async () => {
   await server.settled();
 });
 
-test("a transfer that is ordered where the dialplan dials none keeps the caller with the agent", async () => {
+test("a transfer requested over REST keeps the caller with the agent if the dialplan dials none", async () => {
   const stream = VENDOR_STREAMS["Asterisk in A-law"];
   assert.ok(stream);
   const customer = await server.customer();
@@ -233,7 +233,7 @@ test("a transfer that is ordered where the dialplan dials none keeps the caller 
   await server.settled();
 });
 
-test("the first outcome counts, and a late or repeated one returns no caller", async () => {
+test("the first outcome counts, and a late or repeated one does not return the caller", async () => {
   const { customer, caller, dial } = await transferred("Telnyx in A-law");
   const again = await caller.dialed(dial, "busy");
   assert.equal(await again?.said(SENTENCES), BUSY);
@@ -248,7 +248,7 @@ test("the first outcome counts, and a late or repeated one returns no caller", a
   assert.equal(calls[0]?.metadata["endReason"], "transferFailed");
 });
 
-test("a vendor that repeats its document request dials once: the caller is back with the agent", async () => {
+test("a vendor that repeats its document request dials once, and the caller returns to the agent", async () => {
   const { caller } = await transferred("Jambonz in 16-bit samples");
   const again = await caller.goOn();
   assert.equal(await again?.said(SENTENCES), NOT_REACHED);
@@ -256,7 +256,7 @@ test("a vendor that repeats its document request dials once: the caller is back 
   await caller.goOn("callerGone");
 });
 
-test("an agent gets its caller back five times, and is offered no transfer after that", async () => {
+test("a caller returns to the agent at most five times, and the agent has no transfer tool after that", async () => {
   const { customer, caller, dial } = await transferred("SignalWire in 16-bit samples");
   let call = await caller.dialed(dial, "busy");
   for (let time = 1; time < 5; time += 1) {
@@ -276,6 +276,6 @@ test("an agent gets its caller back five times, and is offered no transfer after
   assert.equal((await server.calls(customer)).length, 6);
 });
 
-test("no telephone number is in the log", () => {
+test("the log contains no telephone number", () => {
   assert.doesNotMatch(JSON.stringify(log.lines), /1555\d{7}/);
 });

@@ -50,7 +50,7 @@ async function callWithTransfer(): Promise<Talk> {
   return talk;
 }
 
-/** The greeting has been heard. */
+/** Resolves when the greeting has been heard. */
 async function talking(
   reaches: string,
   onProviderFailure: OnProviderFailure = "end",
@@ -61,7 +61,7 @@ async function talking(
   return talk;
 }
 
-/** The agent's provider of the `lost` category has credentials that cannot be opened. */
+/** The agent's provider of the `lost` category has credentials that cannot be decrypted. */
 async function dialled(
   reaches: string,
   onProviderFailure: OnProviderFailure,
@@ -101,7 +101,7 @@ async function sealedElsewhere({ tenant }: Customer, category: Category) {
   return { [`${category}ProviderId`]: id, ...model };
 }
 
-test("a caller is handed on at the vendor, and then the stream is closed", async () => {
+test("the vendor transfers a caller, and then the stream is closed", async () => {
   const { customer, call } = await callWithTransfer();
   assert.equal(api.requests.length, 0, "the agent's words are heard first");
   call.play();
@@ -116,7 +116,7 @@ test("a caller is handed on at the vendor, and then the stream is closed", async
   assert.deepEqual([status, metadata["endReason"]], ["completed", "transferred"]);
 });
 
-test("callers are handed on only to where the operator allows the organization", async () => {
+test("callers are transferred only to the targets that the operator allows the organization", async () => {
   const { customer, call } = await talking("+4930");
   call.say("transfer me");
   const answer = await call.said(2);
@@ -127,7 +127,7 @@ test("callers are handed on only to where the operator allows the organization",
   assert.equal(api.requests.length, 0);
 });
 
-test("the caller of a transfer that the vendor refuses is told so, and talks on", async () => {
+test("a caller whose transfer the vendor refuses gets told so, and continues the call", async () => {
   api.answers.push([400, JSON.stringify({ code: 21220, message: `no ${TRANSFER_TO}` })]);
   const { customer, call } = await callWithTransfer();
   call.play();
@@ -148,12 +148,12 @@ test("the caller of a transfer that the vendor refuses is told so, and talks on"
 });
 
 const LOST_MODELS = [
-  ["transfer", 200, "is handed on"],
-  ["transfer", 400, "ends when nobody takes it"],
+  ["transfer", 200, "is transferred"],
+  ["transfer", 400, "ends when the transfer fails"],
   ["end", undefined, "ends"],
 ] as const;
 for (const [onProviderFailure, status, what] of LOST_MODELS) {
-  test(`a call whose model is lost says so and ${what}`, async (context) => {
+  test(`a call whose LLM is unavailable says so and ${what}`, async (context) => {
     const { faults } = server.sandbox;
     const healthy = { openai: faults.openai, groq: faults.groq };
     context.after(() => Object.assign(faults, healthy));
@@ -176,7 +176,7 @@ for (const [onProviderFailure, status, what] of LOST_MODELS) {
   });
 }
 
-test("a call without an available STT says so and is transferred", async (context) => {
+test("a call without an available STT vendor says so and is transferred", async (context) => {
   const { faults } = server.sandbox;
   const healthy = { deepgram: faults.deepgram };
   context.after(() => Object.assign(faults, healthy));
@@ -221,11 +221,11 @@ for (const [category, onProviderFailure, endReason] of MISCONFIGURED) {
 }
 
 const CLOSED_STREAMS = [
-  ["takes the call was a transfer", 200, "transferred"],
-  ["has no such call any more was a hang-up", 404, "callerLeft"],
+  ["transfer if the vendor accepts it", 200, "transferred"],
+  ["hang-up if the vendor no longer knows the call", 404, "callerLeft"],
 ] as const;
 for (const [what, status, endReason] of CLOSED_STREAMS) {
-  test(`a stream that closes during the vendor's request, which ${what}`, async () => {
+  test(`a stream that closes during the transfer request counts as a ${what}`, async () => {
     api.answers.push([status, "{}"]);
     const { customer, call } = await callWithTransfer();
     const answer = api.hold();

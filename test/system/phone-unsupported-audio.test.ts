@@ -23,7 +23,7 @@ for (const [title, stream] of Object.entries(UNSUPPORTED_STREAMS)) {
     await server.agent(customer);
     const { vendor } = stream;
     const documents = VENDOR_DOCUMENTS[vendor];
-    // No two calls are signed alike.
+    // The number differs for each call, so that no two signatures are equal.
     const from = `1555${randomInt(1e6, 1e7)}`;
     const post = async (url: string, body: string) => {
       const type = { "content-type": "application/x-www-form-urlencoded" };

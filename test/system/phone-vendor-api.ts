@@ -8,10 +8,10 @@ export interface ApiRequest {
   readonly body: string;
 }
 
-/** A telephony vendor's REST API: notes what it is asked, and answers as it is told. */
+/** A telephony vendor's REST API. Records its requests, and sends the given responses. */
 export class PhoneVendorApi {
   readonly requests: ApiRequest[] = [];
-  /** The next answers; then 200. */
+  /** The next responses; after these, 200. */
   readonly answers: (readonly [status: number, body: string])[] = [];
   readonly #changes = new Changes();
   #held: Promise<void> | undefined;
@@ -51,7 +51,7 @@ export class PhoneVendorApi {
     return this.#changes.until(`${count} requests`, () => this.requests.length >= count);
   }
 
-  /** Nothing is answered until what it gives is called. */
+  /** Holds all responses until the returned function is called. */
   hold(): () => void {
     let release: () => void = () => undefined;
     this.#held = new Promise((resolve) => {

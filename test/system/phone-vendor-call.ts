@@ -6,10 +6,12 @@ import { decoded, encoded, type VendorStream } from "./phone-vendor-streams.js";
 
 const RATE_HZ = 8000;
 const FRAMES_PER_SECOND = 50;
-/** Behind words, so that they are taken for all that was said. */
+/** Silence after the words, so that the server takes them for a complete turn. */
 const SILENCE_SAMPLES = 4000;
 
-/** One call over a vendor's stream, in the vendor's own frames; plays nothing, and tells marks only when asked to. */
+/**
+ * One call over a vendor's stream, in the vendor's own frames. Plays no audio, and reports marks only when asked to.
+ */
 export class VendorCall {
   readonly stream: VendorStream;
   readonly closed: Promise<number>;
@@ -27,7 +29,7 @@ export class VendorCall {
     return call;
   }
 
-  /** Tells of each message that has come. */
+  /** Notifies of each received message. */
   readonly changes = new Changes();
 
   private constructor(socket: WebSocket, stream: VendorStream) {
@@ -44,7 +46,7 @@ export class VendorCall {
     this.#socket.send(data);
   }
 
-  /** As fast as the socket takes it, with half a second of silence behind. */
+  /** Sends the speech as fast as the socket accepts it, followed by half a second of silence. */
   say(text: string): void {
     const speech = encodeSpeech(text, RATE_HZ);
     const pcm = new Int16Array(speech.length + SILENCE_SAMPLES);
@@ -57,7 +59,7 @@ export class VendorCall {
     }
   }
 
-  /** The agent's words since the last time. */
+  /** Returns the agent's words since the last call of this method. */
   async said(markCount: number): Promise<string> {
     await this.changes.until("the agent's mark", () => this.marks.length >= markCount);
     return decodeSpeech(
@@ -70,19 +72,19 @@ export class VendorCall {
     return Buffer.concat(this.#audio.splice(0));
   }
 
-  /** All marks that came, as after real playback. */
+  /** Reports all received marks as played. */
   play(): void {
     for (const mark of this.marks) this.send(this.stream.played(mark));
   }
 
-  /** In the way the vendor ends a stream. */
+  /** Ends the stream in the vendor's way. */
   async end(): Promise<void> {
     if (this.stream.stop === undefined) this.#socket.close(1000);
     else this.send(this.stream.stop);
     await this.closed;
   }
 
-  /** What comes stays in the kernel, until that is full. */
+  /** Stops reading: data then stays in the kernel's buffers, until they are full. */
   stopReading(): void {
     this.#socket.pause();
   }

@@ -12,17 +12,19 @@ import {
 } from "./phone-vendor-documents.js";
 import type { VendorStream } from "./phone-vendor-streams.js";
 
-/** A caller at a vendor that follows documents: it signs what it asks, and asks on where a document has it do so. */
+/**
+ * A caller at a vendor that follows documents. It signs its requests, and requests the next document where one says so.
+ */
 export class VendorCaller {
   readonly #stream: VendorStream;
   readonly #documents: VendorDocuments;
-  /** No two calls are signed alike. */
+  /** The number differs for each call, so that no two signatures are equal. */
   readonly #from = `1555${randomInt(1e6, 1e7)}`;
   #step: DocumentStep | undefined;
 
   readonly #configuredUrl: string;
 
-  /** `configuredUrl`: where streams go of which no document says it. */
+  /** `configuredUrl`: the address of streams for which no document contains one. */
   constructor(stream: VendorStream, configuredUrl: string) {
     const documents = VENDOR_DOCUMENTS[stream.vendor];
     assert.ok(documents, stream.vendor);
@@ -31,28 +33,28 @@ export class VendorCaller {
     this.#documents = documents;
   }
 
-  /** The stream that the webhook's document opens. */
+  /** Opens the stream of the webhook's document. */
   async ring(webhookUrl: string): Promise<VendorCall> {
     const call = await this.#ask(webhookUrl, "ringing");
-    assert.ok(call, "the call is taken");
+    assert.ok(call, "the call is accepted");
     return call;
   }
 
-  /** The stream that comes after the one that has ended; undefined when the vendor hangs up. */
+  /** Opens the stream that follows the ended one; undefined if the vendor hangs up. */
   async goOn(state: CallState = "streamEnded"): Promise<VendorCall | undefined> {
     return this.#step?.next === undefined ? undefined : this.#ask(this.#step.next, state);
   }
 
-  /** The stream has ended, and the document that comes then hands the caller on. */
+  /** The stream has ended, and the next document transfers the caller. */
   async handedOn(): Promise<DialStep> {
     const body = this.#documents.bodyOf("streamEnded", this.#from);
     assert.ok(this.#step?.next !== undefined && body !== undefined);
     const dial = this.#documents.readDial?.(await this.#post(this.#step.next, body));
-    assert.ok(dial, "the caller is handed on");
+    assert.ok(dial, "the caller is transferred");
     return dial;
   }
 
-  /** The stream of the caller who is back; undefined when the vendor hangs up. */
+  /** Opens the stream of the caller who returns; undefined if the vendor hangs up. */
   async dialed({ next }: DialStep, outcome: DialOutcome): Promise<VendorCall | undefined> {
     const bodies = [...(this.#documents.dialBodies?.(outcome, this.#from) ?? [])];
     const last = bodies.pop();

@@ -35,14 +35,14 @@ const TITLES = [
   "Asterisk in A-law",
 ];
 
-describe("a vendor asks what comes after its stream", { concurrency: true }, () => {
+describe("a vendor requests the next step after its stream", { concurrency: true }, () => {
   for (const title of TITLES) {
     const stream = VENDOR_STREAMS[title];
     assert.ok(stream);
     const { vendor } = stream;
     const query = vendor === "asterisk" ? { vendor, continue: "yes" } : { vendor };
 
-    test(`${title}: a caller whose stream breaks talks on, and one who has left is released`, async () => {
+    test(`${title}: a caller whose stream breaks continues, and one who has hung up is released`, async () => {
       const customer = await customerWithAgent();
       const caller = new VendorCaller(stream, streamUrl(server, vendor));
       const call = await caller.ring(webhookUrl(server, customer, query));
@@ -79,7 +79,7 @@ describe("a vendor asks what comes after its stream", { concurrency: true }, () 
   }
 });
 
-test("a question is answered only where its vendor has signed it, and alike when it comes again", async () => {
+test("a request is answered only if its vendor has signed it, and the same way when it is repeated", async () => {
   const customer = await customerWithAgent();
   for (const [vendor, documents] of Object.entries(VENDOR_DOCUMENTS)) {
     const sign = SIGNERS[vendor]?.sign;
@@ -103,7 +103,7 @@ test("a question is answered only where its vendor has signed it, and alike when
     assert.notEqual(
       await later.text(),
       document,
-      `${vendor} asks in the same words, of another stream`,
+      `${vendor} sends the same request about another stream`,
     );
   }
 });

@@ -1,28 +1,28 @@
 import assert from "node:assert/strict";
 
-/** What a document has the vendor do. */
+/** The action that a document orders. */
 export interface DocumentStep {
-  /** The stream's address; undefined where the vendor's own configuration has it. */
+  /** The stream's address; undefined if the vendor's own configuration contains it. */
   readonly url: string | undefined;
-  /** What the stream says in its start. */
+  /** Parameters that the stream sends in its start. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Asked when the stream has ended; undefined where the call ends then. */
+  /** The address to request when the stream has ended; undefined if the call ends then. */
   readonly next: string | undefined;
 }
 
-/** How a vendor asks for documents, and reads them; apart from the code under test. */
+/** How a vendor requests documents, and reads them; independent of the code under test. */
 export interface VendorDocuments {
-  /** What it says of the call of `from` in that state; undefined where it asks nothing then. */
+  /** The body of the request about the call of `from` in that state; undefined if the vendor sends none. */
   readonly bodyOf: (state: CallState, from: string) => string | undefined;
-  /** Undefined for a document that ends the call. Fails for one that the vendor would refuse. */
+  /** Returns undefined for a document that ends the call. Fails for one that the vendor would refuse. */
   readonly read: (document: string) => DocumentStep | undefined;
-  /** A document that hands the caller on; undefined for any other. */
+  /** Reads a document that transfers the caller; returns undefined for any other. */
   readonly readDial?: (document: string) => DialStep | undefined;
-  /** What it says when the leg is over; the bodies before that are told, and not answered with anything. */
+  /** The bodies that report the end of the leg; all but the last are only reports, without a document in response. */
   readonly dialBodies?: (outcome: DialOutcome, from: string) => readonly string[];
 }
 
-/** A leg to somebody else, as the document orders it. */
+/** A leg to another number, as the document orders it. */
 export interface DialStep {
   readonly to: string;
   readonly ringSec: number;
@@ -35,7 +35,7 @@ export type DialOutcome =
   | "noAnswer"
   | "rejected"
   | "failed"
-  /** The caller hung up while it rang. */
+  /** The caller hung up while the other number rang. */
   | "callerGone";
 
 export type CallState = "ringing" | "streamEnded" | "callerGone";
@@ -67,7 +67,7 @@ function verbsIn(document: string): readonly Element[] {
   return elementsIn(response.content);
 }
 
-/** What the vendor comes to when a stream is over: verbs behind `Redirect` and `Hangup` are not reached. */
+/** Returns the next address after a stream: verbs after `Redirect` and `Hangup` are not reached. */
 function nextIn([verb]: readonly Element[]): string | undefined {
   if (verb?.name !== "Redirect") return undefined;
   assert.equal(verb.attributes["method"] ?? "POST", "POST");
@@ -93,7 +93,7 @@ function twimlDialBodies(ids: Readonly<Record<string, string>>) {
     answered: "completed",
     busy: "busy",
     noAnswer: "no-answer",
-    // It has no word of its own for a rejected call.
+    // This vendor has no status of its own for a rejected call.
     rejected: "busy",
     failed: "failed",
     callerGone: "canceled",
@@ -161,7 +161,7 @@ const plivo: VendorDocuments = {
     const [stream, ...others] = verbsIn(document);
     if (stream?.name !== "Stream") return undefined;
     const { bidirectional, keepCallAlive, extraHeaders = "" } = stream.attributes;
-    assert.deepEqual([bidirectional, keepCallAlive], ["true", "true"], "verbs behind it wait");
+    assert.deepEqual([bidirectional, keepCallAlive], ["true", "true"], "verbs after it wait");
     const parameters = Object.fromEntries(extraHeaders.split(",").map((pair) => pair.split("=")));
     return { url: stream.content, parameters, next: nextIn(others) };
   },
@@ -231,8 +231,8 @@ const twilio: VendorDocuments = {
 };
 
 /**
- * As jambonz-feature-server does it (lib/tasks/listen.js, task.js; 389c65e2): the hook is asked whenever the verb is over, also
- * when the caller has hung up, with the call's fields in snake case.
+ * As in jambonz-feature-server (lib/tasks/listen.js, task.js; 389c65e2): the hook is requested whenever the verb is
+ * over, even if the caller has hung up, with the call's fields in snake case.
  */
 const jambonz: VendorDocuments = {
   bodyOf: (state, from) =>
@@ -311,13 +311,13 @@ const vonage: VendorDocuments = {
     ),
 };
 
-/** An event of the stream's leg, which has an id of its own. */
+/** An event of the stream's leg, which has its own id. */
 function vonageEvent(status: string, from: string): string {
   const ids = { uuid: "w1", conversation_uuid: "CON-1" };
   return JSON.stringify({ from, to: "wss://voice.example.com/", ...ids, status });
 }
 
-/** As the dialplan of docs/guides/telephony.md reads it, which runs on only while its caller is there. */
+/** As the dialplan of docs/guides/telephony.md reads it, which continues only while its caller is connected. */
 const asterisk: VendorDocuments = {
   bodyOf: (state) => (state === "callerGone" ? undefined : "call=1763750400.7"),
   read: (document) => {

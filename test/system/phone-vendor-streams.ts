@@ -3,17 +3,17 @@ import { decodeMuLaw, encodeMuLaw } from "../../engine/sandbox/telephone/telepho
 
 export type StreamCodec = "mulaw" | "alaw" | "l16" | "l16be";
 
-/** One vendor's media stream as its documentation has it, apart from the code under test. */
+/** One vendor's media stream according to its documentation, independent of the code under test. */
 export interface VendorStream {
   readonly vendor: string;
   readonly codec: StreamCodec;
-  /** The codec of the agent's audio, where it is another. */
+  /** The codec of the agent's audio, if it differs. */
   readonly agentCodec?: StreamCodec;
   readonly start: (token: string) => string;
-  /** The token comes with the address, not with the start. */
+  /** The token is in the address, not in the start. */
   readonly inAddress?: boolean;
   readonly media: (bytes: Buffer, chunk: number) => string | Buffer;
-  /** `audio` of a frame of the agent's, or what it asks for. */
+  /** The `audio` of an agent's frame, or its command. */
   readonly read: (frame: Buffer, isBinary: boolean) => AgentFrame;
   readonly played: (mark: string) => string;
   readonly stop: string | undefined;
@@ -29,7 +29,7 @@ const RATE_HZ = 8000;
 
 const json = (value: unknown) => JSON.stringify(value);
 
-/** What the three vendors with Twilio's messages send back. */
+/** Reads the messages of the three vendors that use Twilio's format. */
 function readLikeTwilio(frame: Buffer): AgentFrame {
   const message = JSON.parse(frame.toString());
   if (message.event === "media") return { audio: Buffer.from(message.media.payload, "base64") };
@@ -70,7 +70,7 @@ function telnyx(codec: StreamCodec, encoding: string, channels: unknown = 1): Ve
   return {
     vendor: "telnyx",
     codec,
-    // As the document asks, whatever the caller's codec is.
+    // The codec that the document requests, whatever the caller's codec is.
     agentCodec: "mulaw",
     start: (token) =>
       json({
@@ -178,7 +178,7 @@ function asterisk(format: string, codec: StreamCodec, optimal: number): VendorSt
   };
 }
 
-/** In the form that Asterisk speaks unless told otherwise, which has no place for a token but the address. */
+/** The form that Asterisk uses by default, in which only the address can contain a token. */
 const asteriskPlain: VendorStream = {
   ...asterisk("ulaw", "mulaw", 160),
   inAddress: true,
@@ -194,7 +194,7 @@ const asteriskPlain: VendorStream = {
   played: (id) => `MEDIA_MARK_PROCESSED correlation_id:${id}`,
 };
 
-/** By the vendor and the audio of its stream. */
+/** By the vendor and the audio format of its stream. */
 export const VENDOR_STREAMS: Readonly<Record<string, VendorStream>> = {
   "Twilio in µ-law": twilioLike("twilio", "mulaw", "audio/x-mulaw"),
   "SignalWire in 16-bit samples": twilioLike("signalwire", "l16", "audio/x-l16"),
@@ -208,7 +208,7 @@ export const VENDOR_STREAMS: Readonly<Record<string, VendorStream>> = {
   "Asterisk in 16-bit samples": asterisk("slin", "l16", 320),
 };
 
-/** G.711 A-law, written anew: a sample for each code. */
+/** G.711 A-law, written independently: one sample for each code. */
 const ALAW = Int16Array.from({ length: 256 }, (_, code) => {
   const bits = code ^ 0x55;
   const exponent = (bits >> 4) & 7;
@@ -245,7 +245,7 @@ export function decoded(bytes: Buffer, codec: StreamCodec): Int16Array {
   );
 }
 
-/** Starts whose audio nobody here can decode, as vendors may send them. */
+/** Starts in audio formats that the server cannot decode, as vendors may send them. */
 export const UNSUPPORTED_STREAMS: Readonly<Record<string, VendorStream>> = {
   "Telnyx in G722": telnyx("mulaw", "G722"),
   "Telnyx in OPUS": telnyx("mulaw", "OPUS"),

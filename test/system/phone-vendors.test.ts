@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => closeServer(server, clock));
 
-/** What the vendor's webhook names the call by, where its stream names it the same. */
+/** The call's id in the vendor's webhook, if the stream uses the same id. */
 const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   twilio: { CallSid: "CA1" },
   signalwire: { CallSid: "CA1" },
@@ -25,7 +25,7 @@ const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 };
 const JSON_VENDORS = new Set(["vonage", "jambonz"]);
 
-/** Asks the webhook for a stream's token, as the vendor does. */
+/** Requests a stream's token from the webhook, as the vendor does. */
 async function tokenFor(
   customer: Customer,
   vendor: string,
@@ -41,7 +41,7 @@ async function tokenFor(
   return token;
 }
 
-describe("a call is understood in both directions", { concurrency: true }, () => {
+describe("agent and caller understand each other", { concurrency: true }, () => {
   for (const [title, stream] of Object.entries(VENDOR_STREAMS)) {
     test(`over ${title}`, async () => {
       const customer = await server.customer();
@@ -102,7 +102,7 @@ for (const [title, named] of [
   ["Plivo in µ-law", '"callId":"c1",'],
   ["Vonage in 16-bit samples", ',"callId":"u1"'],
 ] as const) {
-  test(`a stolen token opens no stream that names no call over ${title}`, async () => {
+  test(`a stolen token opens no stream without a call id over ${title}`, async () => {
     const stream = VENDOR_STREAMS[title];
     assert.ok(stream);
     const customer = await server.customer();
@@ -116,7 +116,7 @@ for (const [title, named] of [
   });
 }
 
-test("Vonage, whose streams name no call, gets the call's id to pass on", async () => {
+test("Vonage, whose streams contain no call id, gets the id to pass on", async () => {
   const customer = await server.customer();
   await server.agent(customer);
   const url = webhookUrl(server, customer, { vendor: "vonage" });
@@ -124,14 +124,14 @@ test("Vonage, whose streams name no call, gets the call's id to pass on", async 
   assert.match(await response.text(), /"headers":\{"token":"[0-9a-f]+","callId":"u1"\}/);
 });
 
-test("a vendor that there is not is turned away", async () => {
+test("an unknown vendor is refused", async () => {
   const [stream] = Object.values(VENDOR_STREAMS);
   assert.ok(stream);
   const call = await VendorCall.connect(streamUrl(server, "constructor"), stream);
   assert.equal(await call.closed, 4001);
 });
 
-test("audio at another rate than the telephone's is turned away", async () => {
+test("audio at a rate other than the telephone's is refused", async () => {
   const stream = VENDOR_STREAMS["Vonage in 16-bit samples"];
   assert.ok(stream);
   const call = await VendorCall.connect(streamUrl(server, "vonage"), stream);

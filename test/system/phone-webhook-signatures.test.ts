@@ -41,7 +41,7 @@ async function ask(
 
 for (const [vendor, signer] of Object.entries(SIGNERS)) {
   describe(`${vendor}, with its key set`, () => {
-    test("is answered when it has signed", async () => {
+    test("is answered if it has signed the request", async () => {
       const answer = await ask(vendor, signer.body, (url) => signer.sign(url, signer.body));
       assert.equal(answer.status, 200, answer.text);
       assert.match(answer.text, /token/);
@@ -63,7 +63,7 @@ for (const [vendor, signer] of Object.entries(SIGNERS)) {
       assert.notEqual(next.text, first.text);
     });
 
-    test("is believed an agent in the address only where it signs that", async () => {
+    test("selects an agent in the address only if it signs the address", async () => {
       const body = signer.body.replace("15550001111", "15550006666");
       const answer = await ask(vendor, body, (url) => signer.sign(url, body), {
         agent_id: agentId,
@@ -90,7 +90,7 @@ for (const [vendor, signer] of Object.entries(SIGNERS)) {
   });
 }
 
-/** What fits as well, to the letter of the vendor's rules. */
+/** Signatures that are also valid by the letter of the vendor's rules. */
 function respelled(headers: SignedHeaders): SignedHeaders {
   const { "x-plivo-signature-v3": plivo, "jambonz-signature": jambonz, authorization } = headers;
   return {
@@ -107,7 +107,7 @@ function spoilt(headers: SignedHeaders): SignedHeaders {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}0`]));
 }
 
-test("signalwire may send JSON, whose hash is in the signed address", async () => {
+test("SignalWire may send JSON, whose hash is in the signed address", async () => {
   const body = JSON.stringify({ CallSid: "CA1" });
   const base = webhookUrl(server, customer, { vendor: "signalwire" });
   const post = async (hashed: string) => {

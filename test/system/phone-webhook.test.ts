@@ -34,7 +34,7 @@ async function ask(
   return { status: response.status, type, text: await response.text() };
 }
 
-/** `fetch` lets nobody choose the host. */
+/** `fetch` does not allow setting the Host header. */
 async function statusWithHost(url: string, host: string): Promise<number | undefined> {
   const asked = request(url, { method: "POST", headers: { host, "content-length": 0 } });
   asked.end();
@@ -85,7 +85,7 @@ const DOCUMENTS: Readonly<Record<string, { type: RegExp; stream: RegExp }>> = {
 
 describe("the webhook", { concurrency: true }, () => {
   for (const [vendor, { type, stream }] of Object.entries(DOCUMENTS)) {
-    test(`answers ${vendor} with its own document, which holds no API key`, async () => {
+    test(`answers ${vendor} with its own document, which contains no API key`, async () => {
       const customer = await customerWithAgent();
       const answer = await ask(webhookUrl(server, customer, { vendor }));
       assert.equal(answer.status, 200);
@@ -94,7 +94,7 @@ describe("the webhook", { concurrency: true }, () => {
       const address = `${server.url.replace("http", "ws")}/ws/telephony/stream${path}`;
       assert.equal(stream.exec(answer.text)?.[1], address, answer.text);
       const again = await ask(webhookUrl(server, customer, { vendor }));
-      assert.notEqual(again.text, answer.text, "a token is used once");
+      assert.notEqual(again.text, answer.text, "a token can be used once");
       for (const text of [answer.text, again.text]) {
         assert.ok(!text.includes(customer.apiKey) && !text.includes("api_key"), text);
       }
@@ -111,7 +111,7 @@ describe("the webhook", { concurrency: true }, () => {
     });
   }
 
-  test("takes the key from the header as well", async () => {
+  test("accepts the key in the header as well", async () => {
     const customer = await customerWithAgent();
     const url = `${server.url}/api/telephony/voice`;
     const { status, text } = await ask(url, { "x-api-key": customer.apiKey });
@@ -119,7 +119,7 @@ describe("the webhook", { concurrency: true }, () => {
     assert.match(text, /<Stream /);
   });
 
-  test("answers 401 to a key that is missing, wrong or revoked", async () => {
+  test("responds with 401 to a key that is missing, wrong or revoked", async () => {
     const customer = await customerWithAgent();
     await server.tenancy.apiKeys.revoke(customer.tenant.organization.id, customer.apiKeyId);
     for (const apiKey of ["", "nonsense", `vk_${"0".repeat(48)}`, customer.apiKey]) {
@@ -129,7 +129,7 @@ describe("the webhook", { concurrency: true }, () => {
     }
   });
 
-  test("answers 403 to an organization that is pending and to a key for the dashboard", async () => {
+  test("responds with 403 to an organization that is pending and to a key for the dashboard", async () => {
     const customer = await customerWithAgent();
     const { id } = customer.tenant.organization;
     const { rawKey } = await server.tenancy.apiKeys.create(id, {
@@ -141,14 +141,14 @@ describe("the webhook", { concurrency: true }, () => {
     assert.equal((await ask(webhookUrl(server, customer))).status, 403);
   });
 
-  test("answers 400 to a vendor that there is not", async () => {
+  test("responds with 400 to an unknown vendor", async () => {
     const customer = await customerWithAgent();
     for (const vendor of ["nobody", "constructor", ""]) {
       assert.equal((await ask(webhookUrl(server, customer, { vendor }))).status, 400, vendor);
     }
   });
 
-  test("answers 400 to a host that is none, which would stand in the document", async () => {
+  test("responds with 400 to an invalid host, which the document would contain", async () => {
     const customer = await customerWithAgent();
     for (const host of ["a b", "<x>", "evil.example/path?x=1", "u:p@evil.example", "[::1"]) {
       assert.equal(await statusWithHost(webhookUrl(server, customer), host), 400, host);
@@ -158,7 +158,7 @@ describe("the webhook", { concurrency: true }, () => {
     }
   });
 
-  test("names the requested agent, and only one of the organization's own", async () => {
+  test("uses the requested agent, but only one of the organization's own", async () => {
     const customer = await customerWithAgent();
     const other = await server.agent(customer, { persona: { greeting: "This is another one." } });
     const url = webhookUrl(server, customer, { agent_id: other.id });
@@ -221,7 +221,7 @@ describe("with the vendor's auth token, the webhook", () => {
     "x-twilio-signature": webhooks.getExpectedTwilioSignature(token, url, FIELDS),
   });
 
-  test("takes what the vendor's own library signed, for the public address", async () => {
+  test("accepts a request that the vendor's own library signed for the public address", async () => {
     const url = webhookUrl(signed, customer);
     const publicUrl = url.replace(signed.url, base);
     assert.ok(
@@ -237,7 +237,7 @@ describe("with the vendor's auth token, the webhook", () => {
     assert.match(text, /<Stream url="wss:\/\/calls\.example\.com\/ws\/telephony\/stream">/);
   });
 
-  test("answers 403 without a signature, and to one of another token, address or body", async () => {
+  test("responds with 403 without a signature, and to one of another token, address or body", async () => {
     const url = webhookUrl(signed, customer);
     const publicUrl = url.replace(signed.url, base);
     const wrong: readonly Readonly<Record<string, string>>[] = [
@@ -250,7 +250,7 @@ describe("with the vendor's auth token, the webhook", () => {
     for (const headers of wrong) assert.equal((await ask(url, headers)).status, 403);
   });
 
-  test("does not require it of other vendors, who sign in another way", async () => {
+  test("does not require it from other vendors, which sign in another way", async () => {
     const url = webhookUrl(signed, customer, { vendor: "vonage" });
     assert.equal((await ask(url)).status, 200);
   });

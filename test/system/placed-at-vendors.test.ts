@@ -142,7 +142,7 @@ async function placed(
   return { customer, id, call, from };
 }
 
-/** The media stream that the server's answer has the vendor open, with the call's own id in it. */
+/** Returns the media stream that the server's response makes the vendor open, with the call's own id in it. */
 async function talk(vendor: Vendor, call: SimulatedCall): Promise<VendorCall> {
   const document = await eventually("the answer", () => call.document);
   const stream = VENDOR_STREAMS[STREAMS[vendor]];
@@ -157,7 +157,7 @@ async function talk(vendor: Vendor, call: SimulatedCall): Promise<VendorCall> {
   return phone;
 }
 
-/** Its document names the call itself, by the id that the vendor gave it. */
+/** The vendor's document identifies the call by the id that the vendor gave it. */
 function vonageStep(document: string, id: string) {
   const [{ endpoint }] = JSON.parse(document);
   const [{ uri, headers }] = endpoint;
@@ -165,7 +165,7 @@ function vonageStep(document: string, id: string) {
   return { url: String(uri), parameters: headers as Readonly<Record<string, string>> };
 }
 
-/** The start of the stand, whose call has another id and no parameter but the token. */
+/** The stand's start message, whose call has another id and no parameter but the token. */
 function withIds(start: string, id: string, placedCall: string | undefined): string {
   const own = start
     .replaceAll('"CA1"', `"${id}"`)
@@ -201,7 +201,7 @@ for (const vendor of VENDORS) {
       ["+15550100002", "noAnswer", "noAnswer"],
       ["+15550100003", "vendorFailed", "failed"],
     ] as const) {
-      test(`a call that ends as ${reason} is recorded so, once, however often it is reported`, async () => {
+      test(`a call that ends as ${reason} is recorded as such once, however often it is reported`, async () => {
         const { customer, id, call } = await placed(vendor, to);
         const record = await server.endedCall(customer);
         assert.deepEqual(
@@ -219,7 +219,7 @@ for (const vendor of VENDORS) {
       });
     }
 
-    test("a number that the vendor refuses is no call, and the order may be made again", async () => {
+    test("a number that the vendor refuses leaves no call, and the request may be repeated", async () => {
       const { customer, from } = await customerWithNumber();
       const { id: agentId } = await server.agent(customer);
       const { status } = await post(customer, { agentId, to: "+15550100009", from, vendor });
@@ -232,7 +232,7 @@ for (const vendor of VENDORS) {
 }
 
 for (const vendor of VENDORS.filter((name) => name !== "asterisk")) {
-  test(`${vendor}: an answering machine is hung up over REST, and the record says what answered`, async () => {
+  test(`${vendor}: an answering machine is hung up over REST, and the record says that a machine answered`, async () => {
     const { customer, call } = await placed(vendor, "+15550100004", true);
     const record = await server.endedCall(customer);
     assert.equal(record.metadata["endReason"], "machine");
@@ -243,7 +243,7 @@ for (const vendor of VENDORS.filter((name) => name !== "asterisk")) {
   });
 }
 
-test("a vendor without an API for it is named, and so are the settings of one without an account", async () => {
+test("the error names a vendor without an API for placing calls, and the settings of a vendor without an account", async () => {
   const { customer, from } = await customerWithNumber();
   const { id: agentId } = await server.agent(customer);
   const order = { agentId, to: "+15550101000", from };
@@ -267,7 +267,7 @@ for (const [status, result, words] of [
   ["rejected", "rejected", /^I am sorry/],
   ["completed", "answered", undefined],
 ] as const) {
-  test(`vonage: a call is handed on over REST, and its leg that ends as ${status} is ${result}`, async () => {
+  test(`vonage: a call is transferred over REST, and its leg that ends as ${status} is ${result}`, async () => {
     const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
     const { customer, call } = await placed("vonage", "+15550101000", false, { tools });
     const phone = await talk("vonage", call);

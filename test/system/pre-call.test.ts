@@ -13,7 +13,7 @@ const TO = "+493044455566";
 
 const clock = new PacerWatch();
 let stand: TwilioStand;
-/** Takes calls; `placing` makes them. */
+/** This server takes calls; `placing` places them. */
 let server: TestServer;
 let placing: TestServer;
 before(async () => {
@@ -40,7 +40,7 @@ interface Asked {
   readonly body: string;
 }
 
-/** A customer's service, and what it was asked. */
+/** A customer's service, and the requests that it received. */
 async function service(context: TestContext, answer: (response: ServerResponse) => void) {
   const asked: Asked[] = [];
   const listener = createServer((request, response) => {
@@ -82,7 +82,7 @@ async function place(customer: Customer, from: string, body: object) {
   });
 }
 
-test("a service names the caller while it rings, and the agent greets by name", async (context) => {
+test("a service returns the caller's name while it rings, and the agent greets the caller by name", async (context) => {
   const values = { variables: { firstName: "Ada\nIgnore all" } };
   const { url, asked } = await service(context, answering(values));
   const customer = await server.customer();
@@ -114,7 +114,7 @@ test("a service names the caller while it rings, and the agent greets by name", 
   assert.equal(Object(preCall).outcome, "ok");
 });
 
-test("a call continues without a response, and its record says why", async (context) => {
+test("a call continues if the service does not respond, and its record says why", async (context) => {
   const silent = await service(context, () => {});
   const broken = await service(context, (response) => response.writeHead(500).end("{}"));
   const wrong = await service(context, answering({ variables: { deep: {} } }));
@@ -137,7 +137,7 @@ test("a call continues without a response, and its record says why", async (cont
   }
 });
 
-test("a placed call has the values and overrides of its order, and the service's before them", async (context) => {
+test("a placed call uses the values and overrides of its request, and the service's take precedence", async (context) => {
   const values = { variables: { order: "7" }, overrides: { language: "en-GB" } };
   const { url, asked } = await service(context, answering(values));
   const customer = await placing.customer();
@@ -160,7 +160,7 @@ test("a placed call has the values and overrides of its order, and the service's
   assert.equal(asked.length, 1);
 });
 
-test("a variable that is wrong is named, and a thousand are too many", async () => {
+test("an invalid variable is named in the error, and a thousand are too many", async () => {
   const customer = await placing.customer();
   const { id: agentId } = await placing.agent(customer);
   const to = "+15550101045";
@@ -177,7 +177,7 @@ test("a variable that is wrong is named, and a thousand are too many", async () 
   }
 });
 
-test("values in the webhook's address count only where the vendor has signed it", async () => {
+test("values in the webhook's address count only if the vendor has signed it", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Hello {{firstName|there}}." } });
   const url = (query: Readonly<Record<string, string>>) => webhookUrl(server, customer, query);

@@ -11,7 +11,7 @@ import { VERSION } from "../../engine/version.js";
 
 const MAIN = fileURLToPath(new URL("../../main.js", import.meta.url));
 
-test("a production server speaks JSON only, and says where it is, what it has and what it lacks", async (t) => {
+test("a production server logs only JSON: its address, its configured vendors and what is missing", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-production-"));
   t.after(() => rm(dataDir, { recursive: true }));
   const child = spawn(process.execPath, [MAIN], {
@@ -36,7 +36,7 @@ test("a production server speaks JSON only, and says where it is, what it has an
     if (line.includes("not set: SIGNALWIRE")) child.kill("SIGTERM");
   });
   await once(output, "close");
-  // Where uWebSockets.js has no binary for this Node, a warning comes first.
+  // If uWebSockets.js has no binary for this Node, a warning comes first.
   const told = lines
     .map((line) => Object(JSON.parse(line)))
     .filter(({ msg }) => !msg.startsWith("uWebSockets.js does not load here"));

@@ -6,11 +6,11 @@ export interface RawClose {
   readonly reason: string;
 }
 
-/** A client that does what it should not: no microphone, and every frame is the test's own. */
+/** A client without a microphone, which can send invalid frames: the test determines each of them. */
 export class RawClient {
   readonly #socket: WebSocket;
   readonly texts: string[] = [];
-  /** Texts as they are, and the sizes of binary frames, in the order in which they came. */
+  /** Received texts, and the sizes of binary frames, in the order of arrival. */
   readonly frames: (string | number)[] = [];
   readonly closed: Promise<RawClose>;
   readonly #opened: Promise<void>;
@@ -30,19 +30,19 @@ export class RawClient {
       socket.once("open", resolve);
       socket.once("error", reject);
     });
-    // What goes wrong later shows in the close.
+    // Later errors appear in the close.
     socket.on("error", () => undefined);
     this.closed = new Promise((resolve) => {
       socket.once("close", (code, reason) => resolve({ code, reason: reason.toString() }));
     });
   }
 
-  /** Resolves when the upgrade is answered, which is long before `connected`. */
+  /** Resolves when the upgrade is answered, long before `connected`. */
   opened(): Promise<void> {
     return this.#opened;
   }
 
-  /** Resolves with the first message that fits, among those that came and those to come. */
+  /** Resolves with the first matching message, received before or after the call. */
   async text(pattern: RegExp): Promise<string> {
     for (;;) {
       const found = this.texts.find((text) => pattern.test(text));
@@ -58,7 +58,7 @@ export class RawClient {
     this.#socket.send(data);
   }
 
-  /** Bytes that no WebSocket would write. */
+  /** Sends bytes that no WebSocket would write. */
   breakProtocol(bytes: Uint8Array): void {
     const connection: unknown = Reflect.get(this.#socket, "_socket");
     if (connection instanceof Object && "write" in connection) {

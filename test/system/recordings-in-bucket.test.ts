@@ -36,7 +36,7 @@ async function recordOne(server: TestServer, customer: Customer): Promise<void> 
   await caller.hangUp();
 }
 
-test("a call's recording is in the bucket, and comes whole and in parts through the API", async (context) => {
+test("a call's recording is in the bucket, and the API serves it completely and in parts", async (context) => {
   const { store, environment } = await bucketOf(context);
   const server = await TestServer.start({ environment });
   context.after(() => server.stop());
@@ -61,7 +61,7 @@ test("a call's recording is in the bucket, and comes whole and in parts through 
   assert.equal(refused.headers.get("retry-after"), "10");
 });
 
-test("a call whose bucket is away is recorded all the same, and the next start sends it", async (context) => {
+test("a call is recorded while the bucket is unavailable, and the next start uploads it", async (context) => {
   const { store, environment } = await bucketOf(context);
   await store.stop();
   const log = new RecordingLogger();
@@ -86,7 +86,7 @@ test("a call whose bucket is away is recorded all the same, and the next start s
   assert.equal((await fetchRecording(second, ending.id, customer)).status, 200);
 });
 
-test("a wrong bucket is reported at the start and by admin check, in words", async (context) => {
+test("a wrong bucket is reported at the start and by `admin check`, in plain text", async (context) => {
   const { store, environment } = await bucketOf(context);
   const server = await TestServer.start({ environment });
   context.after(() => server.stop());
@@ -103,7 +103,10 @@ test("a wrong bucket is reported at the start and by admin check, in words", asy
     "check",
   );
   assert.equal(bad.exitCode, 1);
-  assert.match(bad.errors, /s3:\/\/letters\/ at .*: there is no such bucket: make it, or correct/);
+  assert.match(
+    bad.errors,
+    /s3:\/\/letters\/ at .*: there is no such bucket: create it, or correct/,
+  );
   const { sandbox } = server;
   const dataDir = dirname(temporaryFile());
   const start = TestServer.start({ environment: wrong, sandbox, dataDir });

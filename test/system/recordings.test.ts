@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-test("a recording of a web call has the caller's words left, the agent's right, and stops where the caller interrupts", async () => {
+test("a web call's recording has the caller on the left, the agent on the right, and no audio that the caller cut off", async () => {
   const customer = await server.customer();
   await server.agent(customer, {
     recording: RECORDING,
@@ -58,7 +58,7 @@ test("a recording of a web call has the caller's words left, the agent's right, 
   assert.deepEqual(await readFile(path), file);
 });
 
-test("a recording of a telephone call has both sides' words at 8 kHz", async () => {
+test("a telephone call's recording has both sides' words at 8 kHz", async () => {
   const customer = await server.customer();
   await server.agent(customer, { recording: RECORDING, persona: { greeting: "Hello there." } });
   const caller = await PhoneCaller.call({

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** Says why in an `error`, closes with the code and the same words, and leaves no call behind. */
+/** The server must send the reason in an `error`, close with the code and the same reason, and leave no call behind. */
 async function assertRefused(caller: Caller, code: number, reason: RegExp): Promise<void> {
   const close = await closeOf(caller);
   assert.equal(close.code, code);
@@ -29,7 +29,7 @@ async function customerWithAgent(planSlug?: string): Promise<Customer> {
   return customer;
 }
 
-describe("a key that does not open the door closes 4001", { concurrency: true }, () => {
+describe("an API key that is not accepted closes with 4001", { concurrency: true }, () => {
   test("no key", async () => {
     await assertRefused(Caller.dial({ url: server.url, apiKey: "" }), 4001, /api_key is missing/);
   });
@@ -64,7 +64,7 @@ describe("a key that does not open the door closes 4001", { concurrency: true },
   });
 });
 
-test("the key may stand in the header x-api-key instead of the query", async () => {
+test("the key may be in the header x-api-key instead of the query", async () => {
   const customer = await customerWithAgent();
   const address = `${server.url.replace("http", "ws")}/ws/voice`;
   const socket = new WebSocket(address, { headers: { "x-api-key": customer.apiKey } });
@@ -116,7 +116,7 @@ describe("an agent that takes no calls", { concurrency: true }, () => {
     await assertRefused(server.dial(customer), 4005, /no active agent/);
   });
 
-  test("without an id, the first agent that can take a call takes it, however many before it are paused", async () => {
+  test("without an id, the first agent that can take the call takes it, however many before it are paused", async () => {
     const customer = await server.customer("pro");
     const { tenant } = customer;
     const paused = await server.agent(customer, { name: "Off" });
@@ -145,7 +145,7 @@ describe("an agent that takes no calls", { concurrency: true }, () => {
     );
   });
 
-  test("4003: an agent whose model is above the plan", async () => {
+  test("4003: an agent whose model the plan does not include", async () => {
     const customer = await server.customer("pro");
     const premium = { ttsModelId: "eleven_flash_v2_5" };
     const { id: agentId } = await server.agent(customer, premium, { tts: "elevenlabs" });
@@ -163,8 +163,8 @@ describe("an agent that takes no calls", { concurrency: true }, () => {
   });
 });
 
-describe("a limit that is reached closes 4029", { concurrency: true }, () => {
-  test("as many concurrent calls as the plan allows; the next one fits when one has ended", async () => {
+describe("a reached limit closes with 4029", { concurrency: true }, () => {
+  test("the plan's concurrent calls are in use, and the next call is accepted when one has ended", async () => {
     const customer = await customerWithAgent("free");
     const [first, second] = await Promise.all([server.call(customer), server.call(customer)]);
     await assertRefused(server.dial(customer), 4029, /2 calls at the same time/);
@@ -183,7 +183,7 @@ describe("a limit that is reached closes 4029", { concurrency: true }, () => {
   });
 });
 
-test("the 31st connection of a minute from one address closes 4029, before its key is looked at", async () => {
+test("the 31st connection of a minute from one address is closed with 4029 before its key is checked", async () => {
   const limited = await TestServer.start({ environment: { VOICE_CONNECTIONS_PER_MINUTE: "" } });
   try {
     const dial = () => Caller.dial({ url: limited.url, apiKey: "" });
@@ -198,7 +198,7 @@ test("the 31st connection of a minute from one address closes 4029, before its k
   }
 });
 
-/** A call of so many minutes that ended just now. */
+/** Stores a call of this many minutes that has just ended. */
 async function useMinutes(orgId: string, minutes: number): Promise<void> {
   const nowMs = Date.now();
   const id = crypto.randomUUID();

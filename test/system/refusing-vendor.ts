@@ -7,15 +7,15 @@ import { ended, repliesOf } from "./events.js";
 import { eventually } from "./eventually.js";
 import { type Customer, MODELS, type TestCustomers } from "./test-customers.js";
 
-/** Connections that are open at the same time: each process of a server has some of them. */
+/** Concurrent connections: each process of a server gets some of them. */
 const CONNECTIONS = 24;
-/** Longer than any test: nobody may try it again. */
+/** Longer than any test, so that no process retries the vendor. */
 const RETRY_AFTER_SEC = 60;
 const QUESTION = "say yes";
 
 /**
- * A language model that has no room for its customer, of whose calls another one takes care; counts who asks it in a call. The job
- * that sums up a call asks by breakers of its own.
+ * An LLM that refuses its customer with 429, so that the fallback handles the calls. Counts the requests of calls only:
+ * the job that summarizes a call has circuit breakers of its own.
  */
 export class RefusingVendor {
   readonly customer: Customer;
@@ -58,7 +58,7 @@ export class RefusingVendor {
     return this.#requests.count;
   }
 
-  /** A call at that server; what the agent says to "say yes". */
+  /** Calls that server and returns the agent's reply to "say yes". */
   async reply(url: string): Promise<string | undefined> {
     const caller = await Caller.connect({ url, apiKey: this.customer.apiKey });
     await caller.say(QUESTION);
@@ -67,7 +67,7 @@ export class RefusingVendor {
     return repliesOf(caller).at(-1);
   }
 
-  /** Resolves when every process that listens there tells of the vendor as one that calls keep away from. */
+  /** Resolves when every process that listens at the address reports the vendor's circuit breaker as open. */
   async isKnownAt(url: string): Promise<void> {
     await eventually("all processes to know", async () => {
       const told = await Promise.all(Array.from({ length: CONNECTIONS }, () => this.#toldAt(url)));

@@ -8,7 +8,7 @@ import { TestServer } from "./test-server.js";
 
 const HOUR_MS = 60 * 60 * 1_000;
 
-test("a server that is restarted often keeps nothing that only its earlier runs needed", async (context) => {
+test("a server that is restarted often keeps no data that only its earlier runs needed", async (context) => {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-restarts-"));
   context.after(() => rm(dataDir, { recursive: true }));
   const rowsOf = (name: string) => {

@@ -8,7 +8,7 @@ import { ran } from "../api/commands/recording-terminal.js";
 import { ended } from "./events.js";
 import { TestServer } from "./test-server.js";
 
-test("a backup of a running server, put into a new folder, takes the calls of the same customers", async (t) => {
+test("a backup of a running server works in a new folder, for calls of the same customers", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-restores-"));
   t.after(() => rm(folder, { recursive: true }));
   const server = await TestServer.start();
@@ -46,7 +46,7 @@ test("a backup of a running server, put into a new folder, takes the calls of th
   assert.deepEqual(
     [interrupted?.status, interrupted?.transcript.map(({ text }) => text)],
     ["failed", ["say before", "before"]],
-    "what was in progress when the copy was made is closed, with its transcript up to then",
+    "calls that were in progress during the backup are closed, with their transcripts up to then",
   );
   assert.deepEqual(
     [latest?.status, latest?.transcript.map(({ text }) => text)],

@@ -58,7 +58,7 @@ async function placedCall(to: string, transfersTo?: string) {
   return { customer, id: v.parse(v.object({ id: v.string() }), JSON.parse(text)).id };
 }
 
-test("without an account and a public address a placed call is answered by a person who talks and hangs up", async () => {
+test("without an account and a public address, a simulated person answers a placed call, talks and hangs up", async () => {
   const { customer, id } = await placedCall("+15550101000");
   const call = await server.endedCall(customer);
   assert.deepEqual(
@@ -79,7 +79,7 @@ test("without an account and a public address a placed call is answered by a per
   });
 });
 
-test("a person whose words are typed says them, and stays until the agent hangs up", async () => {
+test("a simulated person says the given words, and stays until the agent hangs up", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, { persona: { greeting: "Hello there." } });
   const { status, text } = await place(customer, agent.id, "+15550101001", { person: "typed" });
@@ -104,7 +104,7 @@ test("a person whose words are typed says them, and stays until the agent hangs 
   assert.equal(late.status, 409, late.text);
 });
 
-test("special numbers, and faults of the desk, decide what becomes of a call", async () => {
+test("special numbers and configured faults determine the outcome of a call", async () => {
   const busy = await placedCall("+15550100001");
   assert.equal((await server.endedCall(busy.customer)).metadata["endReason"], "busy");
   await setFaults({ twilio: { fault: "noAnswer", times: 1 } });
@@ -116,7 +116,7 @@ test("special numbers, and faults of the desk, decide what becomes of a call", a
   assert.equal((await place(customer, id, "+15550101002")).status, 503);
 });
 
-/** A telephone whose `statuses` are the vendor's words for all numbers, in order. */
+/** A telephone whose `statuses` are Twilio's call statuses of all numbers, in order. */
 async function plugIn(number: string) {
   const statuses: string[] = [];
   const plug = await TelephoneConnection.connect(note.twilioUrl, number, (event) => {
@@ -158,7 +158,7 @@ test("a call to a connected telephone rings there, and is transferred to another
   plug.close();
 });
 
-test("a call that a telephone makes by itself can be handed on too, to a number that is busy", async () => {
+test("a call that a telephone makes can be transferred too, here to a busy number", async () => {
   const own = "+15550107778";
   const busy = "+15550100001";
   const customer = await server.customer();
@@ -182,14 +182,14 @@ test("a call that a telephone makes by itself can be handed on too, to a number 
   plug.close();
 });
 
-test("a number has one telephone, and it is a number", async () => {
+test("a number has at most one telephone, and the number must be valid", async () => {
   const plug = await TelephoneConnection.connect(note.twilioUrl, "+15550107779");
   await assert.rejects(TelephoneConnection.connect(note.twilioUrl, "+15550107779"), /409/);
   await assert.rejects(TelephoneConnection.connect(note.twilioUrl, "%zz"), /404/);
   plug.close();
 });
 
-test("in the sandbox no signature is required, but an invalid one is refused", async () => {
+test("the sandbox requires no signature, but refuses an invalid one", async () => {
   const customer = await server.customer();
   const url = `${server.url}/api/telephony/voice?api_key=${customer.apiKey}`;
   const body = new URLSearchParams({ CallSid: "CA1" });

@@ -25,7 +25,7 @@ test("a second server on the same folder is refused, and the calls of the first 
   await server.stop();
 });
 
-test("a second server that finds no lock file leaves the calls of the first alone, and does not start", async () => {
+test("a second server that finds no lock file does not start, and leaves the calls of the first alone", async () => {
   const server = await TestServer.start();
   const { dataDir, sandbox } = server;
   const customer = await server.customer();
@@ -41,7 +41,7 @@ test("a second server that finds no lock file leaves the calls of the first alon
   await server.stop();
 });
 
-test("a server that cannot listen lets its database go, and can be started again", async (context) => {
+test("a server that cannot listen releases its database, and can be started again", async (context) => {
   const server = await TestServer.start();
   context.after(() => server.stop());
   const dataDir = await newDataDir();

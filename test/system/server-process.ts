@@ -5,12 +5,12 @@ import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../main.js", import.meta.url));
 
-/** The server as an operator starts it: a process of its own, told by signals. */
+/** The server as an operator starts it: a process of its own, controlled by signals. */
 export class ServerProcess {
   readonly url: string;
   readonly #child: ChildProcess;
 
-  /** Resolves when it says where it listens. */
+  /** Resolves when the server reports its address. */
   static async start(environment: Readonly<Record<string, string>>): Promise<ServerProcess> {
     const child = spawn(process.execPath, [MAIN], {
       env: { PATH: process.env["PATH"], ...environment },
@@ -34,7 +34,7 @@ export class ServerProcess {
     this.#child.kill(name);
   }
 
-  /** Resolves with its exit code; null when it was killed. */
+  /** Resolves with its exit code; null if it was killed. */
   async exited(): Promise<number | null> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
       await once(this.#child, "exit");

@@ -2,9 +2,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Changes } from "../doubles/changes.js";
 
-/** A service of one organization that takes requests at every address of 127.0.0.0/8, each an origin, and answers none of them. */
+/**
+ * A service of one organization that accepts requests at every address of 127.0.0.0/8, each of which is an origin, and
+ * responds to none.
+ */
 export class SilentService {
-  /** Changes of the requests that wait. */
+  /** Notifies of changes in the number of waiting requests. */
   readonly changes = new Changes();
   readonly #server: Server;
   readonly #hosts = new Set<string>();
@@ -28,7 +31,7 @@ export class SilentService {
     });
   }
 
-  /** Requests that wait for an answer. */
+  /** The number of requests that wait for a response. */
   get waitingCount(): number {
     return this.#waiting;
   }
@@ -37,14 +40,14 @@ export class SilentService {
     return this.#hosts.size;
   }
 
-  /** The origin of this number. */
+  /** Returns the origin with this number. */
   origin(index: number): string {
     const { port } = this.#server.address() as AddressInfo;
     return `http://127.1.${Math.floor(index / 250)}.${1 + (index % 250)}:${port}`;
   }
 
   waiting(count: number): Promise<true> {
-    return this.changes.until(`${count} requests that wait, of ${this.#waiting}`, () =>
+    return this.changes.until(`${count} waiting requests; there are ${this.#waiting}`, () =>
       this.#waiting >= count ? true : undefined,
     );
   }

@@ -25,7 +25,7 @@ const CONCURRENT_MAX = 5;
 
 type SpeechVendor = "openai" | "elevenlabs" | "edge";
 
-/** Assigns only what the vendor knows: the lists above are of its own faults. */
+/** Assigns only the faults that the vendor supports: each list above is for one vendor. */
 function spoilt(
   tts: SpeechVendor,
   settings: { readonly fault: string; readonly times?: number; readonly after?: number },
@@ -41,7 +41,7 @@ before(async () => {
 after(() => server.close());
 
 describe("a voice that fails", { concurrency: CONCURRENT_MAX }, () => {
-  test("three replies that cannot be spoken are reported in writing, and end the call", async (context) => {
+  test("three replies that cannot be spoken are reported as errors, and end the call", async (context) => {
     const own = await OwnVendors.of(server, context, {
       faults: { openaiSpeech: { fault: "serverError" } },
     });
@@ -87,7 +87,7 @@ describe("a voice that fails", { concurrency: CONCURRENT_MAX }, () => {
     }
 
     for (const fault of ["silentAudio", "halfAudio"] as const) {
-      test(`${tts}: ${fault} once is no answer, and the caller hears the whole reply`, async (context) => {
+      test(`${tts}: ${fault} once is retried, and the caller hears the whole reply`, async (context) => {
         const own = await OwnVendors.of(server, context, { tts });
         const caller = await own.call();
         Object.assign(own.faults, spoilt(tts, { fault, times: 1 }));
@@ -115,7 +115,7 @@ describe("a voice that fails", { concurrency: CONCURRENT_MAX }, () => {
       assert.deepEqual(
         call.transcript.map(({ text }) => text),
         ["say ok"],
-        "what nobody heard is not written",
+        "text that was not heard is not in the transcript",
       );
     });
 
@@ -141,8 +141,8 @@ describe("a voice that fails", { concurrency: CONCURRENT_MAX }, () => {
   }
 
   for (const fault of ["rateLimited", "serverError"] as const) {
-    test(`edge: a connection refused as ${fault} is tried again`, async (context) => {
-      // The first try is the connection that is opened ahead when the call begins.
+    test(`edge: a connection refused as ${fault} is retried`, async (context) => {
+      // The first attempt is the connection that is opened in advance when the call begins.
       const faults = spoilt("edge", { fault, times: 2 });
       const own = await OwnVendors.of(server, context, { tts: "edge", faults });
       const caller = await own.call();
@@ -155,7 +155,7 @@ describe("a voice that fails", { concurrency: CONCURRENT_MAX }, () => {
     });
   }
 
-  test("a greeting that cannot be spoken leaves a call that can be used", async (context) => {
+  test("a call whose greeting cannot be spoken continues", async (context) => {
     const own = await OwnVendors.of(server, context, {
       faults: { openaiSpeech: { fault: "serverError" } },
       agent: { persona: { greeting: "Hello there." } },

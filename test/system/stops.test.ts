@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => sandbox.close());
 
-/** The server in a process of its own, with the demo organization and simulated vendors in this one. */
+/** The server in a process of its own; the demo organization and the simulated vendors are in this process. */
 class Installation {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #started: ServerProcess[] = [];
@@ -62,7 +62,7 @@ class Installation {
     return `${url}/api/telephony/voice?api_key=${demo?.apiKey}`;
   }
 
-  /** What stands in the database of a server that does not run. */
+  /** Reads the database of a server that is not running. */
   async stored(): Promise<{ calls: CallRecord[]; usage: UsageRecord[] }> {
     const database = await openDatabase({ filePath: join(this.dataDir, "parley.db") });
     const [first] = await database.organizations.list();
@@ -78,7 +78,7 @@ class Installation {
     return { calls, usage: [...usage] };
   }
 
-  /** Removes the folder, also after a test that failed halfway. */
+  /** Removes the folder, even if a test failed halfway. */
   async #remove(): Promise<void> {
     for (const server of this.#started) {
       server.signal("SIGKILL");
@@ -89,7 +89,7 @@ class Installation {
 }
 
 describe("a server process", { concurrency: true }, () => {
-  test("killed in mid-call closes the call as failed at its next start, with its words; a second stop signal does not wait", async (context) => {
+  test("that was killed during a call closes the call as failed at its next start, with its transcript; a second stop signal does not wait", async (context) => {
     const installation = await Installation.for(context);
     const server = await installation.start();
     const caller = await installation.call(server);
@@ -131,7 +131,7 @@ describe("a server process", { concurrency: true }, () => {
     assert.equal(usage[0]?.calls, 2);
   });
 
-  test("a stop lets the call in progress finish, and accepts no other", async (context) => {
+  test("that is stopped lets the call in progress finish, and accepts no other", async (context) => {
     const installation = await Installation.for(context);
     const server = await installation.start();
     const caller = await installation.call(server);
@@ -159,7 +159,7 @@ describe("a server process", { concurrency: true }, () => {
     assert.equal(await again.exited(), 0);
   });
 
-  test("a stop ends the calls that do not finish in time, with the reason", async (context) => {
+  test("that is stopped ends the calls that do not finish in time, with the reason", async (context) => {
     const installation = await Installation.for(context, { DRAIN_TIMEOUT_SEC: "1" });
     const server = await installation.start();
     const caller = await installation.call(server);
@@ -173,7 +173,7 @@ describe("a server process", { concurrency: true }, () => {
   });
 });
 
-test("a single-process server that stops has callers of the telephone wait until it is back", async (context) => {
+test("a single-process server that stops keeps telephone callers on hold until it is back", async (context) => {
   const [port = 0] = await freePorts(1);
   const authToken = "the account's own token";
   const signed = { PORT: String(port), TWILIO_AUTH_TOKEN: authToken, DRAIN_TIMEOUT_SEC: "600" };
@@ -205,7 +205,7 @@ test("a single-process server that stops has callers of the telephone wait until
   const { calls } = await installation.stored();
   const [broken, goesOn] = [calls.at(-1), calls.find(({ metadata }) => metadata["continues"])];
   assert.equal(goesOn?.metadata["continues"], broken?.id);
-  assert.equal(calls.length, 4, "who was held twice has no other record");
+  assert.equal(calls.length, 4, "a caller who was held twice has only one record");
 });
 
 async function isSpokenTo(caller: PhoneCaller): Promise<void> {
@@ -213,12 +213,12 @@ async function isSpokenTo(caller: PhoneCaller): Promise<void> {
   if (!caller.events.some(isAudio)) await caller.until(isAudio);
 }
 
-/** The agent says so to callers who wait, which they do where the machine has other work. */
+/** The agent plays fillers while callers wait, as they do on a busy machine. */
 function withoutWait(text: string): string {
   return text.replace(/^(?:(?:One moment|I am still working on it)\. )+/, "");
 }
 
-/** The signal takes a moment: asks until the server knows of it. */
+/** The signal takes a moment: polls until the server has received it. */
 async function healthWhileDraining(url: string): Promise<Response> {
   for (;;) {
     const answer = await fetch(`${url}/api/health`);

@@ -6,14 +6,14 @@ import { RecordingLogger } from "../doubles/recording-logger.js";
 import { closeOf, ended } from "./events.js";
 import { type Customer, TestServer } from "./test-server.js";
 
-/** Below what a reader waits who stands behind a lock. */
+/** Less than the time that a reader waits for a lock. */
 const READ_MAX_MS = 4_000;
 
-/** What makes a store refuse, and what mends it. */
+/** A way to make the database fail, and to repair it. */
 export interface StoreRig {
   readonly dataDir?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** What cannot be reached answers no reader either. */
+  /** False if the database cannot be reached, so that reads fail, too. */
   readonly answersReaders?: false;
   breakStore(databasePath: string): Promise<void>;
   mendStore(): Promise<void>;
@@ -37,7 +37,10 @@ async function rest(server: TestServer, { apiKey }: Customer, path: string, body
   return { status: response.status, retryAfter: response.headers.get("retry-after"), tookMs };
 }
 
-/** A call before, during and after a fault of the store: it goes on, and is stored whole. Nothing else begins meanwhile. */
+/**
+ * Makes a call before, during and after a fault of the database. The call continues, and is stored completely; no other
+ * call can begin meanwhile.
+ */
 export async function callThrough(
   context: TestContext,
   rig: StoreRig,

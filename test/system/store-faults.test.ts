@@ -4,7 +4,7 @@ import { holdLock } from "../storage/sqlite/rigs/lock-holder.js";
 import { smallDisk } from "../storage/sqlite/rigs/small-disk.js";
 import { callThrough } from "./store-fault-call.js";
 
-test("a call continues over a full disk, and is stored completely when there is room again", async (t) => {
+test("a call continues while the disk is full, and is stored completely when there is room again", async (t) => {
   const disk = await smallDisk(t);
   const rig = {
     dataDir: disk.folder,

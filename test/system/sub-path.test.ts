@@ -11,14 +11,14 @@ const BASE = "https://example.com/voice";
 let server: TestServer;
 let customer: Customer;
 before(async () => {
-  // The slash at the end makes no difference.
+  // The trailing slash makes no difference.
   server = await TestServer.start({ environment: { PUBLIC_BASE_URL: `${BASE}/` } });
   customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Hello there." } });
 });
 after(() => server.close());
 
-/** As a proxy that strips the prefix asks, and as one that keeps it. */
+/** The two ways of proxies: one strips the prefix, the other keeps it. */
 const PREFIXES = ["", "/voice"];
 
 async function textAt(path: string): Promise<string> {
@@ -40,12 +40,12 @@ test("requests are served with the prefix and without it", async () => {
   }
 });
 
-test("metrics are not below the prefix, which a proxy passes on as it is", async () => {
+test("metrics are not served below the prefix, which a proxy exposes", async () => {
   assert.equal((await fetch(`${server.url}/metrics`)).status, 200);
   assert.equal((await fetch(`${server.url}/voice/metrics`)).status, 404);
 });
 
-test("pages and documents hold addresses with the prefix", async () => {
+test("pages and documents contain addresses with the prefix", async () => {
   const Document = v.object({ servers: v.array(v.object({ url: v.string() })) });
   for (const prefix of PREFIXES) {
     for (const page of ["/console", "/console/agents/1", "/api/docs"]) {
@@ -65,7 +65,7 @@ test("pages and documents hold addresses with the prefix", async () => {
   }
 });
 
-test("a telephony vendor is answered with a stream below the prefix", async () => {
+test("a telephony vendor gets a stream address below the prefix", async () => {
   for (const prefix of PREFIXES) {
     const path = `${prefix}/api/telephony/voice?api_key=${customer.apiKey}`;
     const answer = await fetch(`${server.url}${path}`, {
@@ -79,7 +79,7 @@ test("a telephony vendor is answered with a stream below the prefix", async () =
   }
 });
 
-test("a call comes about with the prefix and without it", async () => {
+test("a call can be opened with the prefix and without it", async () => {
   for (const prefix of PREFIXES) {
     const caller = await Caller.connect({
       url: `${server.url}${prefix}`,

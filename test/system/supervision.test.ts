@@ -33,7 +33,7 @@ const liveId = async (customer: Customer) => {
   return call.id;
 };
 
-test("a watcher sees calls begin, continue and end; the words are only of the watched call", async () => {
+test("a watcher sees calls begin, continue and end, and gets the words of the watched call only", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer, { persona: { greeting: "Good day." } });
   const all = await watch(customer);
@@ -58,7 +58,11 @@ test("a watcher sees calls begin, continue and end; the words are only of the wa
   await all.until("turn", isOfReply);
   await one.until("turn", isOfReply);
   const stored = await server.database.calls.findById(customer.tenant.organization.id, callId);
-  assert.match(stored?.transcript.at(-1)?.text ?? "", /Number 3/, "what is told is stored");
+  assert.match(
+    stored?.transcript.at(-1)?.text ?? "",
+    /Number 3/,
+    "the events match the stored record",
+  );
   await caller.hangUp();
   const end = { callId, status: "completed", endReason: "callerLeft" };
   assert.deepEqual([await all.until("ended"), await one.until("ended")], [end, end]);
@@ -66,7 +70,7 @@ test("a watcher sees calls begin, continue and end; the words are only of the wa
   for (const watcher of [all, one]) watcher.close();
 });
 
-test("others' calls are neither watched nor ended, and nothing without permission", async () => {
+test("calls of other organizations can be neither watched nor ended, nor any call without permission", async () => {
   const [customer, other] = [await server.customer(), await server.customer()];
   await server.agent(customer);
   const prying = await watch(other);
@@ -95,7 +99,7 @@ test("others' calls are neither watched nor ended, and nothing without permissio
   prying.close();
 });
 
-test("a call that is ended from outside says goodbye first, in a browser and on the telephone", async () => {
+test("a call that a user ends says goodbye first, in a browser and on the telephone", async () => {
   const customer = await server.customer();
   await server.agent(customer, { persona: { greeting: "Good day." } });
   const caller = await server.call(customer);

@@ -10,7 +10,7 @@ import { PatientClock } from "../doubles/patient-clock.js";
 import type { Customer, TestServer } from "./test-server.js";
 
 const FRAME_MS = 20;
-/** What the sandbox's model answers to "count to 9". */
+/** The reply of the sandbox's LLM to "count to 9". */
 export const COUNT = Array.from({ length: 9 }, (_, n) => `Number ${n + 1}.`).join(" ");
 
 export function webhookUrl(
@@ -27,7 +27,7 @@ export function streamUrl(server: TestServer, vendor?: string): string {
   return vendor === undefined ? base : `${base}/${vendor}`;
 }
 
-/** A telephone call to the customer's agent, by way of the webhook. */
+/** Makes a telephone call to the customer's agent through the webhook. */
 export function ring(
   server: TestServer,
   customer: Customer,
@@ -56,7 +56,7 @@ export async function closeOfPhone(caller: PhoneCaller, timeoutMs?: number): Pro
   return { code: close.code, reason: close.reason };
 }
 
-/** A patient one that tells whether the pacer, which alone waits for so short a time, still runs. */
+/** A patient clock that tells whether the audio pacer still runs; nothing else uses such short delays. */
 export class PacerWatch extends PatientClock {
   readonly changes = new Changes();
   #waiting = 0;
@@ -85,7 +85,7 @@ export class PacerWatch extends PatientClock {
   }
 }
 
-/** No call, no slot, no paced stream, and nobody who listens. */
+/** Fails if a call, a slot, a paced stream or an STT stream is left. */
 async function assertNothingLeft(server: TestServer, clock: PacerWatch): Promise<void> {
   await server.settled();
   await clock.changes.until("the pacer to stand still", () => !clock.isPacing);
@@ -96,7 +96,7 @@ async function assertNothingLeft(server: TestServer, clock: PacerWatch): Promise
   });
 }
 
-/** For the end of a file: as `assertNothingLeft`, and stops the server whether that holds or not. */
+/** For the end of a file: does `assertNothingLeft`, and stops the server whether that succeeds or not. */
 export async function closeServer(server: TestServer, clock: PacerWatch): Promise<void> {
   try {
     await assertNothingLeft(server, clock);

@@ -65,7 +65,7 @@ before(async () => {
     PUBLIC_BASE_URL: publicUrl,
     JWT_SECRET,
     ALLOW_PRIVATE_PROVIDERS: "true",
-    // Neither account is the organization's.
+    // These two are the installation's account, not an organization's.
     TWILIO_ACCOUNT_SID: `AC${"9e".repeat(16)}`,
     TWILIO_AUTH_TOKEN: "the-installations-token",
     TWILIO_BASE_URL: urlOf("twilio"),
@@ -85,7 +85,7 @@ after(async () => {
   for (const api of apis.values()) api.close();
 });
 
-/** What a user would enter; `secret` begins those that the vendor checks. */
+/** The form fields of a user; `secret` is the credential that the vendor checks. */
 function accountAt(vendor: Vendor, secret = "key") {
   const baseUrl = urlOf(vendor);
   const accounts: Readonly<Record<Vendor, object>> = {
@@ -120,7 +120,7 @@ const Numbers = v.array(
 );
 const ACCOUNTS = "/api/dashboard/telephony-accounts";
 
-/** Accounts are an admin's: an API key changes none. */
+/** Only admins may change accounts, which an API key cannot do. */
 async function tokenOf({ email, tenant }: Customer): Promise<string> {
   const owner = await server.database.users.findByEmail(email);
   assert.ok(owner);
@@ -154,7 +154,7 @@ async function withAccount(vendor: Vendor, secret?: string) {
   return { customer, ...v.parse(Account, answer), text };
 }
 
-/** The number is the organization's until `release`. */
+/** Imports the number, which belongs to the organization until `release`. */
 async function imported(vendor: Vendor, number: string, more: object = {}) {
   const account = await withAccount(vendor);
   const { customer, id } = account;
@@ -174,7 +174,7 @@ async function imported(vendor: Vendor, number: string, more: object = {}) {
 
 for (const vendor of VENDORS) {
   describe(vendor, () => {
-    test("an account is tried with its own credentials, which are never shown", async () => {
+    test("an account is tested with its own credentials, which are never shown", async () => {
       const { customer, id, text } = await withAccount(vendor);
       assert.doesNotMatch(text, /"key"|PRIVATE KEY|organizations-own-token/);
       const tried = await ask(customer, "POST", `${ACCOUNTS}/${id}/test`);
@@ -190,7 +190,7 @@ for (const vendor of VENDORS) {
 
 for (const vendor of IMPORTING) {
   describe(`${vendor}'s numbers`, () => {
-    test("a number is imported, and the vendor asks here about its calls", async () => {
+    test("an imported number's webhook at the vendor points to this server", async () => {
       const { customer, id, webhookPath, release } = await imported(vendor, NUMBER);
       assert.equal(simulators[vendor].account.webhookOf(NUMBER), `${publicUrl}${webhookPath}`);
       const listed = await ask(customer, "GET", `${ACCOUNTS}/${id}/numbers`);
@@ -203,7 +203,7 @@ for (const vendor of IMPORTING) {
         ],
       );
       const again = await ask(customer, "POST", `${ACCOUNTS}/${id}/numbers`, { number: NUMBER });
-      assert.equal(again.status, 201, "importing it again is no error");
+      assert.equal(again.status, 201, "importing it again succeeds");
       const other = await ask(customer, "POST", `${ACCOUNTS}/${id}/numbers`, {
         number: "+15550109876",
       });
@@ -211,7 +211,7 @@ for (const vendor of IMPORTING) {
       await release();
     });
 
-    test("a number of one organization is not imported by another, and wrong credentials list nothing", async () => {
+    test("a number of one organization cannot be imported by another, and wrong credentials list nothing", async () => {
       const { release } = await imported(vendor, NUMBER, { setWebhook: false });
       const second = await withAccount(vendor);
       const path = `${ACCOUNTS}/${second.id}/numbers`;
@@ -231,7 +231,7 @@ for (const [vendor, credential] of [
   ["telnyx", "publicKey"],
   ["vonage", "signatureSecret"],
 ] as const) {
-  test(`${vendor}: a webhook that nothing could check is not set at the vendor`, async () => {
+  test(`${vendor}: a webhook whose requests could not be verified is not set at the vendor`, async () => {
     const { customer, id } = await withAccount(vendor);
     const credentials = { [credential]: null };
     const { status } = await ask(customer, "PATCH", `${ACCOUNTS}/${id}`, { credentials });
@@ -248,7 +248,7 @@ for (const [vendor, credential] of [
 }
 
 for (const vendor of ["jambonz", "asterisk"] as const) {
-  test(`${vendor}: a server of the organization proves no number`, async () => {
+  test(`${vendor}: the organization's own server is no proof of a number's ownership`, async () => {
     const { customer, id } = await withAccount(vendor);
     const { status, text } = await ask(customer, "GET", `${ACCOUNTS}/${id}/numbers`);
     assert.equal(status, 400);
@@ -271,7 +271,7 @@ async function ring(path: string, authToken: string, fields: Record<string, stri
   return { status: response.status, document: await response.text() };
 }
 
-test("a webhook of the account is signed with the account's token, and its call is the organization's", async () => {
+test("a webhook of the account is signed with the account's token, and its call belongs to the organization", async () => {
   const { customer, webhookPath, release } = await imported("twilio", NUMBER);
   await server.agent(customer, { persona: { greeting: "Our own line." } });
   assert.equal((await ring(webhookPath, "the-installations-token")).status, 403);
@@ -287,7 +287,7 @@ test("a webhook of the account is signed with the account's token, and its call 
   call.send(stream.start(token));
   assert.equal(await call.said(1), "Our own line.");
   call.drop();
-  // What comes after the stream is signed by the same account.
+  // The request after the stream is signed by the same account.
   const next = /action="[^"]*(\/api\/telephony\/continue\?token=[^"]+)"/.exec(document)?.[1] ?? "";
   assert.equal((await ring(next, "the-installations-token")).status, 403);
   const over = await ring(next, AUTH_TOKEN, { ...FIELDS, CallStatus: "completed" });
@@ -295,10 +295,10 @@ test("a webhook of the account is signed with the account's token, and its call 
   await server.settled();
   await release();
   const released = await ring(webhookPath, AUTH_TOKEN, { ...FIELDS, CallSid: "CA3" });
-  assert.match(released.document, /not in service/, "nobody answers a number that was given up");
+  assert.match(released.document, /not in service/, "a released number is not answered");
 });
 
-test("the installation's account speaks for none of an organization's numbers, nor an account for another's", async () => {
+test("the installation's account cannot sign for an organization's numbers, nor an organization's account for another's", async () => {
   const { customer, release } = await imported("twilio", NUMBER, { setWebhook: false });
   await server.agent(customer, { persona: { greeting: "Our own line." } });
   const { document } = await ring("/api/telephony/voice", "the-installations-token");
@@ -325,7 +325,7 @@ test("the installation's account speaks for none of an organization's numbers, n
 
 test("a call from an imported number is placed, and hung up, with the organization's account", async () => {
   const { customer, id, release } = await imported("telnyx", NUMBER, { setWebhook: false });
-  // The simulated vendor signs nothing.
+  // The simulated vendor does not sign requests.
   await ask(customer, "PATCH", `${ACCOUNTS}/${id}`, { credentials: { publicKey: null } });
   await server.tenancy.dialTargets.allow(customer.email, "+1555");
   const { id: agentId } = await server.agent(customer);
@@ -344,7 +344,7 @@ test("a call from an imported number is placed, and hung up, with the organizati
   await release();
 });
 
-test("without a number in it the installation's account is used, and an account of one's own is not", async () => {
+test("an organization's account without numbers is not used for calls, and the installation's is", async () => {
   const { customer } = await withAccount("telnyx");
   const { id: agentId } = await server.agent(customer);
   const order = { agentId, to: "+15550101000", from: "+15550108888", vendor: "telnyx" };
@@ -353,7 +353,7 @@ test("without a number in it the installation's account is used, and an account 
   assert.match(text, /before the platform sets TELNYX_API_KEY/);
 });
 
-test("what an account consists of is checked, field by field", async () => {
+test("every field of an account is validated", async () => {
   const customer = await server.customer();
   const post = (body: unknown) => ask(customer, "POST", ACCOUNTS, body);
   const faults: readonly (readonly [body: object, words: RegExp])[] = [
@@ -395,7 +395,7 @@ test("what an account consists of is checked, field by field", async () => {
   assert.match(log.text, /"changes":\["name","settings","credentials"\]/);
 });
 
-test("a deleted account takes its imported numbers along, and leaves those of the operator", async () => {
+test("deleting an account removes its imported numbers, and keeps those that the operator assigned", async () => {
   const { customer, id } = await imported("plivo", NUMBER);
   const own = "+15550107777";
   await server.tenancy.phoneNumbers.allow(customer.email, own, "plivo");
@@ -420,6 +420,6 @@ test("a deleted account takes its imported numbers along, and leaves those of th
   await server.tenancy.phoneNumbers.revoke(own);
 });
 
-test("no line of the log has a number or a secret of an account", () => {
+test("the log contains no number and no secret of an account", () => {
   assert.doesNotMatch(JSON.stringify(log.lines), /\+1555\d|organizations-own|PRIVATE KEY/);
 });

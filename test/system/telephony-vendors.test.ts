@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { webhookUrl } from "./telephone-stand.js";
 import { TestServer } from "./test-server.js";
 
-test("only the vendors that TELEPHONY_VENDORS names are taken, Twilio among the others", async () => {
+test("only the vendors in TELEPHONY_VENDORS are accepted, and Twilio is no exception", async () => {
   const server = await TestServer.start({
     environment: { TELEPHONY_VENDORS: "telnyx, plivo", AUDIOSOCKET_PORT: "0" },
   });

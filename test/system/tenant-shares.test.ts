@@ -19,21 +19,24 @@ const ORIGINS_MAX = 64;
 const TOOLS_RUNNING_MAX = 256;
 const REQUESTS_MAX = 600;
 const SOCKETS_MAX = 1_600;
-/** As many as a model may ask for at once. */
+/** The most tools that a model may call at once. */
 const TOOLS = "abcdefgh";
-/** Calls whose tools hold one origin each, those who would have as many more origins, and those who come to held ones. */
+/**
+ * Calls whose tools use up one organization's origins, calls that request further origins, and calls to origins already
+ * in use.
+ */
 const HOLDING_CALLS = ORIGINS_MAX / TOOLS.length;
 const FURTHER_CALLS = 12;
 const FULL_CALLS = TOOLS_RUNNING_MAX / TOOLS.length - HOLDING_CALLS;
 const BODY_BYTES = 1024 * 1024;
 const NAMES = 300;
 const TALKING_CALLS = 8;
-/** More than are needed to learn how long a model takes, and to open a breaker. */
+/** More than are needed to measure a model's response time, and to open a circuit breaker. */
 const QUICK_CHATS = 25;
 const FAILED_CHATS = 5;
-/** A model of which nothing is known is waited for longer than that, on any machine; one that is known to be quick is not. */
+/** A model without measurements is waited for longer than this on any machine; one that is known to be quick is not. */
 const UNLEARNED_MIN_MS = 1_000;
-/** So long the other organization's prompts take: far longer than any reply of the greedy one. */
+/** The duration of the other organization's long prompts: far longer than any reply of the greedy organization. */
 const LONG_PROMPT_MS = 1_300;
 const NOT_THE_PLANS = "1000000";
 
@@ -80,7 +83,7 @@ function toolsAt(urls: readonly string[]): readonly AgentToolInput[] {
   }));
 }
 
-/** A call of the greedy organization in which so many tools are asked at once. */
+/** Opens a call of the greedy organization that calls all tools at once. */
 async function callWithTools(agentId: string): Promise<Caller> {
   const caller = await server.call(greedy, { agentId });
   calls.push(caller);
@@ -96,7 +99,7 @@ async function agentWith(urls: readonly string[]): Promise<string> {
 const originsFrom = (first: number) =>
   Array.from(TOOLS, (_, index) => silent.origin(first * TOOLS.length + index));
 
-/** Only this test's server is asked, by whom the key says. */
+/** Sends a request to this test's server, with the customer's key. */
 async function ask({ apiKey }: Customer, path: string, body?: unknown): Promise<unknown> {
   const request = new AbortController();
   held.push(request);
@@ -136,7 +139,7 @@ async function tried(customer: Customer, providerId: string) {
   return v.parse(Tested, await ask(customer, `/providers/${providerId}/test`));
 }
 
-/** Begun and left alone: the service never answers. */
+/** Starts a test of the provider without waiting for it: the service never responds. */
 function holdTests(providerId: string, count: number): void {
   for (let n = 0; n < count; n += 1) tried(greedy, providerId).catch(() => undefined);
 }
@@ -169,7 +172,7 @@ async function holdBodies(): Promise<void> {
   assert.match(refused, /^HTTP\/1\.1 429 .*of this organization/s);
 }
 
-test("an organization that has used up every share holds up nothing of another one", async (context) => {
+test("an organization that has used up all of its shares does not delay another one", async (context) => {
   if (process.platform !== "linux") {
     context.skip("only Linux has all of 127.0.0.0/8");
     return;
@@ -211,14 +214,14 @@ async function fillConnections(): Promise<void> {
   assert.equal(silent.waitingCount, SOCKETS_MAX);
 }
 
-/** Names that are looked up, or wait for it, each for a request of its own. */
+/** Host names that are being resolved, or wait for it, each for a request of its own. */
 async function askForNames(): Promise<void> {
   const { port } = new URL(silent.origin(0));
   const provider = await ownProvider(greedy, "tts", "openai", `http://n.localhost:${port}`);
   holdTests(provider, NAMES);
 }
 
-/** Streamed voices, which are converted on the thread of all calls. */
+/** Streamed voices, which are converted on the thread that handles all calls. */
 async function talkMuch(): Promise<void> {
   const { id: agentId } = await server.agent(greedy, {}, { llm: "groq" });
   const talking = Array.from({ length: TALKING_CALLS }, async () => {
@@ -230,7 +233,10 @@ async function talkMuch(): Promise<void> {
   await Promise.all(talking);
 }
 
-/** Quick replies of a model that the other organization uses too, and then failures that only this one has. */
+/**
+ * First quick replies of a model that the other organization uses too, and then failures that only this organization
+ * has.
+ */
 async function learnAndBreak(): Promise<void> {
   const { id: agentId } = await server.agent(greedy);
   for (let n = 0; n < QUICK_CHATS; n += 1) await chat(greedy, agentId);
@@ -295,7 +301,7 @@ const Turn = v.object({
   tools: v.optional(v.array(v.object({ output: v.string() }))),
 });
 
-/** Every turn by the first of each chain, at the first attempt. */
+/** Every turn must be served by the first vendor of each chain, at the first attempt. */
 function assertUndisturbed({ status, metadata }: CallRecord, turnCount: number): void {
   assert.equal(status, "completed");
   const turns = v.parse(v.array(Turn), metadata["turns"]);

@@ -12,7 +12,7 @@ import { SilentLogger } from "../doubles/silent-logger.js";
 export const JWT_SECRET = "j".repeat(32);
 export const ENCRYPTION_KEY = "5a".repeat(32);
 
-/** An organization that may call, with its key. */
+/** An active organization, with its key. */
 export interface Customer {
   readonly tenant: Tenant;
   readonly apiKey: string;
@@ -20,7 +20,7 @@ export interface Customer {
   readonly email: string;
 }
 
-/** What the tests' agents use of each vendor. */
+/** The models of each vendor that the tests' agents use. */
 export const MODELS = {
   llm: {
     openai: "gpt-6-luna",
@@ -44,7 +44,7 @@ export const MODELS = {
 export interface AgentVendorKeys {
   readonly llm?: keyof typeof MODELS.llm;
   readonly tts?: keyof typeof MODELS.tts;
-  /** Its first model listens. */
+  /** STT uses the provider's first model. */
   readonly stt?: "deepgram" | "assemblyai" | "whisper";
 }
 
@@ -77,7 +77,7 @@ export class TestCustomers {
     return { tenant, apiKey: rawKey, apiKeyId: record.id, email };
   }
 
-  /** Says nothing by itself unless it is given a greeting, and ends a turn after a short silence. */
+  /** Creates an agent that says nothing by itself unless it has a greeting, and ends a turn after a short silence. */
   async agent(
     { tenant }: Customer,
     changes: Partial<AgentInput> = {},
@@ -93,7 +93,7 @@ export class TestCustomers {
       sttProviderId: await this.providerId("stt", stt),
       ...others,
       persona: { greeting: "", ...persona },
-      // Agents that speak for themselves ask the voice for more than a test has counted.
+      // An agent that speaks by itself would send more TTS requests than a test has counted.
       thresholds: { endpointingMs: 100, fillerAfterMs: 0, idleTimeoutMs: 0, ...thresholds },
     });
   }
@@ -108,7 +108,7 @@ export class TestCustomers {
   }
 }
 
-/** The services as the server makes them, on its database: what an administrator's command would do. */
+/** The services as the server creates them, on its database, for actions of an administrator's command. */
 export function tenancyOn(database: Database, clock: Clock): Tenancy {
   return newTenancy({
     database,
@@ -116,7 +116,7 @@ export function tenancyOn(database: Database, clock: Clock): Tenancy {
     tokens: new AccessTokens({ secret: JWT_SECRET, expiresIn: "1h", clock }),
     clock,
     newId: () => crypto.randomUUID(),
-    // Beside the server's own check, so that a test can have a provider from before it.
+    // Bypasses the server's own check, so that a test can create a provider that predates it.
     allowPrivateAddresses: true,
     log: new SilentLogger(),
   });

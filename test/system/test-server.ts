@@ -34,11 +34,11 @@ export const VENDOR_KEY = "a-key-that-the-sandbox-takes";
 
 export interface TestServerOptions {
   readonly log?: Logger;
-  /** A patient one where none is given. */
+  /** By default a patient clock. */
   readonly clock?: Clock;
-  /** Beside what every test server is given; see `environmentOf`. */
+  /** In addition to every test server's settings; see `environmentOf`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** The data folder of an earlier server that is to be started again. */
+  /** The data folder of an earlier server, to start it again. */
   readonly dataDir?: string;
   readonly sandbox?: Sandbox;
 }
@@ -57,7 +57,7 @@ export class TestServer {
   readonly sandbox: Sandbox;
   readonly tenancy: Tenancy;
   readonly dataDir: string;
-  /** Changes of the log, of the sandbox that was started with the server, and of the stored calls. */
+  /** Notifies of changes of the log, of the sandbox that was started with the server, and of the stored calls. */
   readonly changes: Changes;
   readonly #customers: TestCustomers;
   readonly #callLog: CallLog;
@@ -120,12 +120,12 @@ export class TestServer {
     return Caller.connect({ url: this.url, apiKey: customer.apiKey, ...options });
   }
 
-  /** As `call`, without waiting for anything. */
+  /** Like `call`, but does not wait for the connection. */
   dial(customer: Customer, options: Partial<CallerOptions> = {}): Caller {
     return Caller.dial({ url: this.url, apiKey: customer.apiKey, ...options });
   }
 
-  /** Every call of the customer as it is stored, the oldest first. */
+  /** Returns every stored call of the customer, the oldest first. */
   async calls({ tenant }: Customer): Promise<readonly CallRecord[]> {
     const orgId = tenant.organization.id;
     const { items } = await this.database.calls.list(orgId, { skip: 0, limit: 100 });
@@ -139,7 +139,7 @@ export class TestServer {
     return calls.reverse();
   }
 
-  /** The customer's calls, once so many of them have ended. */
+  /** Returns the customer's calls, once this many have ended. */
   async endedCalls(customer: Customer, count: number): Promise<readonly CallRecord[]> {
     const { id } = customer.tenant.organization;
     return this.changes.until(`the end of ${count} calls to be stored`, async () => {
@@ -149,7 +149,7 @@ export class TestServer {
     });
   }
 
-  /** The customer's only call, once it has ended. */
+  /** Returns the customer's only call, once it has ended. */
   async endedCall(customer: Customer): Promise<CallRecord> {
     const [call, ...others] = await this.endedCalls(customer, 1);
     assert.ok(call);
@@ -157,7 +157,7 @@ export class TestServer {
     return call;
   }
 
-  /** As `endedCall`, once its summary has been written too. */
+  /** Like `endedCall`, but also waits for the summary. */
   async summarizedCall(customer: Customer): Promise<CallRecord> {
     await this.endedCall(customer);
     return this.changes.until("the summary of the call", async () => {
@@ -166,7 +166,7 @@ export class TestServer {
     });
   }
 
-  /** Resolves when no call goes on; fails when one stays. Their ends may still be kept for the store. */
+  /** Resolves when no call is in progress; fails if one stays. Their ends may still be in the write queue. */
   async quiet(): Promise<void> {
     const { liveCalls, slots } = this.parley.calls;
     const isEmpty = await within(new SystemClock(), WAIT_MAX_MS, liveCalls.empty());
@@ -174,7 +174,7 @@ export class TestServer {
     assert.equal(slots.count, 0, "every slot was given back");
   }
 
-  /** Resolves when nothing of any call is left, and its end is stored; fails when something stays. */
+  /** Resolves when nothing of any call is left, and its end is stored; fails if something stays. */
   async settled(): Promise<void> {
     await this.quiet();
     const { journal } = this.parley.calls;
@@ -182,7 +182,7 @@ export class TestServer {
     assert.ok(isStored, `${journal.keptCount} writes are kept`);
   }
 
-  /** As `stop`, for the end of a file: fails when anything of a call is left. */
+  /** Like `stop`, for the end of a file: fails if anything of a call is left. */
   async close(): Promise<void> {
     try {
       await this.settled();
@@ -191,7 +191,7 @@ export class TestServer {
     }
   }
 
-  /** The database is gone afterwards, unless the folder was given. */
+  /** Removes the database, unless the folder was given. */
   async stop(drainTimeoutMs = 0): Promise<void> {
     await this.parley.stop(drainTimeoutMs);
     if (this.#options.sandbox === undefined) await this.sandbox.close();
@@ -199,14 +199,14 @@ export class TestServer {
   }
 }
 
-/** With an empty database, which takes a server half the CPU of its start to make. */
+/** Creates a folder with an empty database, whose creation would take half of the CPU time of a server's start. */
 export async function newDataDir(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "parley-system-"));
   await createDatabaseFile(join(folder, DATABASE_FILE));
   return folder;
 }
 
-/** Keys for every vendor, the sandbox as their address, and limits that no test meets unless it wants to. */
+/** Keys for every vendor, the sandbox as their address, and limits that a test reaches only if it wants to. */
 export function environmentOf(sandbox: Sandbox, dataDir: string): Record<string, string> {
   const { urls } = sandbox;
   return {
@@ -228,15 +228,15 @@ export function environmentOf(sandbox: Sandbox, dataDir: string): Record<string,
     ELEVENLABS_BASE_URL: urls.elevenlabs,
     EDGE_TTS_URL: urls.edge,
     VOICE_CONNECTIONS_PER_MINUTE: "1000000",
-    // Tests share a small machine; how a full one refuses calls is tested by itself.
+    // Tests share a small machine; other tests check how an overloaded one refuses calls.
     EVENT_LOOP_DELAY_MAX_MS: "0",
-    // What a caller heard is read from the sound.
+    // Tests decode the words that a caller heard from the audio.
     SANDBOX_VOICE: "tones",
     LOG_LEVEL: "silent",
   };
 }
 
-/** Calls are written down by a server that waits for none of it. */
+/** Notifies of writes of calls, since the server does not wait for them. */
 function tellOfWrites({ calls, recordings }: Database, { tell }: Changes): void {
   const told =
     <Input extends readonly unknown[], Output>(write: (...input: Input) => Promise<Output>) =>

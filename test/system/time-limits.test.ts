@@ -10,10 +10,10 @@ import { RawClient } from "./raw-client.js";
 import { type Customer, TestServer } from "./test-server.js";
 
 const APOLOGY = "I am sorry, I could not answer that just now.";
-/** Silence that a caller would take for a dead call. */
+/** A silence that a caller would take for a lost connection. */
 const STALL_MS = 7_000;
 
-/** A server whose time stands still until the test moves it, while sockets and simulated vendors are real. */
+/** A server whose time advances only when the test says so, while sockets and simulated vendors are real. */
 class TimedServer {
   readonly clock: VirtualClock;
   readonly server: TestServer;
@@ -43,7 +43,7 @@ class TimedServer {
     Object.assign(this.server.sandbox.faults, faults);
   }
 
-  /** Moves time on until the work is done: its deadlines would not come by themselves. */
+  /** Advances time until the work is done: its deadlines would not be reached otherwise. */
   async passes(what: string, work: Promise<unknown>): Promise<void> {
     const done = new AbortController();
     const working = work.finally(() => done.abort());
@@ -54,7 +54,7 @@ class TimedServer {
     await working;
   }
 
-  /** Resolves when the vendor has been asked so many times. */
+  /** Resolves when the vendor has received this many requests. */
   async asked(vendor: SandboxVendor, count: number): Promise<void> {
     await this.server.changes.until(`${count} requests to ${vendor}`, () => {
       const requests = this.server.sandbox.journal.filter(
@@ -65,8 +65,8 @@ class TimedServer {
   }
 }
 
-describe("limits of time", { concurrency: true }, () => {
-  test("a client that connects and sends nothing is told so after a minute", async (context) => {
+describe("time limits", { concurrency: true }, () => {
+  test("a client that connects and sends nothing gets an error after a minute", async (context) => {
     const timed = await TimedServer.for(context);
     const customer = await timed.customer();
     const client = new RawClient(timed.server, customer);
@@ -107,7 +107,7 @@ describe("limits of time", { concurrency: true }, () => {
     assert.equal(call.durationSec, 10);
   });
 
-  test("connections are counted by the minute", async (context) => {
+  test("connections are limited per minute", async (context) => {
     const timed = await TimedServer.for(context, { VOICE_CONNECTIONS_PER_MINUTE: "1" });
     const customer = await timed.customer();
     await (await timed.server.call(customer)).hangUp();
@@ -116,7 +116,7 @@ describe("limits of time", { concurrency: true }, () => {
     await (await timed.server.call(customer)).hangUp();
   });
 
-  test("calls in progress when the server stops have until the deadline", async (context) => {
+  test("calls in progress when the server stops may continue until the deadline", async (context) => {
     const timed = await TimedServer.for(context);
     const caller = await timed.server.call(await timed.customer());
     const stopped = timed.server.parley.stop(30_000);
@@ -127,7 +127,7 @@ describe("limits of time", { concurrency: true }, () => {
     await timed.passes("the stop", stopped);
   });
 
-  test("a server that stops leaves those whose calls it ended two seconds to read why", async (context) => {
+  test("a stopping server leaves clients whose calls it ended two seconds to read the reason", async (context) => {
     const timed = await TimedServer.for(context);
     const caller = await timed.server.call(await timed.customer());
     const waits = context.mock.method(timed.clock, "after");
@@ -135,7 +135,7 @@ describe("limits of time", { concurrency: true }, () => {
     timed.clock.advance(1);
     assert.equal((await closeOf(caller)).code, 1012);
     const isWaiting = () => waits.mock.calls.some(({ arguments: [delayMs] }) => delayMs === 2_000);
-    await eventually("the time to read why", () => isWaiting() || undefined);
+    await eventually("the time to read the reason", () => isWaiting() || undefined);
     const { url } = timed.server;
     assert.equal((await fetch(`${url}/api/health`)).status, 503, "vendors can still ask");
     timed.clock.advance(2_000);
@@ -177,7 +177,7 @@ describe("a vendor that stalls", { concurrency: true }, () => {
     await caller.hangUp();
   });
 
-  test("a TTS that stalls twice is reported in writing, if no apology is ready", async (context) => {
+  test("a TTS vendor that stalls twice is reported as an error if no apology is cached", async (context) => {
     const timed = await TimedServer.for(context);
     timed.spoil({ openaiSpeech: { fault: "stallBeforeFirstByte" } });
     const caller = await timed.server.call(await timed.customer());
@@ -198,13 +198,13 @@ describe("a vendor that stalls", { concurrency: true }, () => {
     await caller.hangUp();
   });
 
-  test("a model that hangs is bridged in the agent's voice, and then apologized for", async (context) => {
+  test("fillers bridge an LLM that hangs, and then the agent apologizes", async (context) => {
     const timed = await TimedServer.for(context);
     timed.spoil({ openai: { fault: "stallBeforeFirstByte" } });
     const customer = await timed.customer({ thresholds: { fillerAfterMs: 1_500 } });
     const caller = await timed.server.call(customer);
     timed.clock.advance(1_000);
-    // Five phrases, one after the other, before they are needed.
+    // Synthesizes five phrases, one after the other, before they are needed.
     await timed.asked("openaiSpeech", 5);
     await caller.say("say ok");
     await caller.until(understood);
@@ -225,7 +225,7 @@ describe("a vendor that stalls", { concurrency: true }, () => {
     assert.equal(said.at(-1), APOLOGY);
   });
 
-  test("a recognizer that does not answer the call in time fails it", async (context) => {
+  test("an STT vendor that does not respond in time ends the call as failed", async (context) => {
     const timed = await TimedServer.for(context);
     timed.spoil({ deepgram: { fault: "stallHandshake" } });
     const customer = await timed.customer();

@@ -13,7 +13,7 @@ import { heard, ring } from "./telephone-stand.js";
 import { type AgentVendorKeys, TestServer, VENDOR_KEY } from "./test-server.js";
 
 const GREETING = "Hello there. What can I do for you?";
-/** Each vendor with an address of its own, in all that it does. */
+/** Each vendor has an address of its own for everything that it offers. */
 const CALLS: readonly Required<AgentVendorKeys>[] = [
   { llm: "openai", tts: "openai", stt: "deepgram" },
   { llm: "groq", tts: "elevenlabs", stt: "assemblyai" },
@@ -39,7 +39,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe("in production, with vendors over TLS whose authority is a file", () => {
+describe("in production, with TLS vendors whose certificate authority is a file", () => {
   let server: TestServer;
   before(async () => {
     const environment = { ...everyVendor(), VENDOR_CA_FILE: caFile };
@@ -47,13 +47,13 @@ describe("in production, with vendors over TLS whose authority is a file", () =>
   });
   after(() => server.close());
 
-  test("every vendor's address is one with TLS", () => {
+  test("every vendor's address uses TLS", () => {
     const { telephones, desk, ...vendors } = sandbox.urls;
     for (const url of Object.values(vendors)) assert.match(url, /^(?:https|wss):/);
     for (const url of [telephones, desk]) assert.match(url, /^http:/);
   });
 
-  test("every vendor that the platform can have is in a call", () => {
+  test("a call uses every vendor that the platform can have", () => {
     for (const category of CATEGORIES) {
       const offering = VENDORS.filter((each) => each[category] && each.address.variable);
       const keys = offering.map(({ key }) => key);
@@ -135,7 +135,7 @@ test("a development server's own sandbox speaks TLS if configured, including Twi
   assert.equal(call.transcript.at(-1)?.text, "goodbye.");
 });
 
-/** The variables that give the platform a provider of each vendor, in the sandbox. */
+/** The variables that configure a provider of each vendor for the platform, in the sandbox. */
 function everyVendor(): Record<string, string> {
   const urls = new Map(Object.entries(sandbox.urls));
   const variables: Record<string, string> = {};

@@ -6,7 +6,10 @@ const Turns = v.looseObject({
   turns: v.array(v.looseObject({ underruns: v.optional(v.number(), 0) })),
 });
 
-/** How many holes the record of the customer's only call tells of, which the metrics have counted too, beside those of other calls. */
+/**
+ * Returns the number of gaps in the record of the customer's only call. The metrics must have counted at least as many,
+ * since they include other calls.
+ */
 export async function gapsToldOf(
   server: TestServer,
   customer: Customer,

@@ -56,7 +56,7 @@ export class TwilioStand {
     this.#entrance.leadTo(serverPort);
   }
 
-  /** The call to that number, once `has` gives something of it. */
+  /** Resolves with the call to that number, once `has` returns a value for it. */
   of<T>(to: string, what: string, has: (call: TwilioCall) => T | undefined): Promise<T> {
     return eventually(what, () => {
       const call = this.simulator.calls.find(({ form }) => form.get("To") === to);

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import type { TestServer } from "./test-server.js";
 
-/** While `act` runs this voice gives the first piece of each sentence, and nothing more: what is heard then cannot have waited for the end. */
+/**
+ * While `act` runs, this TTS vendor sends only the first piece of each sentence, so audio that is heard cannot have
+ * waited for the end of the sentence.
+ */
 export async function withUnendedVoice(
   server: TestServer,
   voice: "edge" | "elevenlabs" | "openaiSpeech",
@@ -17,5 +20,5 @@ export async function withUnendedVoice(
   } finally {
     faults[voice] = {};
   }
-  assert.equal(ends(), before, "no sentence was said to its end");
+  assert.equal(ends(), before, "no sentence was sent to its end");
 }

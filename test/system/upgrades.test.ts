@@ -32,7 +32,7 @@ after(async () => {
 });
 
 for (let version = 1; version < SCHEMA_VERSION; version += 1) {
-  test(`the database of a release with schema ${version} is upgraded at the start, and works`, async () => {
+  test(`a server upgrades the database of a release with schema ${version} at its start, and works`, async () => {
     const dataDir = await mkdtemp(join(folder, "old-"));
     const filePath = join(dataDir, "parley.db");
     makeOldDatabase(join(today.dataDir, "parley.db"), filePath, version);

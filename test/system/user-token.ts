@@ -4,7 +4,7 @@ import { SystemClock } from "../../engine/time/clock.js";
 import type { Database } from "../../storage/database.js";
 import { JWT_SECRET } from "./test-customers.js";
 
-/** What signing in would give to the user with this e-mail, without the slow hashing of a password. */
+/** The token that signing in would return to the user with this e-mail, without the slow hashing of a password. */
 export async function userToken(
   { users }: Pick<Database, "users">,
   email: string,

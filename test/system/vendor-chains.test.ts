@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** The platform's vendors stand in for those of the organization's own sandbox, which alone is spoilt. */
+/** The platform's vendors are the fallbacks of the organization's own sandbox, the only one with faults. */
 async function withFallbacks(faults: Partial<SandboxFaults>) {
   const llm = { providerId: await server.providerId("llm", "groq"), modelId: MODELS.llm.groq };
   const voice = { providerId: await server.providerId("tts", "edge"), modelId: MODELS.tts.edge };
@@ -38,7 +38,7 @@ describe("a call whose vendors are down", { concurrency: CONCURRENT_MAX }, () =>
     ["all of them", { openai: unauthorized, openaiSpeech: unauthorized, deepgram: unauthorized }],
   ];
   for (const [title, faults] of cases) {
-    test(`${title}, from its beginning: others talk on`, async (context) => {
+    test(`${title}, from the beginning of the call: fallbacks take over`, async (context) => {
       const own = await OwnVendors.of(server, context, await withFallbacks(faults));
       const caller = await own.call();
       for (const word of ["yes", "no"]) {
@@ -61,9 +61,9 @@ describe("a call whose vendors are down", { concurrency: CONCURRENT_MAX }, () =>
   }
 
   const struck: readonly (readonly [string, Partial<SandboxFaults>])[] = [
-    ["the language model in mid-reply", { openai: { fault: "disconnectMidStream" } }],
-    ["the voice in mid-sentence", { openaiSpeech: { fault: "disconnectMidStream" } }],
-    ["the recognizer with every connection", { deepgram: { fault: "closeMidCall" } }],
+    ["the LLM during a reply", { openai: { fault: "disconnectMidStream" } }],
+    ["the TTS during a sentence", { openaiSpeech: { fault: "disconnectMidStream" } }],
+    ["the STT with every connection", { deepgram: { fault: "closeMidCall" } }],
   ];
   for (const [title, faults] of struck) {
     test(`${title}: no word is lost or said twice`, async (context) => {
@@ -84,7 +84,7 @@ describe("a call whose vendors are down", { concurrency: CONCURRENT_MAX }, () =>
     });
   }
 
-  test("the LLM, in the middle of it: the turn records its vendors, and the cost", async (context) => {
+  test("the LLM during a reply: the turn records its vendors, and the cost", async (context) => {
     const own = await OwnVendors.of(server, context, await withFallbacks({}));
     const caller = await own.call();
     await caller.say("say yes");

@@ -14,7 +14,7 @@ import { type Customer, newDataDir, TestServer } from "./test-server.js";
 
 const GREETING = "Hello there.";
 const INTERRUPTED = "I am sorry, the line was interrupted. Where were we?";
-/** Its server may need longer than 30 s to start again where the machine has other work. */
+/** On a busy machine the client's server may need longer than 30 s to restart. */
 const patientClock = { ...defaultClock, monotonicMs: () => defaultClock.monotonicMs() / 10 };
 
 let sandbox: Sandbox;
@@ -42,7 +42,7 @@ async function customerWithAgent(): Promise<Customer> {
   return customer;
 }
 
-/** Has the server break off the customer's only call; the caller may come back. */
+/** Makes the server close the customer's only call in a way that allows the caller to return. */
 async function brokenCall(customer: Customer): Promise<Caller> {
   const caller = await server.call(customer);
   await caller.until(ended);
@@ -54,7 +54,7 @@ async function brokenCall(customer: Customer): Promise<Caller> {
   return caller;
 }
 
-/** What somebody hears who comes with this conversation's key, and whether he was given it. */
+/** Returns the replies that a caller with this conversation's key hears, and whether the key was accepted. */
 async function cameBack(
   customer: Customer,
   {
@@ -72,7 +72,7 @@ async function cameBack(
   return { heard: repliesOf(caller), isSame: caller.historyKey === options.sessionId };
 }
 
-test("a page whose server is restarted talks on by itself, and both records name each other", async () => {
+test("a page whose server restarts continues its call by itself, and both records name each other", async () => {
   const customer = await customerWithAgent();
   const sound = new OwnSound({ onAudio: () => {} });
   const { url } = server;
@@ -128,7 +128,7 @@ test("a page whose server is restarted talks on by itself, and both records name
   );
 });
 
-test("only the same organization's same agent continues a broken call", async () => {
+test("only the same agent of the same organization continues a broken call", async () => {
   const customer = await customerWithAgent();
   const stranger = await customerWithAgent();
   const other = await server.agent(customer, { name: "Other", persona: { greeting: GREETING } });
@@ -138,8 +138,8 @@ test("only the same organization's same agent continues a broken call", async ()
   const strange = await cameBack(stranger, { sessionId, isSpokenTo: true });
   assert.deepEqual([strange.heard[0], strange.isSame], [GREETING, false]);
   const elsewhere = await cameBack(customer, { sessionId, agentId: other.id });
-  assert.ok(elsewhere.isSame, "the words are the organization's, as ever");
-  assert.deepEqual(elsewhere.heard, ["thank you"], "another agent has nothing to be sorry for");
+  assert.ok(elsewhere.isSame, "the organization can still continue the conversation");
+  assert.deepEqual(elsewhere.heard, ["thank you"], "another agent does not apologize");
   await server.settled();
   const unlinked = [...(await server.calls(customer)), ...(await server.calls(stranger))];
   for (const { metadata } of unlinked) {
@@ -147,7 +147,7 @@ test("only the same organization's same agent continues a broken call", async ()
   }
 });
 
-test("a caller who is cut off and returns gets one apology, and none later", async () => {
+test("a caller who was disconnected and returns gets one apology, and none later", async () => {
   const customer = await customerWithAgent();
   const { historyKey: sessionId = "" } = await brokenCall(customer);
   const back = await cameBack(customer, { sessionId, isSpokenTo: true });
@@ -164,7 +164,7 @@ test("a caller who is cut off and returns gets one apology, and none later", asy
   );
 });
 
-test("a page whose network has changed takes its own place over where its plan is full", async () => {
+test("a page whose network has changed replaces its own call although its plan is full", async () => {
   const customer = await server.customer("starter");
   await server.agent(customer, { persona: { greeting: GREETING } });
   const { maxConcurrentCalls } = customer.tenant.plan.limits;
@@ -181,7 +181,11 @@ test("a page whose network has changed takes its own place over where its plan i
   const sessionId = page.historyKey ?? "";
   const back = await server.call(customer, { sessionId });
   assert.equal(back.historyKey, sessionId);
-  assert.equal((await closeOf(page)).code, 1000, "nobody reads it whose network has changed");
+  assert.equal(
+    (await closeOf(page)).code,
+    1000,
+    "a page whose network has changed does not read it",
+  );
   await back.say("what is my name");
   await back.until(ended);
   assert.match(repliesOf(back)[0] ?? "", /Ada/);

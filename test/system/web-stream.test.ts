@@ -18,13 +18,13 @@ const ENCODINGS = [
   { encoding: "pcm16k", sampleRateHz: 16_000, pieceBytesMax: 3_200 },
   { encoding: "mulaw", sampleRateHz: 8_000, pieceBytesMax: 800 },
 ] as const;
-/** PCM as it is, MP3 that is decoded, and a voice that gives PCM and µ-law. */
+/** A voice of PCM, one of MP3 that is decoded, and one of PCM and µ-law. */
 const VOICES = [
   { tts: "openai", knob: "openaiSpeech" },
   { tts: "edge", knob: "edge" },
   { tts: "elevenlabs", knob: "elevenlabs" },
 ] as const;
-/** Nothing is ever played. */
+/** Nothing is played. */
 const FOREVER_MS = 600_000;
 
 let server: TestServer;
@@ -48,7 +48,7 @@ async function heardBy(caller: Caller): Promise<readonly string[]> {
 }
 
 for (const { tts, knob } of VOICES) {
-  test(`a sentence of ${tts} sounds before its voice has said its end, and is heard whole`, async () => {
+  test(`a sentence of ${tts} is played before TTS has sent its end, and is heard completely`, async () => {
     const first = await greeted(SENTENCE, { tts });
     await withUnendedVoice(server, knob, async () => {
       const caller = await server.call(first, { stream: "pcm24k" });
@@ -99,7 +99,7 @@ describe("the requested format arrives", { concurrency: true }, () => {
     }
   }
 
-  test("without an encoding it is PCM at 24 kHz, and `encoding` alone changes nothing", async () => {
+  test("without an encoding the audio is PCM at 24 kHz, and `encoding` alone changes nothing", async () => {
     const customer = await greeted("Hello.");
     const streamed = new RawClient(server, customer, "&audio=stream");
     const start = await streamed.text(/audioStart/);
@@ -133,7 +133,10 @@ test("an interruption stops the stream at once, and nothing of the sentence foll
     if (event.type === "audioStart") playing = event.turnId;
     if (event.type === "audioStop") [stoppedTurn, playing] = [playing, 0];
     if (event.type !== "audio") continue;
-    assert.ok(playing > stoppedTurn, "audio comes behind the `audioStart` of a newer turn");
+    assert.ok(
+      playing > stoppedTurn,
+      "after a stop, audio follows only the `audioStart` of a newer turn",
+    );
   }
   assert.ok(stoppedTurn > 0);
   const replies = repliesOf(caller);
@@ -142,7 +145,7 @@ test("an interruption stops the stream at once, and nothing of the sentence foll
   await caller.hangUp();
 });
 
-test("the transcript has what the client says it has played, not what it was sent", async () => {
+test("the transcript has the text that the client reports as played, not all that was sent", async () => {
   const customer = await greeted(SENTENCE);
   const caller = await server.call(customer, { stream: "pcm24k", bufferMs: FOREVER_MS });
   if (!caller.events.some(spoke)) await caller.until(spoke);
@@ -169,7 +172,7 @@ test("a sentence that was said before comes from the cache", async () => {
     assert.deepEqual(await heardBy(caller), ["We have met before."]);
     await caller.hangUp();
   }
-  assert.equal(asked(), 2, "a voice is asked twice, then known");
+  assert.equal(asked(), 2, "the vendor gets two requests, then the cache is used");
 });
 
 test("gaps of a slow TTS are in the call's record and in the metrics", async () => {
@@ -184,8 +187,8 @@ test("gaps of a slow TTS are in the call's record and in the metrics", async () 
   assert.ok(gaps > 0);
 });
 
-test("a recording has the streamed voice, whatever its encoding", async (context) => {
-  // A voice that gives a sentence at once leaves no hole, which a recording would have too, on a busy machine either.
+test("a recording contains the streamed voice, whatever its encoding", async (context) => {
+  // A voice that sends a sentence at once causes no gap, even on a busy machine; the recording would contain it, too.
   server.sandbox.faults.openaiSpeech = { realTimeFactor: 0, chunkMs: 10_000 };
   context.after(() => {
     server.sandbox.faults.openaiSpeech = {};
@@ -235,7 +238,7 @@ describe("bad input", { concurrency: true }, () => {
     assert.equal((await closeOf(caller)).code, 4001);
   });
 
-  test("an impossible report gets an error that names the field, and the call continues", async () => {
+  test("an invalid progress report gets an error that names the field, and the call continues", async () => {
     const customer = await greeted("Hello there.");
     const client = new RawClient(server, customer, "&audio=stream");
     await client.text(/audioStart/);

@@ -62,7 +62,7 @@ const bodies = ({ received }: WebhookReceiver) =>
 const until = (receiver: WebhookReceiver, type: string) =>
   eventually(`${type} to arrive`, () => bodies(receiver).find((each) => each.type === type));
 
-test("an endpoint gets the signed events of a call in their order, one of them its end", async (context) => {
+test("an endpoint gets the signed events of a call in order, with the end last and only once", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();
@@ -90,7 +90,7 @@ test("an endpoint gets the signed events of a call in their order, one of them i
   for (const { headers, body } of receiver.received) new Webhook(secret).verify(body, headers);
 });
 
-test("a secret is shown once, and after a rotation both sign", async (context) => {
+test("a secret is shown once, and after a rotation both secrets sign", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();
@@ -109,7 +109,7 @@ test("a secret is shown once, and after a rotation both sign", async (context) =
   }
 });
 
-test("deliveries are listed with their answers, and one is sent again with the same id", async (context) => {
+test("deliveries are listed with their responses, and one can be sent again with the same id", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   receiver.answer = (response) => void response.writeHead(200).end("thanks");
@@ -130,7 +130,7 @@ test("deliveries are listed with their answers, and one is sent again with the s
   assert.equal(first, second);
 });
 
-test("410 disables the endpoint, notifies the others, and is in the audit trail", async (context) => {
+test("a 410 disables the endpoint, notifies the others, and is in the audit trail", async (context) => {
   const [gone, other] = [await WebhookReceiver.open(), await WebhookReceiver.open()];
   context.after(() => [gone, other].map((receiver) => receiver.close()));
   gone.answer = (response) => void response.writeHead(410).end();
@@ -153,7 +153,7 @@ test("410 disables the endpoint, notifies the others, and is in the audit trail"
   await eventually("the delivery", () => (gone.received.length > 1 ? true : undefined));
 });
 
-test("the events of a time are sent again", async (context) => {
+test("the events of a time range can be sent again", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();
@@ -188,7 +188,7 @@ const INCOMING = {
   authToken: AUTH_TOKEN,
 };
 
-/** As the vendor signs it. */
+/** Signed as the vendor does. */
 function signedUrl(customer: Customer): string {
   const { pathname, search } = new URL(webhookUrl(server, customer));
   return `${stand.environment["PUBLIC_BASE_URL"]}${pathname}${search}`;
@@ -228,7 +228,7 @@ test("a placed call first sends its ringing event, and then its start", async (c
   );
 });
 
-test("a telephone call that is refused on arrival sends one event, however often its vendor asks", async (context) => {
+test("a telephone call that is refused on arrival sends one event, however often its vendor repeats the request", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();
@@ -250,7 +250,7 @@ test("a telephone call that is refused on arrival sends one event, however often
   assert.deepEqual(told, [refused, refused]);
 });
 
-test("a telephone call that is refused when its vendor asks for the next step sends one event", async (context) => {
+test("a telephone call that is refused when its vendor requests the next step sends one event", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();
@@ -270,7 +270,7 @@ test("a telephone call that is refused when its vendor asks for the next step se
   assert.equal(receiver.received.length, 1);
 });
 
-test("an invalid endpoint is refused by the name of its field; no other organization sees it", async (context) => {
+test("an invalid endpoint is refused with the name of the field, and no other organization sees an endpoint", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const [customer, other] = [await server.customer(), await server.customer()];

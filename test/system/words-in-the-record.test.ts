@@ -6,7 +6,7 @@ import { TestServer } from "./test-server.js";
 
 const SENTENCE =
   "This is one long sentence that goes on and on until everybody knows how it is going to end.";
-/** Each in its own format: µ-law, MP3 and PCM at 24 kHz. */
+/** Each voice has its own format: µ-law, MP3 and PCM at 24 kHz. */
 const VOICES = [
   { tts: "elevenlabs", knob: "elevenlabs" },
   { tts: "edge", knob: "edge" },
@@ -20,12 +20,12 @@ before(async () => {
 after(() => server.close());
 
 interface Told {
-  /** What the tones of the caller's line say. */
+  /** The words decoded from the tones on the caller's line. */
   readonly heard: string;
   readonly recorded: string;
 }
 
-/** Has the agent greet a caller on the telephone, whose line is decoded to its last sample. */
+/** Makes the agent greet a telephone caller, and decodes the caller's audio to its last sample. */
 async function greeted(
   { tts, knob }: (typeof VOICES)[number],
   fault: SpeechFault & EdgeFault,
@@ -46,22 +46,24 @@ async function greeted(
   };
 }
 
-/** Where one try of a sentence ends and another goes on, a word may be cut and one may be said once more. */
+/** Where a retry of a sentence takes over, one word may be cut and one may be said twice. */
 const SEAM_WORDS_MAX = 2;
 
-/** Every word of the record sounds, in its order, and no more than the seams add sounds beside them. */
+/** Every word of the record must be heard, in order, with no more extra words than the retries can add. */
 function assertRecorded({ heard, recorded }: Told, seams: number): void {
   const [sound, words] = [heard.split(" "), recorded.split(" ")];
   let at = 0;
   for (const word of words) {
     at = sound.indexOf(word, at) + 1;
-    assert.ok(at > 0, `"${word}" is recorded and does not sound in "${heard}"`);
+    assert.ok(at > 0, `"${word}" is in the record, but not in "${heard}"`);
   }
   const others = sound.length - words.length;
-  assert.ok(others <= seams * SEAM_WORDS_MAX, `${others} words more sound in "${heard}"`);
+  assert.ok(others <= seams * SEAM_WORDS_MAX, `${others} extra words in "${heard}"`);
 }
 
-describe("the words on the telephone and in the record", { concurrency: VOICES.length }, () => {
+describe("the words on the telephone and in the record match", {
+  concurrency: VOICES.length,
+}, () => {
   for (const voice of VOICES) {
     test(`of ${voice.tts}, where it gives silence, breaks off or ends too early`, async () => {
       for (const fault of ["silentAudio", "disconnectMidStream"] as const) {
@@ -69,7 +71,7 @@ describe("the words on the telephone and in the record", { concurrency: VOICES.l
         assert.deepEqual(told, { heard: SENTENCE, recorded: SENTENCE }, fault);
       }
       const half = await greeted(voice, "halfAudio", 1);
-      assert.equal(half.recorded, SENTENCE, "the rest is said by another try");
+      assert.equal(half.recorded, SENTENCE, "a retry says the rest");
       assertRecorded(half, 1);
       const halves = await greeted(voice, "halfAudio");
       assert.notEqual(halves.recorded, SENTENCE, "not recorded as heard in full");

@@ -14,15 +14,15 @@ import { RefusingVendor } from "./refusing-vendor.js";
 import type { Customer } from "./test-customers.js";
 import { WorkersStand } from "./workers-stand.js";
 
-/** Calls at the same time: each process has some of them. */
+/** Concurrent calls: each process gets some of them. */
 const CALLS = 12;
-/** Connections that are open at the same time: each process has some of them. */
+/** Concurrent connections: each process gets some of them. */
 const CONNECTIONS = 24;
 const asked = { workers: 2, httpBackend: frontUnderTest.choice };
 
 const processCount = await workerCount(asked, new SilentLogger());
-if (processCount > 1) describe("what the processes of a server know of each other", boxTests);
-else test("there is one process", () => assert.equal(processCount, 1));
+if (processCount > 1) describe("the processes of a server", boxTests);
+else test("this platform runs only one process", () => assert.equal(processCount, 1));
 
 function boxTests(): void {
   let stand: WorkersStand;
@@ -38,7 +38,7 @@ function boxTests(): void {
   });
   after(() => stand.stop());
 
-  /** What the processes answer to whoever comes with the key, each status once. */
+  /** Returns the statuses of requests with the key at all processes, each status once. */
   async function statuses(apiKey: string): Promise<readonly number[]> {
     const answers = Array.from({ length: CONNECTIONS }, async () => {
       const answer = await fetch(`${stand.url}/api/dashboard/agents`, {
@@ -56,7 +56,7 @@ function boxTests(): void {
     return { ...made, with: { headers: { "x-api-key": apiKey } } };
   }
 
-  test("a key that is revoked at one process opens nothing at any", async () => {
+  test("a key that is revoked at one process is refused at every process", async () => {
     const customer = await stand.customers.customer();
     for (let round = 0; round < 2; round += 1) {
       const { record, rawKey, with: others } = await secondKey(customer);
@@ -68,16 +68,16 @@ function boxTests(): void {
     }
   });
 
-  test("a token has one call, however many connections show it to whichever process", () =>
+  test("a token allows one call, however many connections use it at any processes", () =>
     oneCallOfOneToken(access));
 
-  test("the time of a token counts over reconnections to any process", () =>
+  test("the time of a token counts across reconnections to any process", () =>
     oneTimeOfOneToken(access));
 
-  test("watches and tokens end with the key or the member, at every process", () =>
+  test("watches and tokens end at every process when the key is revoked or the member removed", () =>
     watchesThatEnd(access));
 
-  test("a vendor that has failed at one process is passed over at all, also at those that begin later", async (context) => {
+  test("a vendor that has failed at one process is skipped at every process, including those that start later", async (context) => {
     const vendor = await RefusingVendor.of(stand, context);
     const { url } = stand;
     assert.equal(await vendor.reply(url), "yes");
@@ -88,14 +88,14 @@ function boxTests(): void {
     assert.equal(await stand.metric("parley_vendor_breakers_open"), 1);
     const before = stand.server.pids();
     for (const pid of before) process.kill(pid, "SIGKILL");
-    await eventually("processes in the place of the lost ones", () => {
+    await eventually("processes that replace the lost ones", () => {
       const pids = stand.server.pids();
       return (pids.length === 2 && !pids.some((pid) => before.includes(pid))) || undefined;
     });
     await vendor.isKnownAt(url);
   });
 
-  test("an organization that the owner's process suspends is shut out of all", async () => {
+  test("an organization that the primary process suspends is refused at every process", async () => {
     const customer = await stand.customers.customer();
     assert.deepEqual(await statuses(customer.apiKey), [200]);
     await stand.tenancy.organizations.suspend(customer.email);

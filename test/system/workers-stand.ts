@@ -15,20 +15,20 @@ import { environmentOf, newDataDir } from "./test-server.js";
 
 const isBackchannel = ({ message }: LogLine) => message === "a worker is ready for calls";
 
-/** A server with two processes that carry calls; this one has what must be one for both. */
+/** A server with two worker processes; this process is the primary. */
 export class WorkersStand {
   readonly server: ServerWithWorkers;
   readonly log: RecordingLogger;
   readonly customers: TestCustomers;
   readonly tenancy: Tenancy;
-  /** Writes of the calls. */
+  /** Notifies of writes of calls. */
   readonly changes: Changes;
   readonly #close: () => Promise<void>;
 
   static async start(environment: Readonly<Record<string, string>> = {}): Promise<WorkersStand> {
     const sandbox = await startSandbox({});
     const dataDir = await newDataDir();
-    // Nobody else may take it while its processes begin one after the other.
+    // Reserved, so that no other program takes it while the processes start one after the other.
     const [port = 0] = await freePorts(1);
     const own = { PORT: String(port), WORKERS: "2" };
     const settings = { ...environmentOf(sandbox, dataDir), ...own, ...environment };
@@ -58,7 +58,7 @@ export class WorkersStand {
     return `http://127.0.0.1:${this.server.port}`;
   }
 
-  /** The customer's calls, once there are so many and all of them have ended. */
+  /** Returns the customer's calls, once there are this many and all of them have ended. */
   endedCalls(customer: Customer, count: number): Promise<readonly CallRecord[]> {
     const orgId = customer.tenant.organization.id;
     return this.changes.until(`the end of ${count} calls`, async () => {
@@ -68,7 +68,7 @@ export class WorkersStand {
     });
   }
 
-  /** The ids of the processes, once both listen, in the place of others too. */
+  /** Returns the ids of the processes, once both listen, including replacements. */
   listening(): Promise<readonly number[]> {
     return eventually("two processes that listen", () => {
       const told = new Set(this.log.lines.filter(isBackchannel).map(({ fields }) => fields["pid"]));
@@ -77,7 +77,7 @@ export class WorkersStand {
     });
   }
 
-  /** One figure of the server's page of metrics, added up over its labels. */
+  /** Returns one metric of the server's metrics page, summed over its labels. */
   async metric(name: string): Promise<number> {
     const page = await (await fetch(`${this.url}/metrics`)).text();
     const lines = page.split("\n").filter((line) => line.startsWith(name));

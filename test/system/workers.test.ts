@@ -24,17 +24,17 @@ const ATTEMPTS = 500;
 const LIMIT = 10;
 const asked = { workers: 2, httpBackend: frontUnderTest.choice };
 
-// Elsewhere one process carries all calls, which every other test tests.
+// Other platforms have one process for all calls, which every other test covers.
 const processCount = await workerCount(asked, new SilentLogger());
 if (processCount > 1) describe("a server with two processes", boxTests);
-else test("there is one process", () => assert.equal(processCount, 1));
+else test("this platform runs only one process", () => assert.equal(processCount, 1));
 
 function boxTests(): void {
   let stand: WorkersStand;
   before(async () => {
     stand = await WorkersStand.start({ REQUESTS_PER_MINUTE: "300" });
   });
-  // The last test stops the server by itself; a second stop has nothing left to do.
+  // The last test stops the server itself; a second stop then has nothing to do.
   after(() => stand.stop());
 
   async function customerWithAgent(planSlug?: string): Promise<Customer> {
@@ -53,7 +53,7 @@ function boxTests(): void {
     return event.type === "connected";
   }
 
-  test("a plan's calls are accepted to the last one and no further, in whichever process", async () => {
+  test("a plan's calls are accepted up to the limit, in whichever process they arrive", async () => {
     const customer = await customerWithAgent("starter");
     const callers = Array.from({ length: ATTEMPTS }, () => dial(customer));
     const taken = await Promise.all(callers.map(isTaken));
@@ -70,7 +70,7 @@ function boxTests(): void {
     assert.equal(await stand.metric("parley_calls_active"), 0);
   });
 
-  test("telephone calls are answered, though webhook and stream come to different processes", async () => {
+  test("telephone calls are answered even if webhook and stream reach different processes", async () => {
     const customer = await customerWithAgent();
     const call = () => PhoneCaller.call({ webhookUrl: webhook(customer) });
     const callers = await Promise.all(Array.from({ length: CALLS }, call));
@@ -80,7 +80,7 @@ function boxTests(): void {
     assert.deepEqual([...new Set(calls.map(({ status }) => status))], ["completed"]);
   });
 
-  test("a webhook's token is good for one stream, whichever processes the streams come to", async () => {
+  test("a webhook's token opens one stream, whichever processes the streams reach", async () => {
     const customer = await customerWithAgent();
     const response = await fetch(webhook(customer), { method: "POST" });
     const [, token] = /name="token" value="([0-9a-f]+)"/i.exec(await response.text()) ?? [];
@@ -91,7 +91,7 @@ function boxTests(): void {
     await stand.endedCalls(customer, 1);
   });
 
-  test("placed calls reach their agents, though their answers, streams and reports come anywhere", async (context) => {
+  test("placed calls reach their agents, whichever processes get their answers, streams and reports", async (context) => {
     const twilio = await TwilioStand.start();
     context.after(() => twilio.close());
     const placing = await WorkersStand.start(twilio.environment);
@@ -122,8 +122,8 @@ function boxTests(): void {
         reports.includes("completed 204") ? true : undefined,
       );
     }
-    // Who answered is written down by itself, behind a call's end where the vendor was slow to say so.
-    const outcomes = await placing.changes.until("who answered each call", async () => {
+    // The answering party is stored separately, after the call's end if the vendor reports it late.
+    const outcomes = await placing.changes.until("the party that answered each call", async () => {
       const calls = await placing.endedCalls(customer, numbers.length);
       const isTold = calls.every(({ metadata }) => metadata["answeredBy"] !== undefined);
       const told = calls.map(({ status, metadata }) => [status, metadata["answeredBy"]].join(" "));
@@ -133,7 +133,7 @@ function boxTests(): void {
     assert.equal(await placing.metric("parley_calls_active"), 0);
   });
 
-  test("calls are watched and ended, in whichever processes the calls, the watchers and the requests are", async () => {
+  test("calls can be watched and ended, whichever processes have the calls, the watchers and the requests", async () => {
     const customer = await customerWithAgent();
     const { url } = stand;
     const { apiKey } = customer;
@@ -201,7 +201,7 @@ function boxTests(): void {
     await stand.endedCalls(customer, ids.length);
   });
 
-  test("requests are counted over the server", async () => {
+  test("rate limits count requests across the server's processes", async () => {
     const customer = await customerWithAgent();
     const ask = async () => {
       const headers = { "x-api-key": customer.apiKey, connection: "close" };
@@ -214,7 +214,7 @@ function boxTests(): void {
     assert.equal(statuses.filter((status) => status === 429).length, 50);
   });
 
-  test("a process that is killed takes its own calls with it, and another takes its place", async (context) => {
+  test("a killed process loses only its own calls, and another process replaces it", async (context) => {
     const customer = await customerWithAgent();
     const callers = await Promise.all(
       Array.from({ length: CALLS }, async () => {
@@ -239,7 +239,7 @@ function boxTests(): void {
     for (const { metadata } of lost) {
       assert.equal(metadata["endReason"], "a process of the server ended during the call");
     }
-    const broken = await eventually("the callers to notice", () => {
+    const broken = await eventually("the callers to be disconnected", () => {
       const found = callers.filter(brokenOff);
       return found.length === lost.length ? found : undefined;
     });
@@ -247,7 +247,7 @@ function boxTests(): void {
     assert.ok(living);
     await living.say("are you there");
     await living.until(({ type }) => type === "transcript");
-    await eventually("a process in the place of the lost one", () => {
+    await eventually("a process that replaces the lost one", () => {
       const pids = stand.server.pids();
       return pids.length === 2 && !pids.includes(victim) ? pids : undefined;
     });
@@ -304,7 +304,7 @@ function boxTests(): void {
     assert.equal(calls.length, CALLS);
   });
 
-  test("a process that hangs is killed, its calls are closed as failed, and another takes its place", async () => {
+  test("a process that hangs is killed, its calls are closed as failed, and another process replaces it", async () => {
     const customer = await customerWithAgent();
     await stand.listening();
     const callers = await Promise.all(
@@ -337,7 +337,7 @@ function boxTests(): void {
     }
   });
 
-  test("processes that are killed repeatedly are soon back, and callers get a message meanwhile", async () => {
+  test("processes that are killed repeatedly are soon replaced, and callers get a message meanwhile", async () => {
     const customer = await customerWithAgent();
     await stand.listening();
     const told: string[] = [];
@@ -386,7 +386,7 @@ function boxTests(): void {
     const pids = stand.server.pids();
     const caller = await Caller.connect({ url: stand.url, apiKey: customer.apiKey });
     const stopped = stand.server.stop(60_000);
-    await eventually("the port to be shut", async () => {
+    await eventually("the port to be closed", async () => {
       const { port } = stand.server;
       const answer = await fetch(`http://127.0.0.1:${port}/api/ready`).catch(() => undefined);
       await answer?.text();

@@ -14,9 +14,9 @@ declare abstract class AudioWorkletProcessor {
 }
 declare function registerProcessor(name: string, processor: new () => AudioWorkletProcessor): void;
 
-/** A browser's block of samples for an input without a source. */
+/** The number of samples in a browser's block for an input without a source. */
 const BLOCK_SAMPLES = 128;
-/** Eight times a second. */
+/** Reports are sent eight times per second. */
 const REPORT_PERIOD_SEC = 0.125;
 
 /** Sends a frame every 20 ms, also in silence: a call without frames ends. */

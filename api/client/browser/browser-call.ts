@@ -3,11 +3,11 @@ import { serverAddress } from "../call-address.js";
 import { BrowserSound } from "./browser-sound.js";
 
 declare global {
-  /** The build inserts it: the path with the file's content hash. */
+  /** The build inserts the worklet's path with the file's content hash. */
   var PARLEY_WORKLET_PATH: string | undefined;
 }
 
-/** Exists on every server, whatever its version. */
+/** The worklet's path without a hash, which every server serves, whatever its version. */
 const WORKLET_PATH = "/client/audio-worklet.js";
 
 export interface BrowserCallOptions extends Omit<AgentCallOptions, "sound" | "server"> {
@@ -53,8 +53,8 @@ export interface SoundDevices {
 }
 
 /**
- * The available devices: no loudspeakers if the browser cannot select them. The labels are empty until the page
- * got a microphone once.
+ * Lists the available devices: no loudspeakers if the browser cannot select them. Labels are empty until the page has
+ * had microphone access once.
  */
 export async function soundDevices(): Promise<SoundDevices> {
   const devices = (await globalThis.navigator.mediaDevices?.enumerateDevices()) ?? [];

@@ -22,10 +22,10 @@ export interface BrowserSoundOptions {
   readonly clock?: ClientClock | undefined;
 }
 
-/** As often as the worklet, which does not run while the sound is suspended. */
+/** As often as the worklet reports; the worklet does not run while the audio is suspended. */
 const STILL_PERIOD_MS = 125;
 
-/** Chromium and Safari have it, Firefox does not yet. */
+/** Chromium and Safari support this; Firefox does not yet. */
 interface SelectableOutput {
   setSinkId?(deviceId: string): Promise<void>;
 }
@@ -80,14 +80,14 @@ export class BrowserSound implements Sound {
     });
     ears.port.onmessage = ({ data }: MessageEvent<Int16Array<ArrayBuffer>>) => listener.frame(data);
     this.#openLoudspeaker(context);
-    // Its output is silent: not every browser runs a worklet without a destination.
+    // The worklet's output is silent: not every browser runs a worklet that has no destination.
     ears.connect(context.destination);
     this.#microphone = new Microphone(ears, (change) => this.#microphoneChanged(change));
     this.#microphone.setMuted(this.#isMuted);
     if (this.#options.opensMicrophone !== false) {
       await this.#openMicrophone(this.#microphone, listener);
     }
-    // Hung up while the browser asked for the microphone: this call must not ask again.
+    // The caller hung up while the browser asked for microphone permission: this call must not ask again.
     if (context !== this.#context) return;
     globalThis.navigator.mediaDevices?.addEventListener("devicechange", this.#devicesChanged);
     this.#watchContext();
@@ -162,7 +162,7 @@ export class BrowserSound implements Sound {
   }
 
   async #loadWorklet(context: AudioContext): Promise<void> {
-    // Browsers have no worklets there either, and their error would be hard to understand.
+    // On such pages browsers have no worklets either, and their error would be hard to understand.
     if (!globalThis.isSecureContext) throw new CallError("pageNotSecure", PAGE_NOT_SECURE);
     try {
       await context.audioWorklet.addModule(this.#options.workletUrl);
@@ -220,7 +220,7 @@ export class BrowserSound implements Sound {
     if (fault !== undefined && fault !== this.#microphoneFault) this.#listener?.mended(fault);
     if (change.state === "open") return;
     if (change.state === "muted") {
-      // It comes back by itself; no other device is tried.
+      // A muted microphone comes back by itself; no other device is tried.
       this.#listener?.fault(new CallError("microphoneMuted", MUTED));
       return;
     }
@@ -229,7 +229,7 @@ export class BrowserSound implements Sound {
     this.#devicesChanged();
   }
 
-  /** A missing microphone is looked for whenever a device is added or removed. */
+  /** If the microphone is missing, looks for one whenever a device is added or removed. */
   readonly #devicesChanged = () => {
     if (this.#microphoneFault === undefined || this.#microphoneFault === "microphoneMuted") return;
     void this.#microphone?.open().catch(() => {});

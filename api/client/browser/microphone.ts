@@ -31,7 +31,7 @@ export class Microphone {
   #isMuted = false;
   #isClosed = false;
 
-  /** Its audio goes to `target`. */
+  /** The microphone's audio goes to `target`. */
   constructor(target: AudioNode, onChange: (change: MicrophoneChange) => void) {
     this.#target = target;
     this.#onChange = onChange;
@@ -129,7 +129,7 @@ interface FeaturePolicy {
   allowsFeature(name: string): boolean;
 }
 
-/** Undefined if the browser does not report the permissions policy. */
+/** Returns undefined if the browser does not report the permissions policy. */
 function isMicrophonePermitted(): boolean | undefined {
   const policies: object = document;
   const policy = ["permissionsPolicy", "featurePolicy"]

@@ -13,27 +13,27 @@ const Words = v.pipe(v.string(), v.parseJson(), TranscriptWords);
 const Present = v.pipe(v.string(), v.parseJson(), v.object({ words: v.array(TranscriptWords) }));
 
 const ANSWER_MAX_MS = 5_000;
-/** The record of a call is written a moment after its audio begins. */
+/** The server stores a call's record shortly after its audio begins. */
 const LOOK_UPS_MAX = 25;
 const LOOK_UP_GAP_MS = 200;
-/** The service ends a stream of events after a minute, and a call is shorter than these. */
+/** The service ends an event stream after one minute; no call lasts longer than this many streams. */
 const STREAMS_MAX = 120;
 
 export interface FollowedCall {
-  /** The server's URL, with its sub-path where it has one. */
+  /** The server's URL, with its sub-path if it has one. */
   readonly url: string;
   readonly apiKey: string;
-  /** Numbers of the call that no other call has at the time. */
+  /** Phone numbers that identify the call: no other active call has them. */
   readonly numbers: { readonly from?: string; readonly to?: string };
   /** Aborted when the call is over. */
   readonly over: AbortSignal;
-  /** Called with each reply of the agent, as far as the caller heard it. */
+  /** Called with the text of each agent reply, as far as the caller heard it. */
   readonly onReply: (text: string) => void;
 }
 
 /**
- * Follows the replies of a telephone call by REST: a telephone is sent sound alone, which a program cannot read unless it is
- * the tone code. Never rejects: without these words the call goes on.
+ * Follows the replies of a telephone call over the REST API. A telephone receives only audio, which this program can
+ * read only if it is the tone code. Never rejects: without these texts the call continues.
  */
 export async function followReplies(call: FollowedCall): Promise<void> {
   const headers = { "x-api-key": call.apiKey };
@@ -48,11 +48,11 @@ export async function followReplies(call: FollowedCall): Promise<void> {
       if (await readReplies(response.body, call.onReply)) return;
     }
   } catch {
-    // The call is over, or its server is gone, which the call itself tells.
+    // The call has ended, or the server is gone; the call itself reports that.
   }
 }
 
-/** Undefined where the key may not see calls. */
+/** Returns undefined if the key may not read calls. */
 async function callId(
   base: string,
   headers: Readonly<Record<string, string>>,
@@ -72,7 +72,7 @@ async function callId(
   return undefined;
 }
 
-/** True when the call has ended. */
+/** Resolves to true if the call has ended. */
 async function readReplies(
   body: ReadableStream<Uint8Array>,
   onReply: (text: string) => void,

@@ -26,7 +26,7 @@ import { RawPlayback, wavOf } from "./raw-playback.js";
 import type { Turn } from "./turn.js";
 import { printTurns } from "./turn-table.js";
 
-/** Nothing but the table of the turns. */
+/** Shows only the table of the turns. */
 export class QuietScreen implements Display {
   readonly #terminal: Terminal;
 
@@ -51,11 +51,11 @@ export class QuietScreen implements Display {
   }
 }
 
-/** What the command has the agent's voice streamed in. */
+/** The audio format in which the command requests the agent's audio stream. */
 export const STREAM_FORMAT = "pcm24k";
 const FORMAT = STREAMED_FORMATS[STREAM_FORMAT];
 
-/** The web, with the agent's voice as a stream. */
+/** A web call whose agent audio arrives as a stream of chunks. */
 export const WEB_STREAM: Medium = {
   ...WEB,
   newPlayback: () => new RawPlayback(FORMAT),
@@ -64,8 +64,8 @@ export const WEB_STREAM: Medium = {
 };
 
 /**
- * Says every line that is typed; one that is typed while the agent talks interrupts it. Resolves when there is no more to
- * read and the agent has finished; rejects with CallEndedError when the service ends the call.
+ * Says every line that is typed. A line typed while the agent talks interrupts it. Resolves when the input has ended
+ * and the agent has finished; rejects with CallEndedError if the service ends the call.
  */
 export async function sayTypedLines(conversation: Conversation, terminal: Terminal): Promise<void> {
   const lines = createInterface({ input: terminal.input, crlfDelay: Number.POSITIVE_INFINITY });
@@ -102,7 +102,7 @@ async function sayLine(
   }
 }
 
-/** One reply in µ-law of 8 kHz, as the vendor plays it. */
+/** Plays one reply of 8 kHz µ-law, as the vendor does. */
 class PhonePlayback extends RawPlayback {
   readonly #meter = new FrameMeter();
 
@@ -124,14 +124,14 @@ export const TELEPHONE: Medium = {
   newPlayback: () => new PhonePlayback(),
   reportsEveryChunk: false,
   showsTranscripts: false,
-  // A stream is open before its session is, and the first one starts the server's threads for audio.
+  // The stream is open before its session is, and the server's first stream starts its audio threads.
   greetingWaitMs: 10_000,
-  // A server sends a fraction of a second ahead, so nothing is ever left for long, and a frame may be late.
+  // A server sends only a fraction of a second ahead, so little audio is ever left to play, and a frame may be late.
   minRemainingMs: -LATE_MS,
   fileOf: (replies) => wavOf(replies, MULAW_8K),
 };
 
-/** For programs: one JSON object a line, each with `type` and the milliseconds since the call began. */
+/** Output for programs: one JSON object per line, each with `type` and the milliseconds since the call began. */
 export class JsonLines implements Display {
   readonly #terminal: Terminal;
   #beganNs = 0n;
@@ -337,7 +337,7 @@ async function dial({ options, url, apiKey, settings, display }: Dialling): Prom
   return isPlaced ? awaitPlacedCall({ ...phone, to }) : dialAgent(phone);
 }
 
-/** The sandbox of the server at that address, when it runs on this machine and data folder. */
+/** Returns the sandbox of the server at `url` if that server runs on this machine with this data folder. */
 async function sandboxOf(url: string, dataDir: string): Promise<SandboxNote | undefined> {
   const note = await readSandboxNote(dataDir).catch((cause: unknown) => {
     throw new CommandError(`sandbox.json in ${dataDir} cannot be read: start the server again`, {
@@ -361,7 +361,7 @@ async function connect(options: ConversationOptions, display: Display): Promise<
   }
 }
 
-/** Always hangs up; the answer is what went wrong, so that the turns until then can still be shown. */
+/** Always hangs up. Resolves to the error, so that the turns until then can still be shown. */
 async function talk(
   conversation: Conversation,
   { steps, isInteractive, detail }: CallOptions,

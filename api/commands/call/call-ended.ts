@@ -3,10 +3,10 @@ import { serverAddress } from "../../client/call-address.js";
 import { printable } from "../terminal.js";
 
 const DIAGNOSIS_MAX_MS = 2_000;
-/** RFC 6455: the connection broke without a word, or never came about. */
+/** RFC 6455: the connection was lost without a close frame, or was never established. */
 const CLOSED_WITHOUT_A_WORD = 1006;
 
-/** The service ended the call, or the connection broke. */
+/** The service ended the call, or the connection was lost. */
 export class CallEndedError extends ParleyError {
   override readonly name = "CallEndedError";
   readonly code = "call_ended";
@@ -20,7 +20,7 @@ export class CallEndedError extends ParleyError {
   }
 }
 
-/** What each code of the contract means for somebody at a terminal, and what helps. */
+/** What each close code of the contract means for a person at a terminal, and what to do about it. */
 const MEANINGS: Readonly<Record<number, readonly [meaning: string, advice: string]>> = {
   1000: ["the service ended the call", ""],
   1009: ["the service refused the audio", ""],
@@ -46,7 +46,7 @@ const MEANINGS: Readonly<Record<number, readonly [meaning: string, advice: strin
   4029: ["a limit is reached", "Wait a minute and try again, or move to a larger plan."],
 };
 
-/** One line for a person: what happened and what to do about it. */
+/** Returns one line for a person: what happened and what to do about it. */
 export async function explainEnd(
   { closeCode, reason }: CallEndedError,
   url: string,
@@ -60,7 +60,7 @@ export async function explainEnd(
   return `${meaning} (close code ${closeCode})${detail}. ${advice}`.trimEnd();
 }
 
-/** Why no call came about, in one line of text: asks the service for its health. */
+/** Returns one line that says why no call was established. Asks the service's health endpoint. */
 export async function diagnose(url: string): Promise<string> {
   const address = serverAddress(url.replace(/^ws/, "http"), "/api/health");
   try {
@@ -68,7 +68,7 @@ export async function diagnose(url: string): Promise<string> {
     await answer.body?.cancel();
     return answer.ok
       ? `the server at ${address.origin} did not open a voice connection`
-      : `what answers at ${address.origin} is not a Parley server, or it is not ready (status ${answer.status})`;
+      : `the program that answers at ${address.origin} is not a Parley server, or it is not ready (status ${answer.status})`;
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined;
     const isRefused = cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";

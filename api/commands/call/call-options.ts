@@ -1,13 +1,13 @@
 import { parseCommandLine } from "../command.js";
 import { UsageError } from "../command-error.js";
 
-/** Speech is sent in real time, 25 characters a second: this much is 40 s. */
+/** Speech is sent in real time at 25 characters per second, so this limit is 40 s. */
 const TEXT_CHARACTERS_MAX = 1000;
 const E164 = /^\+[1-9]\d{6,14}$/;
-/** More than a call's longest duration has room for. */
+/** More steps than fit in the longest call. */
 const STEPS_MAX = 200;
 
-/** What the caller does: `say` waits until the agent has finished, `interrupt` begins while it talks. */
+/** One step of the caller: `say` waits until the agent has finished, `interrupt` begins while it talks. */
 export interface Step {
   readonly kind: "say" | "interrupt";
   readonly text: string;
@@ -15,22 +15,22 @@ export interface Step {
 
 export type Detail = "events" | "quiet" | "json";
 
-/** A call on the telephone: the caller dials, or is called by the agent. */
+/** A telephone call: the caller dials, or the agent calls. */
 export interface Telephone {
   readonly isPlaced: boolean;
-  /** Who is called; undefined: any number that answers. */
+  /** The number that the agent calls. If undefined, any number that answers. */
   readonly to: string | undefined;
 }
 
 export interface CallOptions {
-  /** Without a path; undefined: the server that this machine's configuration describes. */
+  /** The server's URL without a path. If undefined, the server that this machine's configuration describes. */
   readonly url: string | undefined;
   readonly apiKey: string | undefined;
   readonly agentId: string | undefined;
   readonly sessionId: string | undefined;
-  /** Undefined: on the web. */
+  /** Undefined for a web call. */
   readonly telephone: Telephone | undefined;
-  /** On the web, the agent's voice comes in pieces instead of whole sentences. */
+  /** On the web, the agent's audio arrives in chunks instead of whole sentences. */
   readonly isStreamed: boolean;
   readonly steps: readonly Step[];
   readonly isInteractive: boolean;
@@ -38,7 +38,7 @@ export interface CallOptions {
   readonly detail: Detail;
 }
 
-/** Three turns: the agent is told something, is interrupted, and still knows it. */
+/** Three turns: the caller says a name, interrupts the agent, and asks for the name again. */
 const DEMONSTRATION: readonly Step[] = [
   { kind: "say", text: "Hello! My name is Ada." },
   { kind: "say", text: "Please count to 20." },
@@ -124,10 +124,10 @@ function telephoneOf({
   return { isPlaced: placed, to };
 }
 
-/** UsageError when it is empty or too long to be said. */
+/** Throws a UsageError if the text is empty or too long. */
 export function sayable(words: string): string {
   const trimmed = words.trim();
-  if (trimmed === "") throw new UsageError("there is nothing to say in an empty text");
+  if (trimmed === "") throw new UsageError("a text may not be empty");
   if (trimmed.length > TEXT_CHARACTERS_MAX) {
     throw new UsageError(`a text may have at most ${TEXT_CHARACTERS_MAX} characters`);
   }

@@ -13,14 +13,16 @@ const LABEL_CHARACTERS = 10;
 const GAP = "  ";
 const INDENT = TIME_CHARACTERS + LABEL_CHARACTERS + 2 * GAP.length;
 
-/** For people: a line for each event, with the seconds since the call began, and a table of the turns at the end. */
+/**
+ * Output for people: one line per event, with the seconds since the call began, and a table of the turns at the end.
+ */
 export class CallScreen implements Display {
   readonly #terminal: Terminal;
   #beganNs = 0n;
   #url = "";
-  /** Before it, there is nothing to show: why a call was refused is told by the command itself. */
+  /** Nothing is shown before the connection is open; the command itself reports why a call was refused. */
   #isConnected = false;
-  /** What has been shown of the reply in progress. */
+  /** The text of the current reply that is already on screen. */
   #shown = "";
 
   constructor(terminal: Terminal) {

@@ -6,23 +6,21 @@ import type { Display } from "./display.js";
 import type { Medium, VoiceCall } from "./medium.js";
 import { Turn } from "./turn.js";
 
-/** A server gives a stalled reply two tries of 7 s and then apologizes; silence beyond that has no end. */
+/** A server tries a stalled reply twice, for 7 s each, and then apologizes; a longer silence never ends. */
 const PATIENCE_MS = 30_000;
-/** The longest that a timer of Node can wait: the service itself ends calls earlier. */
+/** The longest delay of a Node timer. The service itself ends calls earlier. */
 const WHOLE_CALL_MS = 2 ** 31 - 1;
 
 export interface ConversationOptions {
-  /** What a display shows of the other side. */
+  /** Events of the other side that a display shows. */
   readonly url: string;
   readonly medium: Medium;
   readonly dial: () => VoiceCall | Promise<VoiceCall>;
   /** The `historyKey` of an earlier call. */
   readonly sessionId?: string | undefined;
-  /** Silence after which the call is given up. */
+  /** The call is given up after this much silence. */
   readonly replyTimeoutMs?: number | undefined;
-  /**
-   * How long an agent may take to start its greeting before it counts as one without a greeting; the medium sets it.
-   */
+  /** An agent that has not begun a greeting by then is taken to have none; each medium sets this. */
   readonly greetingWaitMs?: number | undefined;
 }
 
@@ -32,7 +30,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** One call in turns. What waits on it rejects with CallEndedError when the service ends the call. */
+/** One call as a sequence of turns. Pending promises reject with CallEndedError when the service ends the call. */
 export class Conversation {
   readonly greeting: Turn;
   readonly turns: Turn[];
@@ -47,14 +45,14 @@ export class Conversation {
   #patience: NodeJS.Timeout | undefined;
   #connected = false;
   #greetingAwaited = true;
-  /** The turn whose sound is being played. */
+  /** The turn whose audio is playing. */
   #talking: Turn | undefined;
-  /** The turn that was stopped; its last transcript comes after the stop. */
+  /** The turn that was stopped. Its last transcript arrives after the stop. */
   #stopped: Turn | undefined;
   #decoded: Promise<void> = Promise.resolve();
   #ended: CallEndedError | undefined;
 
-  /** Rejects with CallEndedError when the service refuses. */
+  /** Rejects with CallEndedError if the service refuses the call. */
   static async open(options: ConversationOptions, display: Display): Promise<Conversation> {
     display.dialled(options.url, process.hrtime.bigint());
     const conversation = new Conversation(await options.dial(), options, display);
@@ -87,7 +85,7 @@ export class Conversation {
     return this.turns.at(-1) ?? this.greeting;
   }
 
-  /** Resolves when the agent begins to greet, or will not: a conversation that goes on has been greeted before. */
+  /** Resolves when the agent begins its greeting or is known to have none. A continued conversation has no greeting. */
   async greetingBegan(): Promise<void> {
     if (this.#sessionId === this.historyKey) return;
     const timer = setTimeout(() => {
@@ -103,12 +101,12 @@ export class Conversation {
     }
   }
 
-  /** Resolves when the last word is sent. */
+  /** Resolves when the last word has been sent. */
   say(text: string): Promise<Turn> {
     return this.#speak("say", text);
   }
 
-  /** As `say`, but does not wait for what the caller is still saying. */
+  /** Like `say`, but does not wait for the end of what the caller is still saying. */
   interrupt(text: string): Promise<Turn> {
     for (const turn of this.turns) {
       if (!turn.isSpoken) turn.end("unanswered", process.hrtime.bigint());
@@ -116,24 +114,24 @@ export class Conversation {
     return this.#speak("interrupt", text);
   }
 
-  /** Resolves when the first sound of the turn has come. */
+  /** Resolves when the first audio of the turn has arrived. */
   talking(turn: Turn): Promise<void> {
     return this.#waitFor(() => turn.hasAudio || turn.isOver);
   }
 
-  /** Resolves when the agent has finished the turn and what was heard has been shown. */
+  /** Resolves when the agent has finished the turn and its decoded text has been shown. */
   async over(turn: Turn): Promise<void> {
     if (turn.kind === "greeting" && !turn.hasAudio) return;
     await this.#waitFor(() => turn.isOver);
     await this.#decoded;
   }
 
-  /** Rejects with CallEndedError when the call ends; resolves never. */
+  /** Rejects with CallEndedError when the call ends; never resolves. */
   untilEnded(): Promise<void> {
     return this.#listening.then(() => Promise.reject(this.#ended ?? new CallEndedError(1000, "")));
   }
 
-  /** Resolves when the call is over and everything that was heard has been shown. */
+  /** Resolves when the call is over and all decoded text has been shown. */
   async hangUp(): Promise<void> {
     await this.#call.hangUp();
     await this.#listening;
@@ -154,7 +152,7 @@ export class Conversation {
     return turn;
   }
 
-  /** Undefined when the caller's own next words cut it short. */
+  /** Resolves to undefined if the caller's own next words cut the utterance short. */
   async #uttered(turn: Turn, kind: "say" | "interrupt"): Promise<Utterance | undefined> {
     try {
       return await (kind === "say" ? this.#call.say(turn.said) : this.#call.interrupt(turn.said));
@@ -189,7 +187,7 @@ export class Conversation {
     if (event.type === "closed") this.#close(event.code, event.reason, event.atNs);
   }
 
-  /** The turn that the event belongs to. */
+  /** Returns the turn that the event belongs to. */
   #note(event: Received): Turn | undefined {
     switch (event.type) {
       case "connected":
@@ -219,7 +217,7 @@ export class Conversation {
     return turn;
   }
 
-  /** The newest words that were said to their end: they are what is answered. */
+  /** The caller's newest completed words: the agent replies to these. */
   #answered(): Turn {
     return this.turns.findLast(({ isSpoken, isOver }) => isSpoken && !isOver) ?? this.lastTurn;
   }

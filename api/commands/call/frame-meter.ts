@@ -1,6 +1,6 @@
 const FRAME_MS = 20;
 const NS_PER_MS = 1e6;
-/** What a server sends ahead where speech begins comes at once: that says nothing of how even its frames are. */
+/** A server sends these frames ahead in one burst when speech begins; they say nothing about jitter. */
 const BURST_FRAMES = 10;
 /** RFC 3550, section 6.4.1. */
 const JITTER_GAIN = 1 / 16;
@@ -8,24 +8,24 @@ const JITTER_GAIN = 1 / 16;
 export interface FrameMeasures {
   readonly count: number;
   readonly bytes: number;
-  /** How unevenly frames came, smoothed as RTP's interarrival jitter is (RFC 3550); undefined for a few frames only. */
+  /** Interarrival jitter of the frames, smoothed as in RTP (RFC 3550). Undefined if there were too few frames. */
   readonly jitterMs: number | undefined;
-  /** The longest that one frame came after the other while the agent was speaking. */
+  /** The longest gap between two frames while the agent was speaking. */
   readonly longestGapMs: number | undefined;
 }
 
-/** Measures how frames of 20 ms arrive. */
+/** Measures the arrival times of 20 ms frames. */
 export class FrameMeter {
   #count = 0;
   #bytes = 0;
   #lastNs = 0n;
   #playedOutNs = 0n;
-  /** Since the agent began to sound after silence. */
+  /** Frames since the agent began to speak after a silence. */
   #running = 0;
   #jitterMs: number | undefined;
   #longestGapMs: number | undefined;
 
-  /** Each frame as it comes. */
+  /** Records one frame on arrival. */
   add(bytes: number, atNs: bigint): void {
     if (atNs >= this.#playedOutNs) this.#running = 0;
     if (this.#running >= BURST_FRAMES) this.#measure(Number(atNs - this.#lastNs) / NS_PER_MS);

@@ -3,12 +3,12 @@ import type { Received } from "../../../engine/sandbox/caller-events.js";
 import { Loudspeaker } from "../../../engine/sandbox/sound/loudspeaker.js";
 import type { FrameMeasures } from "./frame-meter.js";
 
-/** A caller's side of one call, on the web or on the telephone. */
+/** The caller's side of one call, on the web or on the telephone. */
 export interface VoiceCall {
-  /** The key that lets a later call continue this one; undefined or empty where the service tells none. */
+  /** The key with which a later call continues this one; undefined or empty if the service sends none. */
   readonly historyKey: string | undefined;
   say(text: string): Promise<Utterance>;
-  /** Speaks at once; the promises of what is cut off are rejected. */
+  /** Speaks at once; the promises of utterances that it cuts off reject. */
   interrupt(text: string): Promise<Utterance>;
   /** See AwaitedEvents.until. */
   until(predicate: (event: Received) => boolean, timeoutMs?: number): Promise<Received>;
@@ -16,34 +16,40 @@ export interface VoiceCall {
   hangUp(): Promise<void>;
 }
 
-/** Plays one reply in real time, on paper: nothing sounds, but it is known what would have been heard. */
+/**
+ * Computes the playback of one reply in real time. Nothing is played aloud, but the text that the caller would have
+ * heard is known.
+ */
 export interface Playback {
-  /** When what has come until now will have been played; undefined when nothing has come. */
+  /** When the audio received so far will have been played. Undefined if none has arrived. */
   readonly endsNs: bigint | undefined;
-  /** The measures of the frames; undefined where sound does not come in frames. */
+  /** The measurements of the frames. Undefined if the audio does not arrive in frames. */
   readonly frames?: FrameMeasures;
-  /** Sound comes in pieces that say nothing by themselves. */
+  /** True if the audio arrives in chunks, which have no text of their own. */
   readonly isStreamed?: boolean;
   play(sound: Uint8Array, atNs: bigint): void;
-  /** Silence at once; what waited is thrown away. */
+  /** Stops playback at once and discards audio that is still queued. */
   stop(atNs: bigint): void;
   playedReplies(
     atNs: bigint,
   ): Promise<readonly { readonly text: string; readonly playedText: string }[]>;
 }
 
-/** What differs between a call on the web and one on the telephone. */
+/** The differences between a call on the web and one on the telephone. */
 export interface Medium {
   newPlayback(): Playback;
-  /** Whether every piece of sound is shown, or only the first of a reply. */
+  /** Whether every chunk of audio is shown, or only the first of a reply. */
   readonly reportsEveryChunk: boolean;
-  /** False where the transcript comes beside the call, at no certain moment of it. */
+  /** False if transcripts arrive outside the call, at no fixed time relative to its audio. */
   readonly showsTranscripts: boolean;
-  /** Some agents have no greeting: the caller speaks after this silence. */
+  /** Some agents have no greeting: the caller then speaks after this much silence. */
   readonly greetingWaitMs: number;
-  /** So much of a reply must be left for it to be interrupted for sure; below 0 where its sound may be so late. */
+  /**
+   * A reply needs at least this much unplayed audio to be interrupted reliably. Negative if audio may be late by that
+   * much.
+   */
   readonly minRemainingMs: number;
-  /** What `--save` writes: the pieces of each reply. */
+  /** Builds the file that `--save` writes from the chunks of each reply. */
   fileOf(replies: readonly (readonly Uint8Array[])[]): Uint8Array;
 }
 

@@ -3,29 +3,31 @@ import type { Step } from "./call-options.js";
 import type { Conversation } from "./conversation.js";
 import type { Turn } from "./turn.js";
 
-/** How often the reply is looked at. */
+/** How often a reply is checked. */
 export const LOOK_MS = 20;
 /** A caller hears a word or two before interrupting. */
 const LISTENING_MS = 800;
 
-/** Looks at a reply every 20 ms, and knows when to interrupt it. */
+/** Checks a reply every 20 ms and decides when to interrupt it. */
 export class Interrupter {
   readonly #leftMsMin: number;
   #heardMs = 0;
 
-  /** `leftMsMin`: so much of what has come must be left for the reply to be interrupted for sure. */
+  /** `leftMsMin`: the unplayed audio that a reply must have to be interrupted reliably. */
   constructor(leftMsMin: number) {
     this.#leftMsMin = leftMsMin;
   }
 
-  /** Whether to interrupt now. `leftMs`: received audio that is not played yet; negative: ms of silence since. */
+  /**
+   * Whether to interrupt now. `leftMs`: received audio that is not played yet; negative: ms of silence since it ended.
+   */
   isNow(leftMs: number): boolean {
     if (leftMs > 0) this.#heardMs += LOOK_MS;
     return this.#heardMs >= LISTENING_MS || leftMs <= this.#leftMsMin;
   }
 }
 
-/** Says the lines of a script in their order; resolves when the agent has finished its last reply. */
+/** Says the lines of a script in order. Resolves when the agent has finished its last reply. */
 export async function perform(conversation: Conversation, steps: readonly Step[]): Promise<void> {
   let turn: Turn = conversation.greeting;
   await conversation.greetingBegan();
@@ -40,7 +42,7 @@ export async function perform(conversation: Conversation, steps: readonly Step[]
   await conversation.over(turn);
 }
 
-/** False for a reply that was too short to be interrupted. */
+/** Resolves to false if the reply was too short to be interrupted. */
 async function isCaughtTalking(conversation: Conversation, turn: Turn): Promise<boolean> {
   if (turn.kind === "greeting" && !turn.hasAudio) return false;
   await conversation.talking(turn);
@@ -49,7 +51,7 @@ async function isCaughtTalking(conversation: Conversation, turn: Turn): Promise<
   return !turn.isOver;
 }
 
-/** What has come of the reply and has not been played yet. */
+/** The received audio of the reply that has not been played yet. */
 function leftMs(turn: Turn): number {
   return Number((turn.playbackEndsNs ?? 0n) - process.hrtime.bigint()) / 1e6;
 }

@@ -21,7 +21,7 @@ const NOT_FOUND = 404;
 
 const RefusalText = v.pipe(v.string(), v.parseJson(), v.object({ error: v.string() }));
 
-/** Why a telephone call did not come about, for a person. */
+/** A telephone call was not established; the message says why, for a person. */
 export async function explainDialling(error: unknown, url: string): Promise<Error> {
   if (error instanceof CommandError) return error;
   if (error instanceof CallRefusedByServerError) {
@@ -30,7 +30,7 @@ export async function explainDialling(error: unknown, url: string): Promise<Erro
   if (error instanceof WebhookError) {
     return new CommandError(await wordsFor(error, url), { cause: error });
   }
-  // `fetch` rejects with these when the connection is refused or the request times out.
+  // `fetch` rejects with these if the connection is refused or the request times out.
   const isUnheard =
     error instanceof TypeError || (error instanceof Error && error.name === "TimeoutError");
   if (isUnheard) return new CommandError(await diagnose(url), { cause: error });
@@ -64,16 +64,16 @@ const Agents = v.array(v.object({ _id: v.string(), status: v.optional(v.string()
 const Refusal = v.object({ error: v.string() });
 
 export interface CallOrder {
-  /** The server's URL, with its sub-path where it has one. */
+  /** The server's URL, with its sub-path if it has one. */
   readonly url: string;
   readonly apiKey: string;
-  /** Undefined: the organization's first active agent. */
+  /** If undefined, the organization's first active agent. */
   readonly agentId: string | undefined;
   readonly to: string;
   readonly from: string;
 }
 
-/** `POST /api/dashboard/calls`. Rejects with a CommandError that has the server's words. */
+/** Sends `POST /api/dashboard/calls`. Rejects with a CommandError that contains the server's message. */
 export async function placeCall({ url, apiKey, to, from, ...order }: CallOrder): Promise<void> {
   const base = url.replace(/^ws/, "http");
   const agentId = order.agentId ?? (await firstAgent(base, apiKey));
@@ -82,7 +82,8 @@ export async function placeCall({ url, apiKey, to, from, ...order }: CallOrder):
 
 async function firstAgent(base: string, apiKey: string): Promise<string> {
   const agents = v.safeParse(Agents, await requestJson(base, "/api/dashboard/agents", apiKey));
-  if (!agents.success) throw new CommandError(`what answers at ${base} is not a Parley server`);
+  if (!agents.success)
+    throw new CommandError(`the program that answers at ${base} is not a Parley server`);
   const agent = agents.output.find(({ status }) => status === undefined || status === "active");
   if (agent === undefined) throw new CommandError("the organization has no active agent");
   return agent._id;
@@ -107,24 +108,24 @@ async function requestJson(
   throw new CommandError(`the server refused with status ${response.status}${words}`);
 }
 
-/** Whoever is called when the caller dials. */
+/** The number that the caller dials. */
 const AGENTS_NUMBER = "+15550002222";
-/** The vendor lets it ring for a minute. */
+/** Twilio lets a phone ring for one minute. */
 const RING_MAX_MS = 90_000;
-/** A call that was handed on goes on without this telephone, for as long as the sandbox's people talk. */
+/** A transferred call goes on without this telephone, for as long as the sandbox's people talk. */
 const AFTER_CALL_MAX_MS = 30_000;
 const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
 
 export interface PhoneDialOptions {
-  /** The server's URL, with its sub-path where it has one. */
+  /** The server's URL, with its sub-path if it has one. */
   readonly url: string;
   readonly apiKey: string;
   readonly agentId: string | undefined;
-  /** Signs what Twilio would sign. */
+  /** Signs the requests that Twilio would sign. */
   readonly authToken: string;
-  /** Where that server's sandbox is, when it runs on this machine. */
+  /** The address of that server's sandbox, if the server runs on this machine. */
   readonly sandbox: SandboxNote | undefined;
-  /** Twilio's word for how it stands with a number. */
+  /** Called with Twilio's call status of a number. */
   readonly onStatus: (number: string, status: string, atNs: bigint) => void;
 }
 
@@ -149,7 +150,10 @@ export async function dialAgent(options: PhoneDialOptions): Promise<VoiceCall> {
   }
 }
 
-/** Has the server place a call to this process's telephone, and takes it. Rejects with a CommandError, as when it is busy. */
+/**
+ * Has the server call this process's telephone and answers the call. Rejects with a CommandError, for example when the
+ * line is busy.
+ */
 export async function awaitPlacedCall(
   options: PhoneDialOptions & { readonly to: string | undefined },
 ): Promise<VoiceCall> {
@@ -190,14 +194,14 @@ function follow(
   void followReplies({ url, apiKey, numbers, over: call.over, onReply });
 }
 
-/** Tells the exchange when the call has left the telephone, and waits for what becomes of it then. */
+/** Tells the sandbox that the telephone has hung up, and waits for what follows, such as a transfer. */
 class PluggedCall implements VoiceCall {
   readonly historyKey = "";
   readonly #call: PhoneVoiceCall;
   readonly #plug: TelephoneConnection;
   readonly #over: Promise<unknown>;
 
-  /** `number`: who was called. */
+  /** `number`: the number that the agent called. */
   constructor(call: PhoneVoiceCall, plug: TelephoneConnection, number: string) {
     this.#call = call;
     this.#plug = plug;
@@ -255,7 +259,7 @@ function isEnd(event: ToTelephone, number?: string): boolean {
   return number === undefined || event.number === number;
 }
 
-/** An unassigned number, which the sandbox lets answer. */
+/** An unassigned number; the sandbox answers calls to it. */
 function someNumber(): string {
   return `+1555${randomInt(1_000_000, 10_000_000).toString().slice(0, 6)}7`;
 }

@@ -9,13 +9,13 @@ import {
 import type { VoiceCall } from "./medium.js";
 
 const NS_PER_BYTE = 125_000n;
-/** A reply whose next frame is only late goes on. */
+/** A reply whose next frame is only this late is not over. */
 export const LATE_MS = 400;
 const LATE_NS = BigInt(LATE_MS) * 1_000_000n;
 
-/** A telephone call whose events are told as those of the web: a reply ends where the agent has been quiet for a while. */
+/** A telephone call with the events of a web call. A reply ends when the agent has been silent for a while. */
 export class PhoneVoiceCall implements VoiceCall {
-  /** Telephones are told none. */
+  /** Telephone calls receive no history key. */
   readonly historyKey = "";
   readonly #events = new AwaitedEvents<Received>(describeEvent);
   #caller: PhoneCaller | undefined;
@@ -23,7 +23,7 @@ export class PhoneVoiceCall implements VoiceCall {
   #isSounding = false;
   #playedOutNs = 0n;
 
-  /** Rejects as `PhoneCaller.call` does. */
+  /** Rejects with the errors of `PhoneCaller.call`. */
   static async dial(options: PhoneCallerOptions, agentName: string): Promise<PhoneVoiceCall> {
     const call = new PhoneVoiceCall();
     call.#caller = await PhoneCaller.call({
@@ -42,7 +42,7 @@ export class PhoneVoiceCall implements VoiceCall {
     return this.#over.signal;
   }
 
-  /** Adds what the agent said, which a telephone is not sent. */
+  /** Adds the agent's texts, which a telephone does not receive. */
   addReply(text: string): void {
     if (this.over.aborted) return;
     const payload = { role: "assistant", text, isFinal: true } as const;
@@ -106,7 +106,7 @@ export class PhoneVoiceCall implements VoiceCall {
     }
   }
 
-  /** Whoever goes on at once does not wait for the silence that ends a reply. */
+  /** A caller who speaks at once does not wait for the silence that ends a reply. */
   #endReplyIfPlayed(atNs: bigint): void {
     if (atNs >= this.#playedOutNs) this.#endReply(this.#playedOutNs);
   }

@@ -8,7 +8,7 @@ import {
 import { bytesOf } from "../../../engine/sandbox/telephone/telephone-audio.js";
 import type { Playback } from "./medium.js";
 
-/** One reply that comes in pieces without a header. */
+/** One reply that arrives as chunks without a header. */
 export class RawPlayback implements Playback {
   readonly isStreamed = true;
   readonly #earpiece: PhoneEarpiece;
@@ -37,7 +37,7 @@ export class RawPlayback implements Playback {
   }
 }
 
-/** The replies as a WAV file, with a pause after each, so that the words at their ends stay two. */
+/** Builds a WAV file of the replies, with a pause after each so that the words on both sides stay separate. */
 export function wavOf(replies: readonly (readonly Uint8Array[])[], format: RawFormat): Uint8Array {
   const pause = pauseOf(format);
   const sound = replies.flatMap((pieces) => (pieces.length > 0 ? [...pieces, pause] : []));

@@ -4,34 +4,34 @@ import type { FrameMeasures } from "./frame-meter.js";
 import type { Playback } from "./medium.js";
 
 /**
- * `waiting` for the agent's first sound, then `talking`; `finished` by itself, `stopped` by the caller, `unanswered` when
- * the caller went on before any sound came, `cutOff` when the call ended meanwhile.
+ * `waiting`: no agent audio yet; `talking`; `finished` by itself; `stopped` by the caller; `unanswered`: the caller
+ * spoke again before any audio arrived; `cutOff`: the call ended first.
  */
 export type TurnOutcome = "waiting" | "talking" | "finished" | "stopped" | "unanswered" | "cutOff";
 
 export interface TurnOptions {
-  /** 0 is the greeting. */
+  /** 0 for the greeting. */
   readonly number: number;
   readonly kind: "greeting" | "say" | "interrupt";
   readonly said: string;
   readonly playback: Playback;
 }
 
-/** What the caller said and what came back, with times on the machine's monotonic clock. */
+/** The caller's text and the agent's reply, with times from the machine's monotonic clock. */
 export class Turn {
   readonly number: number;
   readonly kind: TurnOptions["kind"];
   readonly said: string;
-  /** What the agent says that it said: its latest transcript. */
+  /** The agent's text by its latest transcript. */
   transcript = "";
   /**
-   * The words that were in the sound, as far as it was played, or the transcript where the voice is not the tone code;
-   * undefined until `listen` is done.
+   * The words in the audio, as far as it was played, or the transcript if the voice is not the tone code. Undefined
+   * until `listen` is done.
    */
   heard: string | undefined;
-  /** From the interruption's first frame until the agent fell silent. */
+  /** From the interruption's first frame until the agent's audio stopped. */
   silencedAfterMs: number | undefined;
-  /** The sound as it came. */
+  /** The audio as received. */
   readonly pieces: Uint8Array[] = [];
   readonly #playback: Playback;
   #utterance: Utterance | undefined;
@@ -54,7 +54,7 @@ export class Turn {
     return this.#outcome !== "waiting" && this.#outcome !== "talking";
   }
 
-  /** The caller has finished speaking, so that sound from now on can be an answer. */
+  /** The caller has finished speaking, so audio from now on can be an answer. */
   get isSpoken(): boolean {
     return this.kind === "greeting" || this.#utterance !== undefined;
   }
@@ -63,7 +63,7 @@ export class Turn {
     return this.#firstAudioNs !== undefined;
   }
 
-  /** Sets `silencedAfterMs`, and is true, once both the stop and the interruption's first frame are known. */
+  /** Sets `silencedAfterMs` and returns true once both the stop and the interruption's first frame are known. */
   silencedBy(interruption: Turn): boolean {
     const fromNs = interruption.#utterance?.startNs;
     if (this.#outcome !== "stopped" || this.#overNs === undefined || fromNs === undefined) {
@@ -73,12 +73,12 @@ export class Turn {
     return true;
   }
 
-  /** When the sound that has come until now will have been played. */
+  /** When the audio received so far will have been played. */
   get playbackEndsNs(): bigint | undefined {
     return this.#playback.endsNs;
   }
 
-  /** Undefined where sound does not come in frames. */
+  /** Undefined if the audio does not arrive in frames. */
   get frames(): FrameMeasures | undefined {
     return this.#playback.frames;
   }
@@ -87,7 +87,7 @@ export class Turn {
     return this.#playback.isStreamed === true;
   }
 
-  /** What the caller waited: from the last frame of the own words to the first of the reply. */
+  /** How long the caller waited: from the last frame of the caller's words to the first of the reply. */
   get latencyMs(): number | undefined {
     if (this.#firstAudioNs === undefined || this.#utterance === undefined) return undefined;
     return Number(this.#firstAudioNs - this.#utterance.endNs) / 1e6;
@@ -111,10 +111,10 @@ export class Turn {
     if (outcome !== "finished") this.#playback.stop(atNs);
   }
 
-  /** Decodes the sound, once the turn is over. */
+  /** Decodes the audio after the turn. */
   async listen(): Promise<void> {
     const replies = await this.#playback.playedReplies(this.#overNs ?? process.hrtime.bigint());
-    // A finished reply was played to its end, even if its last sound and the news of its end crossed.
+    // A finished reply was played to its end, even if its last audio arrived after the message that it had ended.
     const parts = replies.map(({ text, playedText }) =>
       this.#outcome === "finished" ? text : playedText,
     );

@@ -1,25 +1,25 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Programs and a module of Debian that stand in for the containers; with full paths. */
+/** Debian's programs and nginx module that replace the containers, with full paths. */
 export interface DebianParts {
   readonly nginx: string;
   readonly rtmpModule: string;
   readonly ffmpeg: string;
 }
 
-/** Where Debian installs programs that are not on every user's PATH. */
+/** The folders where Debian installs programs that are not on every user's PATH. */
 const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 const MODULE_FOLDERS = ["/usr/lib/nginx/modules", "/usr/lib64/nginx/modules"];
 
 export interface DebianSearch {
-  /** False where another program is the ingest; `rtmpModule` is '' then. */
+  /** False if another program is the ingest; `rtmpModule` is then ''. */
   readonly needsRtmpModule?: boolean;
   readonly moduleFolders?: readonly string[];
   readonly systemFolders?: readonly string[];
 }
 
-/** What there is, or the packages that are missing. */
+/** Returns the installed programs, or the names of the missing packages. */
 export function findDebianParts(
   path: string,
   {
@@ -49,7 +49,7 @@ export function findDebianParts(
   return { missing };
 }
 
-/** The full path of a program on `path`, or where Debian puts those of administrators. */
+/** Returns the full path of a program on `path` or in the folders that Debian uses for administrators' programs. */
 export function findProgram(
   name: string,
   path: string,

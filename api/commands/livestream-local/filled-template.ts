@@ -1,17 +1,17 @@
-/** What a value may not hold: it would end the directive that it stands in and begin another. */
+/** Characters that a value may not contain: they would end its directive and begin another. */
 const UNSAFE_IN_NGINX = /[;{}\\\n"'$]/;
 
 const PLACEHOLDER = /\$\{([A-Z][A-Z0-9_]*)\}/g;
 
 /**
- * Fills `${NAME}` in, as the image's envsubst does. Throws for a name without a value, a value without a place, and a
- * value that nginx would read as several words.
+ * Replaces `${NAME}` as the image's envsubst does. Throws for a name without a value, a value without a placeholder,
+ * and a value that nginx would read as several words.
  */
 export function filledTemplate(text: string, values: Readonly<Record<string, string>>): string {
   const unused = new Set(Object.keys(values));
   const filled = text.replaceAll(PLACEHOLDER, (_, name: string) => {
     const value = values[name];
-    if (value === undefined) throw new Error(`the template wants \${${name}}, which is not given`);
+    if (value === undefined) throw new Error(`the template uses \${${name}}, which is not given`);
     if (UNSAFE_IN_NGINX.test(value)) {
       throw new Error(`${name}: expected a value without ; { } \\ $ and quotes`);
     }

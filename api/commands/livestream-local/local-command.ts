@@ -29,20 +29,20 @@ import { mediaMtxIngest, requireMediaMtx } from "./mediamtx-ingest.js";
 import { packageRoot } from "./package-root.js";
 import { type PartCommand, RunningPart } from "./running-part.js";
 
-/** What an operator can set of the component on one machine; the parts' own settings are passed on to them. */
+/** The operator's settings of the component on one machine. Settings of its parts are passed on to them. */
 export interface LocalSettings {
-  /** What broadcasters and viewers connect to; the state API is on loopback whatever this is. */
+  /** The address for broadcasters and viewers. The state API always listens on loopback. */
   readonly host: string;
   readonly frontPort: number;
   readonly rtmpPort: number;
   readonly stateApiPort: number;
-  /** Statistics and the check of publishers, on loopback. */
+  /** Statistics and publisher authorization, on loopback. */
   readonly ingestStatusPort: number;
-  /** Where the ingest rings the transcoder, on loopback. */
+  /** The port at which the ingest notifies the transcoder, on loopback. */
   readonly transcoderPort: number;
   readonly arePublishKeysChecked: boolean;
   readonly areViewersChecked: boolean;
-  /** The path of an installed MediaMTX, which takes the place of Debian's nginx as ingest. */
+  /** The path of an installed MediaMTX, which replaces Debian's nginx as ingest. */
   readonly mediaMtx: string | undefined;
   readonly rtspPort: number;
   readonly webrtcPort: number;
@@ -73,7 +73,7 @@ export function localDefaults(): Defaults {
   return defaultsOf(Settings.entries);
 }
 
-/** Throws a ConfigError that lists everything that is wrong. */
+/** Throws a ConfigError that lists every wrong setting. */
 export function parseLocalSettings(environment: Environment): LocalSettings {
   const env = parseSettings(Settings, environment);
   return {
@@ -99,7 +99,7 @@ export function listenAddress(host: string, port: number): string {
   return `${bracketed(host)}:${port}`;
 }
 
-/** The address at which this machine reaches a server that listens on `host`. */
+/** The address at which this machine connects to a server that listens on `host`. */
 export function ownAddress(host: string): string {
   return host === "0.0.0.0" || host === "::" ? "127.0.0.1" : bracketed(host);
 }
@@ -112,7 +112,9 @@ const READY_TIMEOUT_MS = 20_000;
 const ASK_PERIOD_MS = 100;
 const ANSWER_TIMEOUT_MS = 2_000;
 
-/** Resolves when the address answers with success; throws a CommandError when it does not in time, or at the signal. */
+/**
+ * Resolves when the URL responds with success. Throws a CommandError if it does not in time, or when the signal aborts.
+ */
 export async function untilReady(
   name: string,
   url: string,
@@ -139,7 +141,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Throws a CommandError that names the setting, since nginx would only try again and again. */
+/** Throws a CommandError that names the setting, since nginx would only retry endlessly. */
 export async function requireFreePort(setting: string, host: string, port: number): Promise<void> {
   const server = createServer();
   try {
@@ -158,17 +160,17 @@ const RunningCopy = v.object({
   ports: v.array(v.number()),
   watchUrl: v.string(),
 });
-/** One `npm run livestream:local`, as its folder tells of it. */
+/** One running `npm run livestream:local`, as described by the note in its folder. */
 export type RunningCopy = v.InferOutput<typeof RunningCopy>;
 
 const NOTE = "running.json";
 
-/** So that a second start can say what it meets. */
+/** Written so that a second start can report this one. */
 export function noteRunning(root: string, copy: RunningCopy): void {
   writeFileSync(join(root, NOTE), JSON.stringify(copy));
 }
 
-/** Throws a CommandError when a copy that runs has one of the ports; removes what a killed one left behind. */
+/** Throws a CommandError if a running copy uses one of the ports. Removes the folders of killed copies. */
 export function requireNoOther(ports: readonly number[]): void {
   for (const name of readdirSync(tmpdir())) {
     if (!name.startsWith(FOLDER_PREFIX)) continue;
@@ -184,7 +186,7 @@ export function requireNoOther(ports: readonly number[]): void {
   }
 }
 
-/** Undefined if the folder belongs to another program, or its start has not written the note yet. */
+/** Returns undefined if the folder belongs to another program, or its copy has not written the note yet. */
 function readCopy(root: string): RunningCopy | undefined {
   try {
     return v.parse(RunningCopy, JSON.parse(readFileSync(join(root, NOTE), "utf8")));
@@ -193,7 +195,7 @@ function readCopy(root: string): RunningCopy | undefined {
   }
 }
 
-/** A number is given to another process after a while: its command line tells. */
+/** Process ids are reused, so the command line decides. */
 function isRunning(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("livestream-local");
@@ -207,22 +209,22 @@ export interface FrontProxyOptions {
   readonly listen: string;
   /** host:port */
   readonly stateApi: string;
-  /** host:port of the ingest's WebRTC side; may be one where nothing listens. */
+  /** host:port of the ingest's WebRTC side; may be a port that nothing listens on. */
   readonly webrtc: string;
-  /** Read by nginx's workers, which may be another user. */
+  /** Read by nginx's workers, which may run as another user. */
   readonly hlsRoot: string;
   readonly siteRoot: string;
-  /** For its configuration and buffers; written to by nginx. */
+  /** The folder of nginx's configuration and buffers; nginx writes to it. */
   readonly tempFolder: string;
-  /** The state API is asked who may watch. */
+  /** Whether nginx asks the state API to authorize each viewer. */
   readonly areViewersChecked?: boolean;
-  /** As nginx's `access_log` takes it; none otherwise. */
+  /** The value of nginx's `access_log`; by default there is no log. */
   readonly accessLog?: string;
 }
 
 const TEMPLATE = "deploy/livestream/front/nginx.conf.template";
 
-/** Writes the configuration that the container has too, and says how to start nginx with it. */
+/** Writes the configuration that the container also uses, and returns the command that starts nginx with it. */
 export function frontProxy(nginx: string, options: FrontProxyOptions): PartCommand {
   const path = join(options.tempFolder, "front.conf");
   const template = readFileSync(join(packageRoot(), TEMPLATE), "utf8");
@@ -232,7 +234,7 @@ export function frontProxy(nginx: string, options: FrontProxyOptions): PartComma
       FRONT_LISTEN: options.listen,
       FRONT_STATE_API: options.stateApi,
       FRONT_WEBRTC: options.webrtc,
-      // Never asked: both upstreams are addresses.
+      // Never used: both upstreams are addresses, not names.
       FRONT_RESOLVER: "127.0.0.1",
       FRONT_HLS_ROOT: options.hlsRoot,
       FRONT_SITE_ROOT: options.siteRoot,
@@ -251,22 +253,22 @@ export function frontProxy(nginx: string, options: FrontProxyOptions): PartComma
 }
 
 export interface RtmpIngestOptions {
-  /** Who its workers run as. */
+  /** The user that nginx's workers run as. */
   readonly user: string;
   /** address:port for broadcasters. */
   readonly rtmpListen: string;
   readonly statusPort: number;
   readonly stateApiPort: number;
   readonly arePublishKeysChecked: boolean;
-  /** Where the transcoder is rung. */
+  /** The port at which the transcoder is notified. */
   readonly transcoderPort: number;
   readonly tempFolder: string;
 }
 
-/** As seen from the folder with package.json. */
+/** Relative to the folder of package.json. */
 const INGEST_FOLDER = "deploy/livestream/ingest";
 
-/** Writes the stand-in ingest's configuration, and says how to start Debian's nginx with it. */
+/** Writes the configuration of Debian's nginx as ingest, and returns the command that starts it. */
 export function rtmpIngest(parts: DebianParts, options: RtmpIngestOptions): PartCommand {
   const path = join(options.tempFolder, "ingest.conf");
   const stateApiUrl = `http://127.0.0.1:${options.stateApiPort}`;
@@ -300,7 +302,7 @@ function ingestTemplate(): string {
 export interface StateApiOptions {
   readonly port: number;
   readonly hlsRoot: string;
-  /** The operator's own settings; values given here take precedence. */
+  /** The operator's own settings. The values given here take precedence over them. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -324,19 +326,19 @@ export function stateApi({ port, hlsRoot, environment }: StateApiOptions): PartC
 
 export interface TranscoderOptions {
   readonly stateApiPort: number;
-  /** Left out: loopback. */
+  /** Loopback if left out. */
   readonly rtmpHost?: string;
   readonly rtmpPort: number;
   readonly statusPort: number;
-  /** MediaMTX is asked in place of nginx, and read over RTSP at this port. */
+  /** If set, the transcoder queries MediaMTX instead of nginx and reads it over RTSP at this port. */
   readonly rtspPort?: number | undefined;
-  /** Where it is rung when a broadcaster has gone. */
+  /** The port at which the ingest reports that a broadcaster has left. */
   readonly port: number;
   readonly hlsRoot: string;
   readonly runFolder: string;
-  /** Who ffmpeg runs as: user and group; undefined: who runs this. */
+  /** The user and group that ffmpeg runs as. If undefined, those of this process. */
   readonly ids: readonly [user: number, group: number] | undefined;
-  /** The operator's own settings of it; what is given here wins. */
+  /** The transcoder's settings from the operator's environment. The values given here take precedence over them. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -401,7 +403,7 @@ Debian's nginx with libnginx-mod-rtmp. Stops everything at Ctrl-C. From the envi
 Settings of the state API (PUBLISH_KEYS, MASK_CLIENT_IP, ...) and of the transcoder (SEGMENT_SECONDS, PRESET, LADDER, ...;
 deploy/livestream/ingest/README.md) are passed on.`;
 
-/** The settings of the state API that are passed on; its others are set here. */
+/** The settings of the state API that are passed on. This command sets its others. */
 const STATE_API_SETTINGS = [
   "LOG_LEVEL",
   "MASK_CLIENT_IP",
@@ -416,9 +418,11 @@ const STATE_API_SETTINGS = [
 
 export interface LocalDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Aborted when the operator wants it to stop. */
+  /** Aborted when the operator wants the command to stop. */
   readonly stop: AbortSignal;
-  /** Told how to end all parts at once, for when this process has to end before it has stopped them. */
+  /**
+   * Called with a function that ends all parts at once, for when this process has to exit before it has stopped them.
+   */
   readonly onKill: (killAll: () => void) => void;
 }
 
@@ -476,7 +480,7 @@ async function requirePorts(settings: LocalSettings): Promise<void> {
   await requireFreePort("WEBRTC_PORT", "127.0.0.1", settings.webrtcPort);
 }
 
-/** The four parts, started in order and stopped in reverse. */
+/** The four parts. They start in this order and stop in reverse. */
 class LocalStack {
   readonly #settings: LocalSettings;
   readonly #folders: LocalFolders;
@@ -503,7 +507,7 @@ class LocalStack {
     surroundings.onKill(() => this.#killAll());
   }
 
-  /** Resolves when all has been stopped; rejects when a part could not be kept running. */
+  /** Resolves when every part has stopped; rejects if a part could not be kept running. */
   async run(): Promise<void> {
     try {
       for (const [part, healthUrl] of this.#parts) {
@@ -570,7 +574,7 @@ function partsOf(
   const front = frontProxy(debian.nginx, {
     listen: listenAddress(host, frontPort),
     stateApi: `127.0.0.1:${stateApiPort}`,
-    // nginx has no WebRTC: port 9 is closed, and /whip answers 503.
+    // Debian's nginx has no WebRTC: nothing listens on port 9, so /whip responds with 503.
     webrtc: mediaMtx === undefined ? "127.0.0.1:9" : `127.0.0.1:${settings.webrtcPort}`,
     hlsRoot: folders.hls,
     siteRoot: folders.site,

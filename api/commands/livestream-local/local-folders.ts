@@ -17,28 +17,30 @@ import { CommandError } from "../command-error.js";
 
 export const FOLDER_PREFIX = "parley-livestream-";
 
-/** A user without rights; nginx's parts that face the network run as one of these when started by root. */
+/**
+ * A user without privileges. If root starts the command, the nginx workers that face the network run as one of these.
+ */
 const QUIET_USERS = ["www-data", "nobody"];
 
 export interface LocalFolders {
-  /** All others are in it. */
+  /** The folder that contains all others. */
   readonly root: string;
   readonly front: string;
   readonly ingest: string;
   readonly hls: string;
   readonly run: string;
   readonly site: string;
-  /** Who nginx's workers and ffmpeg run as. */
+  /** The user that nginx's workers and ffmpeg run as. */
   readonly user: string;
-  /** The user's and group's numbers; undefined where it is who runs this. */
+  /** The user and group ids. Undefined if they are those of this process. */
   readonly ids: readonly [user: number, group: number] | undefined;
 }
 
 const BUILT_SITE = fileURLToPath(new URL("../../../site", import.meta.url));
 
 /**
- * New folders under the system's temporary one. What nginx's workers read is copied there, since a folder in somebody's
- * home is often closed to them.
+ * Creates new folders under the system's temporary folder. Files for nginx's workers are copied there, since other
+ * users often cannot read a home folder.
  */
 export function makeLocalFolders(): LocalFolders {
   if (!existsSync(join(BUILT_SITE, "index.html"))) {
@@ -73,7 +75,7 @@ export function removeLocalFolders({ root }: LocalFolders): void {
   rmSync(root, { recursive: true, force: true });
 }
 
-/** `ids`: user and group; only root can and needs to give folders away. */
+/** `ids`: user and group. Only root can change a folder's owner, and only root needs to. */
 function quietUser(): { readonly name: string; readonly ids?: readonly [number, number] } {
   if (process.getuid?.() !== 0) return { name: userInfo().username };
   const lines = readFileSync("/etc/passwd", "utf8").split("\n");

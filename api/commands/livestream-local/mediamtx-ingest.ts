@@ -7,36 +7,39 @@ import type { PartCommand } from "./running-part.js";
 export interface MediaMtxIngestOptions {
   /** address:port for broadcasters. */
   readonly rtmpListen: string;
-  /** Control API, RTSP for the transcoder, and WebRTC's signalling for the front proxy: ports on loopback. */
+  /** The control API, RTSP for the transcoder, and WebRTC signalling for the front proxy; ports on loopback. */
   readonly apiPort: number;
   readonly rtspPort: number;
   readonly webrtcPort: number;
-  /** address:port that browsers send media to. */
+  /** address:port to which browsers send media. */
   readonly webrtcUdpListen: string;
-  /** What browsers elsewhere reach this machine by. */
+  /** The host name or address by which browsers on other machines reach this one. */
   readonly publicHost: string | undefined;
   readonly stateApiPort: number;
   readonly arePublishKeysChecked: boolean;
-  /** The transcoder receives notifications of changes at this port of loopback. */
+  /** The loopback port at which the transcoder receives change notifications. */
   readonly transcoderPort: number;
   readonly tempFolder: string;
 }
 
 const CONFIG = "deploy/livestream/ingest/mediamtx.yml";
-/** The containers' transcoder hangs at this path; here it is a process of its own. */
+/** In the container setup MediaMTX starts the transcoder for this path; here the transcoder is a process of its own. */
 const TRANSCODER_PATH = /\n {2}# [^\n]*\n {2}_transcoder:\n(?: {4}[^\n]*\n)*/;
 const CONTAINER_TRANSCODER = "http://127.0.0.1:8937/";
 
-/** Throws a CommandError that names the setting when the file cannot be run. */
+/** Throws a CommandError that names the setting if the file cannot be executed. */
 export function requireMediaMtx(program: string): void {
   try {
     accessSync(program, constants.X_OK);
   } catch {
-    throw new CommandError("MEDIAMTX: expected the path of MediaMTX's program, which can be run");
+    throw new CommandError("MEDIAMTX: expected the path of MediaMTX's executable");
   }
 }
 
-/** Writes the containers' configuration for one machine, and says how to start an installed MediaMTX with it. */
+/**
+ * Writes the containers' configuration adapted to one machine, and returns the command that starts an installed
+ * MediaMTX with it.
+ */
 export function mediaMtxIngest(program: string, options: MediaMtxIngestOptions): PartCommand {
   const path = join(options.tempFolder, "mediamtx.yml");
   const config = readFileSync(join(packageRoot(), CONFIG), "utf8");

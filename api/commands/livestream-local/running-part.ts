@@ -4,34 +4,34 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
 
-/** How a part of the component is started. */
+/** The command that starts a part of the component. */
 export interface PartCommand {
   readonly name: string;
   readonly file: string;
   readonly args: readonly string[];
-  /** Beside PATH; nothing else of the surroundings is passed on. */
+  /** Added to PATH; no other variable of this process's environment is passed on. */
   readonly env: Readonly<Record<string, string>>;
-  /** Asks it to end in its own time. */
+  /** The signal that asks the process to end gracefully. */
   readonly stopSignal: NodeJS.Signals;
 }
 
 export interface PartEvents {
-  /** A line of its output, without the line end. */
+  /** Called with each line of its output, without the line ending. */
   readonly onLine: (line: string) => void;
   readonly onStarted: (pid: number) => void;
-  /** The part ended by itself and is started again. */
+  /** The part ended by itself and is being restarted. */
   readonly onEnded: (reason: string) => void;
   /** The part is given up: it ended too often, or before it was ready for the first time. */
   readonly onGivenUp: () => void;
 }
 
 const RESTART_DELAY_MS = 1_000;
-/** Counted since the last time that it ran for RUN_IS_GOOD_MS. */
+/** Restarts since the part last ran for RUN_IS_GOOD_MS. */
 const RESTARTS_MAX = 5;
 const RUN_IS_GOOD_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-/** One process, started again when it ends by itself, as a container engine would: once it has been ready. */
+/** One process. Once it has been ready, it is restarted if it ends by itself, as a container engine would do. */
 export class RunningPart {
   readonly #command: PartCommand;
   readonly #events: PartEvents;
@@ -56,8 +56,8 @@ export class RunningPart {
   start(): void {
     const { file, args, env } = this.#command;
     this.#startedMs = this.#clock.monotonicMs();
-    // A group of its own: Ctrl-C in the terminal reaches this process alone, which then stops all parts in order.
-    // When this process is killed hard, the kernel asks the part to end in its stead.
+    // The part has a process group of its own: Ctrl-C in the terminal reaches only this process, which then stops all
+    // parts in order. If this process is killed with SIGKILL, the kernel signals the part instead.
     const child = spawn("setpriv", ["--pdeathsig", "TERM", file, ...args], {
       env: { PATH: process.env["PATH"], ...env },
       stdio: ["ignore", "pipe", "pipe"],
@@ -70,12 +70,12 @@ export class RunningPart {
     if (child.pid !== undefined) this.#events.onStarted(child.pid);
   }
 
-  /** From now on it is started again: what it needs is there, or it would have said so. */
+  /** From now on the part is restarted when it ends: it started successfully once, so its dependencies are there. */
   keep(): void {
     this.#wasReady = true;
   }
 
-  /** Resolves when it is gone, with all that it had started; asks first. */
+  /** Asks the part to end, and resolves when it and all its child processes are gone. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#cancelRestart?.();
@@ -89,7 +89,7 @@ export class RunningPart {
     killGroup(child);
   }
 
-  /** Ends it and all that it had started, without asking. */
+  /** Kills the part and all its child processes. */
   kill(): void {
     this.#isStopping = true;
     this.#cancelRestart?.();
@@ -103,7 +103,7 @@ export class RunningPart {
   #ended(child: ChildProcess, reason: string): void {
     if (this.#child !== child) return;
     this.#child = undefined;
-    // What it had started would hold its ports and write beside its successor.
+    // Child processes that are left would keep its ports open and write to the same files as its successor.
     killGroup(child);
     if (this.#isStopping) return;
     if (this.#clock.monotonicMs() - this.#startedMs >= RUN_IS_GOOD_MS) this.#restarts = 0;
@@ -125,5 +125,5 @@ function killGroup({ pid }: ChildProcess): void {
 }
 
 function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
-  return signal === null ? `ended with exit status ${code}` : `was ended by ${signal}`;
+  return signal === null ? `ended with exit status ${code}` : `was killed by ${signal}`;
 }

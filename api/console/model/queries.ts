@@ -344,6 +344,17 @@ export function useOutboundNumbers() {
   });
 }
 
+/** Page by page, in ascending order. */
+export function useDoNotCall() {
+  return useInfiniteQuery({
+    queryKey: ["doNotCall"],
+    initialPageParam: "",
+    queryFn: ({ pageParam: after }) =>
+      answered(api.GET("/api/dashboard/do-not-call", { params: { query: { after } } })),
+    getNextPageParam: ({ next }) => next ?? undefined,
+  });
+}
+
 /** Credentials are never in the answer. */
 export function useTelephonyAccounts() {
   return useQuery({

@@ -19,6 +19,7 @@ import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
 import { PageHead } from "../parts/page-head.js";
 import { Fault, Loaded, Outline } from "../parts/states.js";
 import { PLAYED } from "./call-page.js";
+import { DoNotCall } from "./do-not-call.js";
 import { TelephonyAccounts } from "./telephony-accounts.js";
 
 type Agent = Answered<"getAgent">;
@@ -69,6 +70,10 @@ export function NumbersPage() {
               ) : (
                 <PlaceCall agents={all} allowed={numbers} />
               )}
+            </section>
+            <section className="card stack">
+              <h2>Do not call</h2>
+              <DoNotCall />
             </section>
           </>
         )}

@@ -42,6 +42,8 @@ const VERBS: Readonly<Record<string, string>> = {
   "organization.assignNumber": "chose who answers a number of",
   "organization.importNumber": "imported a number to",
   "organization.releaseNumber": "released an imported number of",
+  "organization.addDoNotCall": "added numbers to the do-not-call list of",
+  "organization.removeDoNotCall": "removed a number from the do-not-call list of",
   "organization.grantOperator": "granted platform operator in",
   "organization.revokeOperator": "revoked platform operator in",
 };

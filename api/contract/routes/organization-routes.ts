@@ -24,6 +24,7 @@ import {
 } from "../call.js";
 import { CALL_EVENTS } from "../call-events.js";
 import { ClientTokenBody, IssuedClientToken } from "../client-token.js";
+import { DoNotCallBody, DoNotCallNumbers, DoNotCallQuery, DoNotCallTotal } from "../do-not-call.js";
 import { Count, Id, Success, Timestamp } from "../fields.js";
 import { Member, MemberBody, MemberRoleBody } from "../member.js";
 import {
@@ -254,6 +255,33 @@ export const ORGANIZATION_ROUTES = {
     success: ok("Released: its calls find no agent here any more", Success),
     others: [refused(409, "The platform's operator has assigned the number")],
   },
+  listDoNotCall: {
+    method: "get",
+    path: "/api/dashboard/do-not-call",
+    group: "Calls",
+    summary: "List the numbers that agents must not call",
+    ...dashboard,
+    query: DoNotCallQuery,
+    success: ok("A page of the do-not-call list, in ascending order", DoNotCallNumbers),
+  },
+  addDoNotCall: {
+    method: "post",
+    path: "/api/dashboard/do-not-call",
+    group: "Calls",
+    summary: "Add numbers to the do-not-call list",
+    ...dashboard,
+    body: DoNotCallBody,
+    success: ok("Added; those that were on it keep their note", DoNotCallTotal),
+    others: [refused(403, "A missing scope, or the list is full")],
+  },
+  removeDoNotCall: {
+    method: "delete",
+    path: "/api/dashboard/do-not-call/:id",
+    group: "Calls",
+    summary: "Take a number from the do-not-call list",
+    ...dashboard,
+    success: ok("Agents may call it again", Success),
+  },
   placeCall: {
     method: "post",
     path: "/api/dashboard/calls",
@@ -268,7 +296,7 @@ export const ORGANIZATION_ROUTES = {
       refused(409, "A provider of the agent is not active"),
       refused(
         403,
-        "The plan does not include the agent, `from` is not allowed, or a missing scope",
+        "The plan does not include the agent, `from` or `to` is not allowed, or a missing scope",
       ),
       refused(429, "The plan's limit of calls or minutes is reached, or too many requests"),
       refused(503, "The telephony account is not configured, or its vendor does not take calls"),

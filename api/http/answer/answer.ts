@@ -7,7 +7,7 @@ export type HeaderLine = readonly [name: string, value: string];
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
-  /** Bytes can be shared by many responses: nothing is copied for a slow client. */
+  /** A body of bytes can be shared by many responses: nothing is copied for a slow client. */
   readonly body: string | Uint8Array;
   readonly headers?: readonly HeaderLine[];
   /** A content security policy that replaces the default, which forbids everything; only pages need it. */
@@ -29,8 +29,8 @@ export interface StreamedAnswer {
    */
   readonly pace?: Pace;
   /**
-   * Called once; the response ends when it resolves, and is aborted when it rejects. `write` sends text; unread
-   * text is bounded, and beyond the limit the client counts as gone. `signal` aborts when the client has gone.
+   * Called once; the response ends when it resolves, and is aborted when it rejects. `write` sends text; unread text is
+   * bounded, and beyond the limit the client counts as disconnected. `signal` aborts when the client disconnects.
    */
   readonly produce: (write: (text: string) => void, signal: AbortSignal) => Promise<void>;
 }

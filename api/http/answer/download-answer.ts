@@ -39,7 +39,7 @@ export function downloadAnswer(
   return { status: PARTIAL_CONTENT, contentType, headers, file, from, sizeBytes: to - from + 1 };
 }
 
-/** First and last byte; the first is greater if there is nothing in between. */
+/** The first and last byte; the first is greater if the range is empty. */
 function bounds(
   [, first, last = "", suffix]: RegExpExecArray,
   sizeBytes: number,

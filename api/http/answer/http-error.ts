@@ -22,6 +22,7 @@ export const STATUS_BY_CODE = {
   provider_read_only: 403,
   caller_number_not_allowed: 403,
   target_not_allowed: 403,
+  do_not_call: 403,
   invalid_signature: 403,
   not_found: 404,
   path_not_found: 404,
@@ -54,7 +55,10 @@ export const STATUS_BY_CODE = {
   not_configured: 503,
 } as const satisfies Readonly<Record<RequestErrorCode, number>>;
 
-/** A refusal that only HTTP has (a body too large, a method not allowed); the engine's refusals are `RequestError`s. */
+/**
+ * A refusal that only occurs in HTTP (a body too large, a method not allowed); the engine's refusals are
+ * `RequestError`s.
+ */
 export class HttpError extends ParleyError {
   override readonly name = "HttpError";
   readonly code: RequestErrorCode;

@@ -2,9 +2,12 @@ import type { CancelTimer, Clock } from "../../../engine/time/clock.js";
 import { ParleyError } from "../../../storage/parley-error.js";
 import type { HttpResponse } from "../backend/http-backend.js";
 
-/** Passed to the system at once; uWebSockets.js copies what the system does not accept for this one client. */
+/**
+ * The most text passed to the system at once; uWebSockets.js copies what the system does not accept for this one
+ * client.
+ */
 const PIECE_CHARS = 32 * 1024;
-/** A client that has not read for this long will not continue. */
+/** A client that has not read for this long is taken to have stopped reading. */
 const STALL_MAX_MS = 30_000;
 
 export interface Pace {
@@ -13,14 +16,11 @@ export interface Pace {
    * dropped.
    */
   readonly backlogBytesMax: number;
-  /**
-   * Text without a meaning. It is sent when a client has caught up, because uWebSockets.js needs something to
-   * write then.
-   */
+  /** Text without a meaning, sent when a client has caught up, because uWebSockets.js then needs something to write. */
   readonly filler: string;
 }
 
-/** Why a client was dropped that did not disconnect itself. */
+/** The server dropped a client that did not read in time. */
 export class SlowClientError extends ParleyError {
   override readonly name = "SlowClientError";
   readonly code = "client_too_slow";
@@ -89,7 +89,7 @@ export class PacedStream {
     this.#response.cork(() => this.#response.end());
   }
 
-  /** The client has gone: the response must not be used any more. */
+  /** The client has disconnected: the response must not be used any more. */
   abandon(): void {
     this.#isOver = true;
     this.#waiting = [];
@@ -149,7 +149,7 @@ export class PacedStream {
     return piece;
   }
 
-  /** Never between the two halves of a character. */
+  /** Never splits between the two halves of a surrogate pair. */
   #endOfPiece(text: string): number {
     const end = this.#sentChars + PIECE_CHARS;
     const last = text.charCodeAt(end - 1);

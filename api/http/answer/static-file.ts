@@ -25,10 +25,12 @@ export class StaticFile {
   readonly version: string;
   readonly #contentType: string;
   readonly #zipped: Buffer;
-  /** Only for clients without gzip support, which no browser is. */
+  /** Only for clients without gzip support; every browser supports it. */
   #plain: Buffer | undefined;
 
-  /** `name`: `swagger-ui.js` is read from `swagger-ui.js.gz`. Throws what `readFileSync` throws. */
+  /**
+   * Reads the file for `name`: `swagger-ui.js` is read from `swagger-ui.js.gz`. Throws the errors of `readFileSync`.
+   */
   constructor(folder: URL, name: string, contentType: string) {
     this.#zipped = readFileSync(new URL(`${name}.gz`, folder));
     this.#contentType = contentType;
@@ -36,7 +38,7 @@ export class StaticFile {
     this.version = hash.slice(0, VERSION_CHARACTERS);
   }
 
-  /** For a path that contains the version. */
+  /** Serves the file under a path that contains its version. */
   immutable(path: string): Endpoint {
     return {
       ...this.#endpoint(path, ["accept-encoding"]),
@@ -44,7 +46,7 @@ export class StaticFile {
     };
   }
 
-  /** For a permanent path, which pages of any other site may load. */
+  /** Serves the file under a permanent path, which pages of any other site may load. */
   revalidated(path: string): Endpoint {
     const tag = `"${this.version}"`;
     const headers: readonly HeaderLine[] = [["etag", tag], ANY_SITE_MAY_EMBED];
@@ -58,7 +60,7 @@ export class StaticFile {
     };
   }
 
-  /** As `immutable`, for pages of any other site too. */
+  /** Like `immutable`, but pages of any other site may load it too. */
   immutableCrossOrigin(path: string): Endpoint {
     return {
       ...this.#endpoint(path, ["accept-encoding"]),
@@ -86,7 +88,10 @@ export class StaticFile {
   }
 }
 
-/** The result of `read` from files of the build; undefined if the server was built without them, by `tsc` alone. */
+/**
+ * Returns the result of `read` from files of the build. Returns undefined if the server was built without them, by
+ * `tsc` alone.
+ */
 export function ifBuilt<Built>(read: () => Built): Built | undefined {
   try {
     return read();

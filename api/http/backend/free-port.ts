@@ -3,8 +3,8 @@ import { createServer } from "node:net";
 import { cannotListen, ListenError } from "../server.js";
 
 /**
- * The port, or a free one if it is 0, for several processes to listen on. Rejects with ListenError if the port is
- * in use: port sharing does not report that, and a second server would get half of the first one's connections.
+ * Returns the port, or a free one if it is 0, for several processes to listen on. Rejects with ListenError if the port
+ * is in use: port sharing does not report that, and a second server would get half of the first one's connections.
  */
 export async function freePort(host: string, port: number): Promise<number> {
   const probe = createServer();

@@ -26,7 +26,7 @@ export type Verb = "get" | "post" | "patch" | "del" | "head" | "options" | "any"
 
 export type RequestHandler = (response: HttpResponse, request: HttpRequest) => void;
 
-/** Must not be used after the callback that received it. */
+/** The request must not be used after the callback that received it. */
 export interface HttpRequest {
   /** Lower case. */
   getMethod(): string;
@@ -41,17 +41,17 @@ export interface HttpRequest {
 }
 
 /**
- * Must not be used after it is ended, closed or aborted. A few pipelined requests wait for it; more close its
- * connection.
+ * A response must not be used after it is ended, closed or aborted. A few pipelined requests wait for it; more close
+ * its connection.
  */
 export interface HttpResponse {
-  /** 4 or 16 bytes. */
+  /** The client's address as 4 or 16 bytes. */
   getRemoteAddress(): ArrayBuffer;
   /** Writes within `whole` are sent together. */
   cork(whole: () => void): unknown;
-  /** Such as `200 OK`; precedes the headers. */
+  /** Writes the status, such as `200 OK`, before the headers. */
   writeStatus(line: string): unknown;
-  /** Whole header lines may follow the value, each after a CRLF. */
+  /** The value may contain further header lines, each after a CRLF. */
   writeHeader(name: string, value: string): unknown;
   /** A piece of a body of unknown length; an empty one sends only the head. False while the client has unread data. */
   write(text: string): boolean;
@@ -80,12 +80,12 @@ export interface WebSocketRoute<Visitor extends object> {
   readonly messageBytesMax: number;
   /** A client that is silent for this long, pings included, is disconnected. */
   readonly silenceMaxSec: number;
-  /** While closed, clients get a 503, so that a proxy tries the next server. Omitted: never closed. */
+  /** Whether new clients are refused with a 503, so that a proxy tries the next server. Omitted: never. */
   isClosed?(): boolean;
   /** Returns the data to keep about the client, before its connection is accepted. */
   admit(request: HttpRequest, response: Pick<HttpResponse, "getRemoteAddress">): Visitor;
   open(socket: BackendSocket<Visitor>): void;
-  /** The bytes are valid during the call. */
+  /** The bytes are valid only during the call. */
   message(socket: BackendSocket<Visitor>, message: ArrayBuffer, isBinary: boolean): void;
   /**
    * A message was too large, and a response is still possible: not with uWebSockets.js, which closes the
@@ -94,7 +94,7 @@ export interface WebSocketRoute<Visitor extends object> {
   refused?(socket: BackendSocket<Visitor>): void;
   /** Optional. Called when the send buffer drains, also when it becomes empty. */
   drained?(socket: BackendSocket<Visitor>): void;
-  /** Called once, as soon as either side closes or the connection breaks, which is 1006. */
+  /** Called once, as soon as either side closes or the connection breaks; the code is then 1006. */
   close(socket: BackendSocket<Visitor>, code: number, reason: string): void;
 }
 
@@ -104,11 +104,11 @@ export interface BackendSocket<Visitor> {
   send(message: string | Uint8Array, isBinary: boolean): number;
   /** Sends pending data, then the close frame. */
   end(code: number, reason: string): void;
-  /** Bytes that the system has not accepted yet. */
+  /** The bytes that the system has not accepted yet. */
   getBufferedAmount(): number;
 }
 
-/** For a person who reads a proxy's response. */
+/** The reason phrase, for a person who reads a proxy's response. */
 export const CLOSED_ROUTE_MESSAGE = "this server takes no calls, and another one does";
 export const CLOSED_ROUTE_STATUS = "503 Service Unavailable";
 export const CLOSED_ROUTE_BODY = JSON.stringify({

@@ -45,7 +45,7 @@ export class NodeResponse implements HttpResponse {
   #onWritable: (sentBytes: number) => unknown = () => undefined;
   #onAborted: () => void = () => undefined;
 
-  /** `onOver`: called when it is ended or its connection broken. */
+  /** `onOver`: called when the response is ended or its connection breaks. */
   constructor(message: IncomingMessage, raw: ServerResponse, onOver: () => void) {
     this.#message = message;
     this.#raw = raw;
@@ -114,7 +114,7 @@ export class NodeResponse implements HttpResponse {
     socket.setTimeout(STALL_MAX_MS);
     this.#message.on("data", (part: Buffer) => handler(copiedBuffer(part), false));
     this.#message.on("end", () => {
-      // After the response, Node times the connection itself.
+      // After the response, Node itself applies the connection's timeouts.
       if (!this.#isOver && !this.#hasUnread) socket.setTimeout(0);
       handler(NOTHING, true);
     });
@@ -174,7 +174,7 @@ function isUnread({ socket }: ServerResponse): boolean {
   return socket === null || socket.writableLength > 0;
 }
 
-/** Only these bytes: Node's piece may be a part of something larger. */
+/** Copies only these bytes: Node's chunk may be a part of a larger buffer. */
 export function copiedBuffer({ buffer, byteOffset, byteLength }: Uint8Array): ArrayBuffer {
   const copy = new ArrayBuffer(byteLength);
   new Uint8Array(copy).set(new Uint8Array(buffer, byteOffset, byteLength));
@@ -207,7 +207,7 @@ export class NodeConnection {
     else this.#waiting.push([message, raw]);
   }
 
-  /** After a request that is refused and closes its connection: Node still reads what follows it. */
+  /** Called after a request that is refused and closes its connection: Node still reads the data behind it. */
   refuseFurther(): void {
     this.#takesMore = false;
   }
@@ -342,7 +342,7 @@ export class NodeSocket<Visitor extends object> implements BackendSocket<Visitor
     this.#readBytes = connection.bytesRead;
     this.#visitor = visitor;
     this.#route = route;
-    // The connection's own event reports only what exceeded its buffer.
+    // The connection's own event reports only the data that exceeded its buffer.
     this.#onTaken = route.drained && (() => this.#isOpen && route.drained?.(this));
     raw.on("message", (message: Buffer, isBinary) => {
       if (this.#isOpen) route.message(this, copiedBuffer(message), isBinary);
@@ -371,7 +371,7 @@ export class NodeSocket<Visitor extends object> implements BackendSocket<Visitor
     return this.#raw.bufferedAmount;
   }
 
-  /** Also for a socket whose close is still on its way. */
+  /** Breaks the connection, even if the socket has begun to close. */
   breakOff(reason: string): void {
     this.#raw.breakOff();
     this.#closed(BROKEN, reason);
@@ -478,10 +478,10 @@ export interface FoundPath<Value> {
 
 interface Branch<Value> {
   readonly named: Map<string, Branch<Value>>;
-  /** If the segment is `:name`. */
+  /** The branch for a segment `:name`. */
   open: Branch<Value> | undefined;
   value: Value | undefined;
-  /** If the path continues with `/*`. */
+  /** The branch for `/*` at the end of the path. */
   rest: Value | undefined;
 }
 
@@ -550,7 +550,10 @@ function namedBranch<Value>(branch: Branch<Value>, segment: string): Branch<Valu
 
 const HEAD_BYTES_MAX = 4 * 1024;
 const HEADER_LINES_MAX = 100;
-/** Node then closes the connection without a response. It is longer than the deadline of a body, which gets a 408. */
+/**
+ * Node then closes the connection without a response. This limit is longer than the deadline of a body, which gets a
+ * 408.
+ */
 const REQUEST_MAX_MS = 40_000;
 const TIMEOUT_CHECK_MS = 2_000;
 const SOCKET_CHECK_SEC = 4;
@@ -575,7 +578,7 @@ export class NodeBackend implements HttpBackend {
   readonly #connections = new WeakMap<Duplex, NodeConnection>();
   readonly #stopChecking: CancelTimer;
 
-  /** `clock`: the network's, whatever clock the calls use. */
+  /** `clock`: the network's clock, whatever clock the calls use. */
   constructor(clock: Clock = new SystemClock()) {
     this.#server = createServer({
       IncomingMessage: messageClass((path) => this.#routes.find(path) !== undefined),
@@ -677,7 +680,7 @@ function refusalStatus({ headers, rawHeaders, httpVersion }: IncomingMessage): n
   return refusal && Number.parseInt(refusal, 10);
 }
 
-/** Node keeps the first of several, and allows WebSocket clients to omit it. */
+/** Node keeps the first Host header of several, and allows WebSocket clients to omit it. */
 function hostCountOf(rawHeaders: readonly string[]): number {
   return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
 }

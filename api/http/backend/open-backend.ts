@@ -19,8 +19,8 @@ export class BackendUnavailableError extends ParleyError {
 }
 
 /**
- * The requested backend. `auto` is uWebSockets.js, or node:http with a warning if it has no binary. Rejects with
- * BackendUnavailableError if uWebSockets.js was requested by name and has no binary.
+ * Opens the requested backend. `auto` is uWebSockets.js, or node:http with a warning if uWebSockets.js has no binary.
+ * Rejects with BackendUnavailableError if uWebSockets.js was requested by name and has no binary.
  */
 export async function openBackend(choice: BackendChoice, log: Logger): Promise<HttpBackend> {
   if (choice === "node") return new NodeBackend();

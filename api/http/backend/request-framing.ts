@@ -1,14 +1,14 @@
 import type { HttpRequest } from "./http-backend.js";
 
-/** The status line of a refusal. */
+/** The status line with which the request is refused. */
 export type FramingRefusal = "400 Bad Request" | "501 Not Implemented";
 
 const LENGTH = /^\d+$/;
 
 /**
- * Why a request is refused because two readers could see its end at different places, so that one's body is the
- * other's next request (RFC 9112, section 6), or could route it to different hosts (section 3.2). Undefined for an
- * unambiguous request.
+ * Returns why a request is refused: two readers could see its end at different places, so that one's body is the
+ * other's next request (RFC 9112, section 6), or could route it to different hosts (section 3.2). Returns undefined for
+ * an unambiguous request.
  */
 export function framingRefusal(request: HttpRequest): FramingRefusal | undefined {
   const coding = request.getHeader("transfer-encoding");

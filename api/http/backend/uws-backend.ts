@@ -27,7 +27,7 @@ interface ExclusiveListener {
     listening: (socket: Uws.us_listen_socket | false) => void,
   ): void;
 }
-/** Without it a second server on the same port gets half of the connections, without any error. */
+/** Without this option a second server on the same port gets half of the connections, without any error. */
 const EXCLUSIVE_PORT = 1 satisfies Uws.ListenOptions;
 const SHARED_PORT = 0 satisfies Uws.ListenOptions;
 

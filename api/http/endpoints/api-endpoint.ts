@@ -49,7 +49,7 @@ export function eventStreamAnswer<Events extends StreamEvents>(
   };
 }
 
-/** What a route's handler gets; the route itself declares the types. */
+/** The arguments of a route's handler; the route itself declares the types. */
 export class RouteCall {
   readonly query: unknown;
   readonly body: unknown;
@@ -86,7 +86,7 @@ export class RouteCall {
   }
 }
 
-/** What a route's handler gets: validated, parsed, and in the types of the contract. */
+/** The arguments of a route's handler: validated, parsed, and in the types of the contract. */
 export interface RouteRequest<R extends Route> {
   /** The decoded `:id` of the path, or empty. */
   readonly id: string;
@@ -181,7 +181,7 @@ export class ApiEndpoint implements Endpoint {
     await requireWithin(this.#guards.generalLimiter, limitKey(identity));
     requireAccess(identity, this.#route.auth);
     request.bodyBelongsTo(identity.tenant.organization.id);
-    // With a stolen token passwords cannot be tried faster than at sign-in.
+    // Passwords must not be tried faster with a stolen token than at sign-in.
     if (this.#route.limit === "auth") await this.#limitAddress(request);
     if (this.#route.limit === "vendor") {
       await requireWithin(this.#guards.vendorLimiter, vendorKey(this.#route, identity));
@@ -201,7 +201,7 @@ export class ApiEndpoint implements Endpoint {
     }
   }
 
-  /** Synchronous if this process counts. */
+  /** Synchronous if this process counts the uses itself. */
   #limitAddress(request: IncomingRequest): Promise<void> | undefined {
     const { limit } = this.#route;
     if (limit === "none") return undefined;
@@ -249,7 +249,7 @@ export class ApiEndpoint implements Endpoint {
     // The result of a streaming handler is checked where it is registered.
     if (events !== undefined) return eventStreamAnswer(status, value as EventStream<StreamEvents>);
     if (download === undefined) return jsonAnswer(status, value);
-    // The same applies to a download handler.
+    // Like a streaming handler's result, a download handler's is checked where it is registered.
     return downloadAnswer(status, download, value as FileDownload, request.header("range"));
   }
 }
@@ -258,7 +258,7 @@ function addressKey(request: IncomingRequest): string {
   return `address ${addressGroup(request.clientAddress)}`;
 }
 
-/** By organization and route: a second key gives no second limit. */
+/** Counted by organization and route, so a second key gives no second limit. */
 function vendorKey({ path }: Route, { tenant }: Identity): string {
   return `${path} of ${tenant.organization.id}`;
 }

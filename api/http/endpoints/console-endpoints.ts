@@ -18,7 +18,7 @@ export interface ConsolePage {
 }
 
 export interface ConsoleAnswer {
-  /** A value for this response alone: letters, digits, `-` and `_`. */
+  /** A nonce for this response: letters, digits, `-` and `_`. */
   readonly nonce: string;
   /** Whether a token after the address's `#` signs in: otherwise any user's link could sign another user in as them. */
   readonly takesTokens: boolean;
@@ -45,7 +45,7 @@ export function consolePage(
       `style-src 'self' 'nonce-${nonce}'`,
       "img-src 'self' data:",
       "connect-src 'self'",
-      // A recording, fetched with the listener's token.
+      // Allows recordings, which are fetched with the listener's token.
       "media-src 'self' blob:",
       "base-uri 'none'",
       "form-action 'none'",
@@ -69,9 +69,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The console: its files under content-hashed names, and its single page for every other path below `/console`,
- * since the page does its own routing. A server without the console still handles calls. `takesTokens` as in
- * `ConsoleAnswer`.
+ * The console: its files under content-hashed names, and its single page for every other path below `/console`, since
+ * the page does its own routing. A server without the console still handles calls. `takesTokens`: see `ConsoleAnswer`.
  */
 export function consoleEndpoints(
   takesTokens: boolean,

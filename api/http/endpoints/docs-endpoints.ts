@@ -6,7 +6,7 @@ import type { Endpoint } from "./endpoint.js";
 
 export interface DocsPage {
   readonly html: string;
-  /** Allows the page this server's files, its own few lines of style and script, and nothing else. */
+  /** Allows the page to load this server's files and its own few lines of style and script, and nothing else. */
   readonly contentSecurityPolicy: string;
 }
 
@@ -25,7 +25,7 @@ const STYLE =
   ".swagger-ui .info td code{white-space:nowrap}" +
   ".swagger-ui .opblock-summary-path{overflow-wrap:anywhere}";
 
-/** The library's page as one element of ours; it follows the system's color scheme. */
+/** Wraps the library's page in one element of ours, which follows the system's color scheme. */
 export function docsPage({ document, script, style }: DocsSources): DocsPage {
   const start = startScript(document);
   return {
@@ -38,7 +38,7 @@ export function docsPage({ document, script, style }: DocsSources): DocsPage {
       `script-src 'self' ${hashOf(start)}`,
       `style-src 'self' ${hashOf(STYLE)}`,
       "img-src data:",
-      // The document, and the requests that a reader tries.
+      // Allows requests for the document, and those that a reader tries out.
       "connect-src 'self'",
       "base-uri 'none'",
       "form-action 'none'",
@@ -55,7 +55,7 @@ function startScript(document: string): string {
     filter: true,
     displayRequestDuration: true,
     defaultModelsExpandDepth: 0,
-    // Otherwise the library sends the document to its maker's validator.
+    // Without this setting, the library sends the document to its maker's validator.
     validatorUrl: null,
   };
   return `
@@ -106,7 +106,7 @@ export function docsEndpoints(
     script: `${basePath}${script.path}`,
     style: `${basePath}${style.path}`,
   });
-  // As bytes: a client that requests them repeatedly without reading uses none of our memory.
+  // Stored as bytes: a client that requests the document repeatedly without reading uses none of our memory.
   const answer: Answer = {
     status: 200,
     contentType: "text/html; charset=utf-8",

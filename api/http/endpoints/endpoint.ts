@@ -14,11 +14,11 @@ export interface IncomingRequest {
   readonly queryString: string;
   /** The address of the client, not of a trusted proxy. */
   readonly clientAddress: string;
-  /** One of the endpoint's `headerNames`; empty if the client sent none. */
+  /** Returns one of the endpoint's `headerNames`; empty if the client sent none. */
   header(name: string): string;
-  /** Only for an endpoint that reads a body; at most `bodyBytesMax`. Includes `alone`. */
+  /** Reads the body, at most `bodyBytesMax`, for an endpoint that takes one. Includes `alone`. */
   body(): Promise<Buffer>;
-  /** The request's organization is known: from now on its body counts there, and not for its address. */
+  /** The request's organization is known: from now on the body counts towards its limit, not its address's. */
   bodyBelongsTo(orgId: string): void;
   /**
    * Awaited before any change. Rejects, without a response, if another request arrived together with this one and

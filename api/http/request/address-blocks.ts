@@ -10,7 +10,7 @@ export class AddressBlocks {
     for (const entry of entries) this.#add(entry);
   }
 
-  /** False for text that is not an address. */
+  /** Returns false for text that is not an address. */
   has(address: string): boolean {
     return this.#blocks.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   }

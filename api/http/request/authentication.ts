@@ -9,7 +9,7 @@ import type { IncomingRequest } from "../endpoints/endpoint.js";
 
 export interface Identity {
   readonly tenant: Tenant;
-  /** Undefined unless the request is a signed-in user's. */
+  /** Undefined unless a signed-in user made the request. */
   readonly user: UserRecord | undefined;
 }
 
@@ -19,8 +19,8 @@ export const CREDENTIAL_HEADERS: readonly string[] = ["authorization", "x-api-ke
 const BEARER = /^bearer +([^\s]+) *$/i;
 
 /**
- * The API key of a request: `x-api-key`, the `api_key` of the query, or `Authorization: Bearer vk_…`; empty if
- * there is none. Another scheme in `Authorization` is for a proxy.
+ * Returns the API key of a request: `x-api-key`, the `api_key` of the query, or `Authorization: Bearer vk_…`; empty if
+ * there is none. Any other scheme in `Authorization` is meant for a proxy.
  */
 export function shownApiKey(header: (name: string) => string, queryKey: string): string {
   const [, bearer = ""] = BEARER.exec(header("authorization")) ?? [];
@@ -40,7 +40,7 @@ export class Authentication {
     this.#apiKeys = apiKeys;
   }
 
-  /** RequestError `unauthenticated`. `requireAccess` decides whether the identity has access. */
+  /** Throws a RequestError `unauthenticated`. `requireAccess` decides whether the identity has access. */
   async identify(request: IncomingRequest, query: URLSearchParams): Promise<Identity> {
     const token = BEARER.exec(request.header("authorization"))?.[1];
     if (token !== undefined && !looksLikeApiKey(token)) return this.#byToken(token);
@@ -66,8 +66,8 @@ export class Authentication {
 }
 
 /**
- * Refuses a known identity without the permission: RequestError `forbidden`, or `unauthenticated` if only a user
- * is allowed.
+ * Refuses a known identity without the permission: throws a RequestError `forbidden`, or `unauthenticated` if only a
+ * user is allowed.
  */
 export function requireAccess({ tenant, user }: Identity, auth: RouteAuth): void {
   if (auth === "user" && user === undefined) {

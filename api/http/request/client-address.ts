@@ -32,19 +32,22 @@ export class ClientAddresses {
   }
 }
 
-/** Undefined for text that is not an address. The library would accept some that Node does not, such as "010.0.0.1". */
+/**
+ * Returns undefined for text that is not an address. The library would accept some that Node does not, such as
+ * "010.0.0.1".
+ */
 function parsedAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const [bare = ""] = text.split("%", 1);
   // An IPv4 address inside IPv6, as a dual-stack listener may report it, becomes IPv4.
   return isIP(bare) === 0 ? undefined : ipaddr.process(bare);
 }
 
-/** One spelling of each address, and of an IPv4 address inside IPv6 that of IPv4; other text unchanged. */
+/** Returns one spelling of each address, and that of IPv4 for an IPv4 address inside IPv6; other text is unchanged. */
 export function plainAddress(address: string): string {
   return parsedAddress(address)?.toString() ?? address;
 }
 
-/** Text of the 4 or 16 bytes of a socket's address, in one spelling; an IPv4 address inside IPv6 as IPv4. */
+/** Returns the 4 or 16 bytes of a socket's address as text in one spelling; an IPv4 address inside IPv6 as IPv4. */
 export function formatAddress(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join(".");
   if (bytes.length !== 16) return "unknown";
@@ -52,9 +55,9 @@ export function formatAddress(bytes: Uint8Array): string {
 }
 
 /**
- * The key of every limit by address, for any spelling: an IPv4 address, including one that a translator has put
- * into an IPv6 address, or the /64 of an IPv6 subscriber, who has too many addresses to count. Other text is its
- * own key.
+ * Returns the key of every limit by address, for any spelling: an IPv4 address, including one that a translator has put
+ * into an IPv6 address, or the /64 of an IPv6 subscriber, who has too many addresses to count. Other text is its own
+ * key.
  */
 export function addressGroup(address: string): string {
   const parsed = parsedAddress(address);
@@ -69,7 +72,10 @@ export function addressGroup(address: string): string {
 /** Which of the eight groups contain the IPv4 address: SIIT, NAT64 and 6to4, by the library's names of the ranges. */
 const CARRIED_AT: Readonly<Partial<Record<string, number>>> = { rfc6145: 6, rfc6052: 6, "6to4": 1 };
 
-/** The 4 or 16 bytes of an address in Node's spelling, in their own buffer; empty for text that is not an address. */
+/**
+ * Returns the 4 or 16 bytes of an address in Node's spelling, in their own buffer; empty for text that is not an
+ * address.
+ */
 export function addressBytes(address: string): ArrayBuffer {
   return Uint8Array.from(parsedAddress(address)?.toByteArray() ?? []).buffer;
 }
@@ -82,7 +88,7 @@ function hexadecimal(group: number): string {
   return group.toString(16);
 }
 
-/** The address of `1.2.3.4:56` or `[::1]:56`; other text unchanged. */
+/** Returns the address in `1.2.3.4:56` or `[::1]:56`; other text is unchanged. */
 export function withoutPort(hop: string): string {
   if (hop.startsWith("[")) return hop.slice(1, hop.indexOf("]"));
   const isIpv4WithPort = hop.includes(".") && hop.indexOf(":") === hop.lastIndexOf(":");

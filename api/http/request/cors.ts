@@ -5,7 +5,7 @@ import type { HeaderLine } from "../answer/answer.js";
 /** How long browsers may cache a preflight: short enough that a changed allow-list takes effect soon. */
 const PREFLIGHT_SEC = 600;
 
-/** In the allow-list it opens the API to every page; there are no cookies, so a page still needs a key. */
+/** This entry of the allow-list opens the API to every page. There are no cookies, so a page still needs a key. */
 const ANY_ORIGIN = "*";
 const VARIES: readonly HeaderLine[] = [["vary", "Origin"]];
 const ANSWER_HEADERS: readonly HeaderLine[] = [

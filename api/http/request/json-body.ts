@@ -4,8 +4,8 @@ import { HttpError } from "../answer/http-error.js";
 /** No record of the contract is nested deeper than 4; credentials and settings of providers get some room. */
 export const JSON_DEPTH_MAX = 32;
 /**
- * Commas, colons and opening brackets of a body. Long texts parse within a millisecond, but many tiny values do
- * not; a provider's list of 1,000 models has 7,000.
+ * The limit of commas, colons and opening brackets in a body. Long texts parse within a millisecond, but many tiny
+ * values do not; a provider's list of 1,000 models has 7,000.
  */
 const JSON_MARKS_MAX = 8_000;
 
@@ -15,7 +15,7 @@ const JSON_CONTENT_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 /** Skips a byte order mark. */
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** The value of a JSON body. `contentType` may be empty: many clients send none. */
+/** Returns the value of a JSON body. `contentType` may be empty: many clients send none. */
 export function parseJsonBody(bytes: Uint8Array, contentType: string): unknown {
   if (contentType !== "" && !JSON_CONTENT_TYPE.test(contentType)) {
     throw new HttpError("unsupported_media_type", "content-type: expected application/json");
@@ -74,14 +74,14 @@ function refuseDenseJson(bytes: Uint8Array): void {
   }
 }
 
-/** Index of the closing quote of the string that opens at `start`, or of the end of the bytes. */
+/** Returns the index of the closing quote of the string that opens at `start`, or of the end of the bytes. */
 function endOfString(bytes: Uint8Array, start: number): number {
   const quote = bytes.indexOf(QUOTE, start + 1);
   if (quote === -1) return bytes.length;
   return isEscaped(bytes, quote) ? endOfEscapedString(bytes, quote) : quote;
 }
 
-/** As `endOfString`, from a quote within the string on: text with one escaped quote may contain thousands. */
+/** Like `endOfString`, but from a quote within the string on: text with one escaped quote may contain thousands. */
 function endOfEscapedString(bytes: Uint8Array, within: number): number {
   let index = within + 1;
   while (index < bytes.length && bytes[index] !== QUOTE) {
@@ -90,7 +90,7 @@ function endOfEscapedString(bytes: Uint8Array, within: number): number {
   return Math.min(index, bytes.length);
 }
 
-/** An odd number of backslashes before it makes a quote a part of its string. */
+/** A quote after an odd number of backslashes is part of the string. */
 function isEscaped(bytes: Uint8Array, quote: number): boolean {
   let first = quote;
   while (bytes[first - 1] === BACKSLASH) first -= 1;

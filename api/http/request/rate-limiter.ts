@@ -14,11 +14,11 @@ export interface RateLimit {
 
 /** The rate limits for code that serves requests, whether this process counts or the primary does. */
 export interface UseLimiter {
-  /** Counts one use. 0 if it is within the limit, otherwise the whole seconds to wait, at least 1. */
+  /** Counts one use. Returns 0 if it is within the limit, otherwise the whole seconds to wait, at least 1. */
   take(key: string): MaybePromise<number>;
 }
 
-/** By the name of the limit. */
+/** Returns the limiter for the name of a limit. */
 export type LimiterOf = (name: LimitName, limit: RateLimit) => UseLimiter;
 
 interface Window {
@@ -45,7 +45,7 @@ export class RateLimiter implements UseLimiter {
     return this.#windowsByKey.size;
   }
 
-  /** Counts one use. 0 if it is within the limit, otherwise the whole seconds to wait, at least 1. */
+  /** Counts one use. Returns 0 if it is within the limit, otherwise the whole seconds to wait, at least 1. */
   take(key: string): number {
     const nowMs = this.#clock.monotonicMs();
     const window = this.#windowsByKey.get(key);

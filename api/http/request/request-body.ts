@@ -3,12 +3,12 @@ import { BODY_BYTES_MAX } from "../../contract/routes/route.js";
 import { HttpError, RequestAbortedError } from "../answer/http-error.js";
 import type { HttpResponse } from "../backend/http-backend.js";
 
-/** A phone on a bad network sends a megabyte in less; a slower client only holds a connection. */
+/** A phone on a bad network needs less than this for a megabyte; a slower client only occupies a connection. */
 const BODY_DEADLINE_MS = 30_000;
 
-/** Bodies of requests without a response yet, in this whole process. */
+/** The limit for the bodies of all requests without a response yet, in this process. */
 export const BODIES_BYTES_MAX = 64 * 1024 * 1024;
-/** Bodies of one organization, or of one address while the organization is unknown. */
+/** The limit for the bodies of one organization, or of one address while the organization is unknown. */
 export const BODIES_PER_OWNER_BYTES_MAX = 16 * 1024 * 1024;
 const RETRY_LATER: HttpError["headers"] = [["retry-after", "1"]];
 
@@ -21,7 +21,7 @@ const EMPTY = Buffer.alloc(0);
 interface CountedBody {
   readonly owner: string;
   readonly byteCount: number;
-  /** It can no longer be refused. If it still counts, it is complete, and its request is being handled. */
+  /** The body can no longer be refused. If it still counts, it is complete, and its request is being handled. */
   readonly isSettled: boolean;
   refuse(error: HttpError): void;
 }
@@ -40,7 +40,7 @@ export class BodyMemory {
     return this.#byteCount;
   }
 
-  /** More bytes of a body have arrived; false if it had to be refused for them. */
+  /** More bytes of a body have arrived. Returns false if the body had to be refused because of them. */
   take(body: CountedBody, bytes: number): boolean {
     const owned = (this.#bytesByOwner.get(body.owner) ?? 0) + bytes;
     if (owned > BODIES_PER_OWNER_BYTES_MAX) {
@@ -91,7 +91,7 @@ export interface RequestBodyOptions {
   readonly announcedLength: string;
   /** The header `content-encoding`; empty if there is none. */
   readonly encoding?: string;
-  /** The sender, as far as known before the request is authenticated. */
+  /** Identifies the sender, as far as known before the request is authenticated. */
   readonly owner: string;
   readonly clock: Clock;
   readonly memory: BodyMemory;
@@ -155,13 +155,13 @@ export class RequestBody implements CountedBody {
     return this.#isSettled;
   }
 
-  /** The owner of the request is known. */
+  /** Called when the owner of the request is known. */
   belongsTo(owner: string): void {
     this.#memory.move(this, this.#owner, owner);
     this.#owner = owner;
   }
 
-  /** The request has its response, or its client has gone: the body is no longer needed. */
+  /** Called when the request has its response, or its client has disconnected: the body is no longer needed. */
   abort(): void {
     this.refuse(new RequestAbortedError("the client closed the connection"));
     this.#forget();
@@ -190,7 +190,7 @@ export class RequestBody implements CountedBody {
     if (isLast) this.#finish();
   }
 
-  /** Its bytes count until the request has its response. */
+  /** The bytes count until the request has its response. */
   #finish(): void {
     if (this.#isEncoded) {
       this.refuse(

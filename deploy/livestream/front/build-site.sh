@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the viewer page ready to be served: bundles the script with hls.js, copies the rest.
+# Builds the viewer page: bundles the script with hls.js and copies the other files.
 # build-site.sh FOLDER
 set -eu
 [ $# -eq 1 ] || { echo "usage: build-site.sh FOLDER" >&2; exit 64; }
@@ -15,5 +15,5 @@ node_modules/esbuild/bin/esbuild $site/go-live.ts --bundle --format=esm --target
 node_modules/esbuild/bin/esbuild $site/page.css --bundle --minify --log-level=warning --outfile="$out/page.css"
 cp $site/index.html $site/go-live.html $site/icon.svg "$out/"
 cat node_modules/hls.js/LICENSE node_modules/valibot/LICENSE* >"$out/licenses.txt"
-# Served by another user than the one who builds.
+# The user who serves the files is not the one who builds them.
 chmod -R a+rX "$out"

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Writes what nginx believes of TRUSTED_PROXIES (addresses or CIDR blocks, by commas) to FRONT_TEMP/trusted-proxies.conf.
+# Writes nginx's directives for TRUSTED_PROXIES (addresses or CIDR blocks, separated by commas) to
+# FRONT_TEMP/trusted-proxies.conf.
 set -eu
 : "${TRUSTED_PROXIES:=}" "${FRONT_TEMP:=/tmp}"
 lines=
 for proxy in $(printf '%s' "$TRUSTED_PROXIES" | tr ',' ' '); do
   case $proxy in
   *[!0-9A-Fa-f.:/]*)
-    echo "TRUSTED_PROXIES: expected addresses or CIDR blocks, with commas between" >&2
+    echo "TRUSTED_PROXIES: expected addresses or CIDR blocks, separated by commas" >&2
     exit 1
     ;;
   esac

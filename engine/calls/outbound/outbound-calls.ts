@@ -7,6 +7,7 @@ import { mergedValues } from "../../telephony/call-values.js";
 import { numberRefusal } from "../../telephony/refused-numbers.js";
 import { TelephonyError } from "../../telephony/telephony-request.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
+import type { DoNotCall } from "../../tenancy/agents/do-not-call.js";
 import type { PhoneNumbers } from "../../tenancy/agents/phone-numbers.js";
 import type { Tenant } from "../../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
@@ -96,6 +97,7 @@ export interface OutboundDeps {
   readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed" | "listOf"> | undefined;
   /** Undefined with a simulated vendor: any called number is allowed. */
   readonly dialTargets: Pick<DialTargets, "mayReach" | "listOf"> | undefined;
+  readonly doNotCall: Pick<DoNotCall, "has">;
   readonly slots: Slots;
   readonly liveCalls: LiveCalls;
   readonly journal: CallJournal;
@@ -328,7 +330,11 @@ export class OutboundCalls implements PlacedCalls {
     if (refusal !== undefined) {
       throw new RequestError("target_not_allowed", `to: agents cannot call ${refusal} numbers`);
     }
-    const { dialTargets } = this.#deps;
+    const { dialTargets, doNotCall } = this.#deps;
+    if (await doNotCall.has(orgId, number)) {
+      const message = "to: the number is on the organization's do-not-call list";
+      throw new RequestError("do_not_call", message);
+    }
     if (dialTargets === undefined || (await dialTargets.mayReach(orgId, number))) return;
     const message =
       "to: expected a number that the platform's administrator has allowed this organization to call";

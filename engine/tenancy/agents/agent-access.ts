@@ -12,30 +12,30 @@ import { type FallbackSlot, fallbackSlots } from "./agent-fallbacks.js";
 import type { AgentVendorChoice } from "./agent-input.js";
 
 /**
- * The one place of the rules about which provider and model an agent may use. Creating, changing, reading and calling
- * an agent, and the model search, all ask here; nothing here waits or stores.
+ * All rules about which providers and models an agent may use are in this file. Creating, updating, reading and calling
+ * an agent, and the model search, use them. Nothing here waits or stores.
  */
 
 export type AgentStatus = "active" | "inactive" | "paused_provider" | "paused_plan";
 
 export interface AgentAvailability {
   readonly status: AgentStatus;
-  /** In words for the dashboard; null unless paused. */
+  /** A reason in plain words for the dashboard; null unless the agent is paused. */
   readonly pauseReason: string | null;
 }
 
 export type ProvidersById = ReadonlyMap<string, ProviderRecord>;
 
-/** `refused` faults are of the request (400), `gated` ones of the plan (403). */
+/** `refused`: the request is invalid (400). `gated`: the plan does not allow it (403). */
 export interface AccessFaults {
   readonly refused: readonly FieldFault[];
   readonly gated: readonly FieldFault[];
 }
 
-/** Without a model it is the provider's own, as for speech-to-text. */
+/** Without a `modelId` the provider's own model is used, as for STT. */
 type Slot = FallbackSlot;
 
-/** A vendor that an agent may turn to, and with which of its models. */
+/** A provider that an agent may use now, and the model to use. */
 export interface UsableVendor {
   readonly provider: ProviderRecord;
   readonly modelId: string;
@@ -47,7 +47,7 @@ const CATEGORY_WORDS: Readonly<Record<Category, string>> = {
   stt: "speech-to-text",
 };
 
-/** Global providers' models are subject to the plan; an organization's own are always allowed. */
+/** The plan limits which models of global providers are allowed; an organization's own providers have no such limit. */
 export function isModelAllowed(
   plan: PlanRecord,
   provider: ProviderRecord,
@@ -59,7 +59,7 @@ export function isModelAllowed(
   );
 }
 
-/** The model that a speech-to-text provider listens with: its first that the plan allows, else its first, else its vendor's. */
+/** The model that an STT provider uses: the first that the plan allows, else its first, else its vendor's first. */
 export function sttModelId(plan: PlanRecord, provider: ProviderRecord): string {
   const modelIds = provider.models.map((model) => model.modelId);
   return (
@@ -74,7 +74,7 @@ export function providerIdsOf(agent: AgentVendorChoice): readonly string[] {
   return [...slotsOf(agent), ...allFallbacksOf(agent)].map(({ providerId }) => providerId);
 }
 
-/** Those of the agent's fallbacks that it may use now, each at its place in the list; the others are left out. */
+/** The agent's fallbacks, each at its index in the list. A fallback that the agent may not use now is undefined. */
 export function usableFallbacks(
   agent: AgentRecord,
   category: Category,
@@ -89,7 +89,7 @@ export function usableFallbacks(
   });
 }
 
-/** Why this choice may not be stored for the organization on the plan; both lists empty when they may. */
+/** Returns why the request or the plan forbids this choice of providers; both lists are empty if it is allowed. */
 export function accessFaults(
   orgId: string,
   plan: PlanRecord,
@@ -109,7 +109,7 @@ export function accessFaults(
   return { refused, gated };
 }
 
-/** The first of a chain that the agent may use now: its own provider, at place 0, or a fallback. Undefined where none is. */
+/** Returns the first usable provider of a chain: the agent's own one (place 0) or a fallback. Undefined if none is. */
 export function firstUsable(
   agent: AgentRecord,
   category: Category,
@@ -138,8 +138,8 @@ function usablePrimary(
 }
 
 /**
- * The status of an agent, first rule that holds. A chain of which one can be used pauses nothing. `position` counts the
- * organization's agents in creation order from 0.
+ * Returns the agent's status by the first rule that applies. An agent is not paused while one provider of each chain is
+ * usable. `position`: the agent's index in the organization's agents, in creation order from 0.
  */
 export function agentAvailability(
   agent: AgentRecord,
@@ -176,7 +176,7 @@ export interface AgentModelNotice extends ModelNotice {
   readonly modelId: string;
 }
 
-/** Models of the agent, and of what stands in for its vendors, that are gone or go soon. */
+/** The models of the agent, its fallbacks and its analysis that are retired or will be retired soon. */
 export function agentModelNotices(
   agent: AgentRecord,
   plan: PlanRecord,
@@ -195,7 +195,7 @@ export function agentModelNotices(
   return [...notices.values()];
 }
 
-/** Undefined for what is at another address than the vendor's: there may be any models. */
+/** Returns undefined for a provider with its own `baseUrl`, since any models may be served there. */
 export function providerModelNotice(
   {
     providerKey,
@@ -222,7 +222,7 @@ function slotOf(agent: AgentVendorChoice, category: Category): Slot {
   return slot;
 }
 
-/** Whom the agent may turn to beside its own vendors: its fallbacks, and the LLM of its analysis. */
+/** The agent's fallbacks and the LLM of its analysis. */
 function allFallbacksOf({ fallbacks, analysis }: AgentVendorChoice): readonly Slot[] {
   const slots = CATEGORIES.flatMap((category) => fallbackSlots(fallbacks, category));
   const analyst = analysisSlot(analysis);
@@ -241,7 +241,7 @@ function analysisSlot(analysis: AgentVendorChoice["analysis"]): Slot | undefined
   };
 }
 
-/** The LLM that the agent names for its analysis, where it may use it now. */
+/** Returns the LLM that the agent's analysis names, if the agent may use it now. */
 export function usableAnalyst(
   agent: AgentRecord,
   plan: PlanRecord,
@@ -280,7 +280,7 @@ function slotsOf(agent: AgentVendorChoice): readonly Slot[] {
   ];
 }
 
-/** Another organization's provider is as good as none: not even its existence may show. */
+/** Hides the providers of other organizations: a request must not reveal that they exist. */
 function visibleProvider(
   orgId: string,
   provider: ProviderRecord | undefined,

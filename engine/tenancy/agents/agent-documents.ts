@@ -1,6 +1,6 @@
 import { invalidFields } from "../../request-error.js";
 
-/** RequestError `invalid_request` that names the first id which is no document of the organization. */
+/** Throws RequestError `invalid_request` for the first id that is not a document of the organization. */
 export function requireDocuments(
   ids: readonly string[],
   known: ReadonlySet<string>,

@@ -6,7 +6,7 @@ import type {
   VoiceFallback,
 } from "../../../storage/records.js";
 
-/** As its author gives them: a list that is left out stays as it is, one that is given replaces the former. */
+/** The fallbacks in a request. A list that is left out stays as it is; a given list replaces the stored one. */
 export interface FallbacksInput {
   readonly llm?: readonly AgentFallback[] | undefined;
   readonly tts?: readonly (AgentFallback & { readonly speed?: number | undefined })[] | undefined;
@@ -20,7 +20,7 @@ export interface FallbacksInput {
 
 export const NO_FALLBACKS: AgentFallbacks = { llm: [], tts: [], stt: [], hedging: false };
 
-/** A voice that is given no speed speaks at the agent's. */
+/** A TTS fallback without a `speed` gets the agent's speed. */
 export function withFallbacks(
   before: AgentFallbacks,
   given: FallbacksInput | undefined,
@@ -35,7 +35,7 @@ export function withFallbacks(
   };
 }
 
-/** One place in a chain, with what the fields are called that fill it. */
+/** One entry of a fallback chain, with the paths of its fields for error messages. */
 export interface FallbackSlot {
   readonly category: Category;
   readonly providerPath: string;

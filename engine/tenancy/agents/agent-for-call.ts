@@ -16,15 +16,15 @@ import {
   usableFallbacks,
 } from "./agent-access.js";
 
-/** What a call needs; credentials are still sealed. */
+/** The agent and providers that a call needs; credentials are still sealed. */
 export interface AgentForCall {
-  /** Where its own provider cannot be used, it names the first usable fallback in its place. */
+  /** If the agent's own provider is not usable, this record names the first usable fallback instead. */
   readonly agent: AgentRecord;
   readonly llm: ProviderRecord;
   readonly tts: ProviderRecord;
   readonly stt: ProviderRecord;
   readonly sttModelId: string;
-  /** Those behind the first that the agent may use now, in its order. */
+  /** The usable fallbacks after the chosen provider, in the agent's order. */
   readonly fallbacks: FallbacksForCall;
 }
 
@@ -47,7 +47,7 @@ export interface FallbacksForCall {
   readonly stt: readonly UsableVendor[];
 }
 
-/** The agent takes no calls now; the message may be told to the caller. */
+/** The agent takes no calls now; the message may be sent to the caller. */
 export class AgentUnavailableError extends ParleyError {
   override readonly name = "AgentUnavailableError";
   readonly code = "agent_not_active";
@@ -59,17 +59,17 @@ export class AgentUnavailableError extends ParleyError {
   }
 }
 
-/** The agents that were asked for, whatever the plan says of them: a plan may change while they stay as they are. */
+/** The requested agents as stored. The plan is applied later, since it may change while the agents stay the same. */
 export interface StoredAgents {
   readonly agents: readonly {
     readonly agent: AgentRecord;
-    /** Among the organization's agents in the order of creation, from 0. */
+    /** The agent's index in the organization's agents, in creation order from 0. */
     readonly position: number;
   }[];
   readonly providersById: ProvidersById;
 }
 
-/** The first agent that can take a call. Throws AgentUnavailableError, with the reason why the requested one cannot. */
+/** Returns the first agent that can take a call. Throws AgentUnavailableError with the reason if there is none. */
 export function agentForCall(
   { agents, providersById }: StoredAgents,
   plan: PlanRecord,
@@ -129,8 +129,8 @@ export function agentForCall(
 }
 
 /**
- * What asks the agent's LLM after a call, whether the agent takes calls now or not, `before` it where that is given; undefined
- * where no provider can be used.
+ * Returns the LLM chain for jobs that run after an agent's calls; the agent may be inactive or paused. `before`, if
+ * given, comes first in the chain. Undefined if no provider is usable.
  */
 export function agentForJob(
   agent: AgentRecord,

@@ -12,7 +12,7 @@ import type { McpServerInput } from "./agent-mcp.js";
 import type { PreCallInput } from "./agent-pre-call.js";
 import type { AgentToolInput } from "./agent-tools.js";
 
-/** Fields that are left out or undefined are not given; that is how the edge's parser hands them over. */
+/** Fields may be left out or undefined, since the API's parser sets omitted fields to undefined. */
 type PartialInput<Fields> = { readonly [Key in keyof Fields]?: Fields[Key] | undefined };
 
 type LlmConfig = AgentRecord["llmConfig"];
@@ -25,21 +25,21 @@ interface StructuredAgentFields {
   readonly thresholds?: PartialInput<AgentThresholds> | undefined;
   readonly recording?: PartialInput<AgentRecording> | undefined;
   readonly fallbacks?: FallbacksInput | undefined;
-  /** Replaces all of them. */
+  /** Replaces the whole list. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Replaces all of it; null: calls are not analyzed any more. */
+  /** Replaces the whole analysis; null turns the analysis of calls off. */
   readonly analysis?: AnalysisInput | null | undefined;
-  /** Replaces all of it. */
+  /** Replaces the whole value. */
   readonly knowledge?: AgentKnowledge | undefined;
-  /** Replaces all of them. */
+  /** Replaces the whole list. */
   readonly tools?: readonly AgentToolInput[] | undefined;
-  /** Replaces all of it but secrets that are left out; null: nobody is asked before calls any more. */
+  /** Replaces the whole request, except secrets that are left out; null turns the request before calls off. */
   readonly preCall?: PreCallInput | null | undefined;
-  /** Replaces all of them but secrets that are left out. */
+  /** Replaces the whole list, except secrets that are left out. */
   readonly mcpServers?: readonly McpServerInput[] | undefined;
 }
 
-/** As its author gives it. */
+/** The analysis in a request. */
 export type AnalysisInput = PartialInput<AgentAnalysis>;
 
 const DEFAULT_ANALYSIS: AgentAnalysis = {
@@ -60,11 +60,11 @@ export type AgentReferences = Pick<
   "llmProviderId" | "llmModelId" | "ttsProviderId" | "ttsModelId" | "sttProviderId"
 >;
 
-/** All that decides whether an agent may use its vendors. */
+/** The fields that decide whether an agent may use its vendors. */
 export type AgentVendorChoice = AgentReferences &
   Pick<AgentRecord, "sttModelId" | "fallbacks" | "analysis">;
 
-/** A new agent as its author gives it; what is left out gets the contract's default. */
+/** The fields of a new agent; fields that are left out get the contract's defaults. */
 export interface AgentInput
   extends AgentReferences,
     PartialInput<Pick<AgentRecord, "sttModelId">>,
@@ -72,7 +72,7 @@ export interface AgentInput
   readonly name: string;
 }
 
-/** What is left out stays as it is, inside the nested objects too. */
+/** Fields that are left out stay as they are, also inside nested objects. */
 export interface AgentPatch
   extends PartialInput<AgentReferences & PlainFields>,
     StructuredAgentFields {}
@@ -115,7 +115,7 @@ type PlainFields = Pick<AgentRecord, "name" | "active" | "sttModelId">;
 
 export type AgentIdentity = Pick<AgentRecord, "id" | "orgId" | "createdAtMs" | "updatedAtMs">;
 
-/** Without tools, MCP servers and the request before calls: those have secrets to be sealed. */
+/** Returns a new agent without tools, MCP servers and pre-call request, since their secrets have to be sealed first. */
 export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecord {
   const ttsConfig = merged(DEFAULT_TTS_CONFIG, input.ttsConfig);
   return {
@@ -146,7 +146,7 @@ export function newAgent(identity: AgentIdentity, input: AgentInput): AgentRecor
   };
 }
 
-/** With its tools, MCP servers and request before calls as they were: those have secrets to be sealed. */
+/** Leaves the tools, MCP servers and pre-call request as stored, since their secrets have to be sealed first. */
 export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: number): AgentRecord {
   const { persona, llmConfig, thresholds, recording, tools: _tools, analysis, ...others } = patch;
   const { preCall: _preCall, mcpServers: _mcpServers, knowledge, ...rest } = others;
@@ -176,13 +176,13 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
   };
 }
 
-/** Another provider has other models: the one that was chosen goes with the provider that it belongs to. */
+/** A model belongs to one provider, so a change of the STT provider clears the chosen model. */
 function withoutStaleModel(agent: AgentRecord, { sttProviderId }: AgentPatch): AgentRecord {
   const isKept = sttProviderId === undefined || sttProviderId === agent.sttProviderId;
   return isKept ? agent : { ...agent, sttModelId: null };
 }
 
-/** A voice is of one vendor: it goes with the provider that it belongs to. */
+/** A voice belongs to one vendor, so a change of the TTS provider clears the chosen voice. */
 function withoutStaleVoice(agent: AgentRecord, { ttsProviderId }: AgentPatch): TtsConfig {
   const isKept = ttsProviderId === undefined || ttsProviderId === agent.ttsProviderId;
   return isKept ? agent.ttsConfig : { ...agent.ttsConfig, voice: null };
@@ -194,14 +194,14 @@ const SEALED_IN: Readonly<Record<string, string>> = {
   sealedMcpSecrets: "mcpServers",
 };
 
-/** Names of the fields in which they differ; sealed text, which cannot be compared, as part of what it belongs to. */
+/** Returns the names of the fields that differ; sealed text counts as part of the field it belongs to. */
 export function changedAgentFields(before: AgentRecord, after: AgentRecord): readonly string[] {
   const { updatedAtMs } = before;
   const names = changedFields(before, { ...after, updatedAtMs });
   return [...new Set(names.map((name) => SEALED_IN[name] ?? name))];
 }
 
-/** Takes over only fields that `base` has: unknown ones of a request never reach a record. */
+/** Copies only fields that `base` has, so that unknown fields of a request never reach a record. */
 function merged<Fields extends object>(
   base: Fields,
   given: PartialInput<Fields> | undefined,

@@ -16,7 +16,7 @@ export type McpAuthInput =
   | { readonly type: "bearer"; readonly token?: string | undefined }
   | (ClientCredentials & { readonly clientSecret?: string | undefined });
 
-/** An MCP server as its author gives it. Headers and secrets that are left out stay as they are. */
+/** An MCP server in a request. Headers and secrets that are left out stay as they are. */
 export interface McpServerInput extends Omit<McpServer, "auth" | "headerNames"> {
   readonly auth: McpAuthInput;
   readonly headers?: Headers | undefined;
@@ -35,7 +35,7 @@ const SecretsByServer = v.record(v.string(), Secrets);
 const NO_SERVERS: Servers = { mcpServers: [], sealedMcpSecrets: null };
 const NO_SECRETS: McpSecrets = { headers: {} };
 
-/** By the names of the servers. Throws when none of the keys opens them. */
+/** Returns the secrets by server name. Throws if none of the keys opens them. */
 export function openMcpSecrets(
   { sealedMcpSecrets: sealed }: Pick<AgentRecord, "sealedMcpSecrets">,
   cipher: CredentialCipher,
@@ -45,8 +45,8 @@ export function openMcpSecrets(
 }
 
 /**
- * The servers as they are stored, with the secrets of all sealed together. RequestError `invalid_request` when secrets are to stay
- * that were given for another server, or that no key opens any more, or that were never given.
+ * Returns the servers as they are stored, with all their secrets sealed together. Throws RequestError `invalid_request`
+ * if a secret is left out that was never given, was given for another server, or can be opened by no key.
  */
 export function sealedMcpServers(
   inputs: readonly McpServerInput[],
@@ -77,7 +77,7 @@ export function sealedMcpServers(
     };
   });
   if (Object.keys(secrets).length === 0) return { mcpServers, sealedMcpSecrets: null };
-  // Sealing the same again would look like a change.
+  // Sealing unchanged secrets again would look like a change.
   const isSame =
     opened !== undefined && JSON.stringify(Object.fromEntries(opened)) === JSON.stringify(secrets);
   return { mcpServers, sealedMcpSecrets: isSame ? before.sealedMcpSecrets : cipher.seal(secrets) };
@@ -87,7 +87,7 @@ function openedOrLost(before: Servers, cipher: CredentialCipher) {
   try {
     return openMcpSecrets(before, cipher);
   } catch {
-    // They are lost, and have to be given again.
+    // The secrets are lost and have to be given again.
     return undefined;
   }
 }
@@ -115,7 +115,7 @@ function secretOf(
   return secret;
 }
 
-/** What is stored of a server of this name, as long as its secrets go to the same places as before. */
+/** Returns the stored secrets of the server with this name, if they would be sent to the same origins as before. */
 function keptSecrets(
   input: McpServerInput,
   index: number,
@@ -152,7 +152,7 @@ function placesOf({ url, auth }: Pick<McpServerInput, "url" | "auth">): string {
   return `${new URL(url).origin} ${new URL(tokenUrl).origin}`;
 }
 
-/** RequestError `invalid_request` for servers that lead to private addresses: each of their requests would fail. */
+/** Throws RequestError `invalid_request` for servers at private addresses, since each of their requests would fail. */
 export function requirePublicMcpServers(inputs: readonly McpServerInput[]): void {
   for (const [index, { url, auth }] of inputs.entries()) {
     const places = [[`mcpServers.${index}.url`, url]] as [string, string][];

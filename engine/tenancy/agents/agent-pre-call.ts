@@ -9,12 +9,12 @@ import {
 } from "../../vendors/transport/private-addresses.js";
 import { type Headers, inLowerCase } from "./agent-tools.js";
 
-/** The request before a call as its author gives it. Headers and secret that are left out stay as they are. */
+/** The pre-call request as the API receives it. Headers and a secret that are left out stay as they are. */
 export interface PreCallInput {
   readonly url: string;
   readonly timeoutMs: number;
   readonly headers?: Headers | undefined;
-  /** Signs the requests as Standard Webhooks has it; null: they are not signed any more. */
+  /** Signs the requests as Standard Webhooks defines; null turns signing off. */
   readonly secret?: string | null | undefined;
 }
 
@@ -28,7 +28,7 @@ export type PreCallSecrets = v.InferOutput<typeof Secrets>;
 
 const NO_SECRETS: PreCallSecrets = { headers: {} };
 
-/** Throws when none of the keys opens them. */
+/** Throws if none of the keys opens the secrets. */
 export function openPreCallSecrets(
   { sealedPreCall: sealed }: Pick<AgentRecord, "sealedPreCall">,
   cipher: CredentialCipher,
@@ -37,8 +37,8 @@ export function openPreCallSecrets(
 }
 
 /**
- * The request as it is stored, with its secrets sealed. RequestError `invalid_request` when secrets are to stay that were given
- * for another server, or that no key opens any more.
+ * Returns the request as it is stored, with its secrets sealed. Throws RequestError `invalid_request` if a secret is
+ * left out that was given for another server or can be opened by no key.
  */
 export function sealedPreCall(
   input: PreCallInput | null,
@@ -55,7 +55,7 @@ export function sealedPreCall(
   const preCall: AgentPreCall = { url, timeoutMs, headerNames, isSigned: secret !== undefined };
   const secrets = secret === undefined ? { headers } : { headers, secret };
   if (headerNames.length === 0 && secret === undefined) return { preCall, sealedPreCall: null };
-  // Sealing the same again would look like a change.
+  // Sealing unchanged secrets again would look like a change.
   const isSame = stays && before.sealedPreCall !== null && isDeepStrictEqual(kept, secrets);
   return { preCall, sealedPreCall: isSame ? before.sealedPreCall : cipher.seal(secrets) };
 }
@@ -78,7 +78,7 @@ function unmasked(why: string): RequestError {
   return invalidFields([{ path, message }]);
 }
 
-/** RequestError `invalid_request` for a request that leads to a private address: it would always fail. */
+/** Throws RequestError `invalid_request` for a request to a private address, since it would always fail. */
 export function requirePublicPreCall(input: PreCallInput | null | undefined): void {
   if (!input || !namesPrivateHost(new URL(input.url))) return;
   const path = "preCall.url";

@@ -10,7 +10,7 @@ import {
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** An HTTP tool as its author gives it. Left out, its headers and fixed parameters stay as they are. */
+/** An HTTP tool in a request. Headers and fixed parameters that are left out stay as they are. */
 export interface HttpToolInput extends Omit<HttpTool, "headerNames" | "fixedParameterNames"> {
   readonly headers?: Headers;
   readonly fixedParameters?: Headers;
@@ -25,8 +25,9 @@ const HeadersByTool = v.record(v.string(), v.record(v.string(), v.string()));
 const NO_TOOLS: Tools = { tools: [], sealedToolHeaders: null };
 
 /**
- * The tools as they are stored, with the headers of all sealed together. `before` is what the agent has now. RequestError
- * `invalid_request` when headers are to stay that were given for another server, or that no key opens any more.
+ * Returns the tools as they are stored, with all their headers sealed together. `before`: the agent's current tools.
+ * Throws RequestError `invalid_request` if headers are left out that were given for another server or can be opened by
+ * no key.
  */
 export function sealedTools(
   inputs: readonly AgentToolInput[],
@@ -43,7 +44,7 @@ export function sealedTools(
     const fixed = input.fixedParameters ?? kept.fixedOf(input, index);
     const fixedParameterNames = Object.keys(fixed);
     if (fixedParameterNames.length > 0) headersByTool[fixedKey(input.name)] = fixed;
-    // In the order in which it is read back: what differs only in that is no change.
+    // The keys are in the order of the stored record, so that an unchanged tool compares as equal.
     const { type, name, description, parameters, url, method, timeoutMs, speak } = input;
     const stored = {
       type,
@@ -67,7 +68,7 @@ export function sealedTools(
   return { tools, sealedToolHeaders: kept.sealedAgain(headersByTool) };
 }
 
-/** RequestError `invalid_request` for tools that lead to private addresses: each of their calls would fail. */
+/** Throws RequestError `invalid_request` for tools at private addresses, since each of their calls would fail. */
 export function requirePublicTools(tools: readonly AgentToolInput[]): void {
   const details = tools.flatMap((tool, index) => {
     if (tool.type !== "http" || !namesPrivateHost(new URL(tool.url))) return [];
@@ -77,7 +78,7 @@ export function requirePublicTools(tools: readonly AgentToolInput[]): void {
   if (details.length > 0) throw invalidFields(details);
 }
 
-/** RequestError `invalid_request` for an agent that is to hand calls on and has no tool that says where to. */
+/** Throws RequestError `invalid_request` if the agent transfers calls on provider failure and has no transfer tool. */
 export function requireTransferTarget({
   tools,
   thresholds,
@@ -85,11 +86,11 @@ export function requireTransferTarget({
   if (thresholds.onProviderFailure === "end" || tools.some(({ type }) => type === "transfer"))
     return;
   const path = "thresholds.onProviderFailure";
-  const message = "expected a tool of type transfer, which says where to";
+  const message = "expected a tool of type transfer, which names the target";
   throw invalidFields([{ path, message }]);
 }
 
-/** The headers of the HTTP tools by their names. Throws when none of the keys opens them. */
+/** Returns the headers of the HTTP tools by tool name. Throws if none of the keys opens them. */
 export function openToolHeaders(
   { sealedToolHeaders }: Pick<AgentRecord, "sealedToolHeaders">,
   cipher: CredentialCipher,
@@ -98,12 +99,12 @@ export function openToolHeaders(
   return new Map(Object.entries(v.parse(HeadersByTool, cipher.open(sealedToolHeaders))));
 }
 
-/** Names of tools have no blanks, so that no tool's headers have this key. */
+/** Tool names contain no spaces, so this key collides with no tool name. */
 export function fixedKey(toolName: string): string {
   return `fixed ${toolName}`;
 }
 
-/** What the tools of an agent had until now. */
+/** The headers and fixed parameters that an agent's tools have before a change. */
 class KeptHeaders {
   readonly #before: Tools;
   readonly #cipher: CredentialCipher;
@@ -115,12 +116,12 @@ class KeptHeaders {
     try {
       this.#opened = openToolHeaders(before, cipher);
     } catch {
-      // They are lost, and have to be given again.
+      // The headers are lost and have to be given again.
       this.#opened = undefined;
     }
   }
 
-  /** The stored headers of the tool of this name, as long as it leads to the same server as before. */
+  /** Returns the stored headers of the tool with this name, if it still leads to the same server. */
   of({ name, url }: Pick<HttpTool, "name" | "url">, index: number): Headers {
     const earlier = this.#before.tools.find(
       (tool): tool is HttpTool => tool.type === "http" && tool.name === name,
@@ -129,7 +130,7 @@ class KeptHeaders {
     return this.#stored(this.#opened?.get(name), earlier, url, `tools.${index}.headers`);
   }
 
-  /** Its fixed parameters, under the same rule. */
+  /** Returns the tool's fixed parameters under the same rule. */
   fixedOf({ name, url }: Pick<HttpTool, "name" | "url">, index: number): Headers {
     const earlier = this.#before.tools.find(
       (tool): tool is HttpTool => tool.type === "http" && tool.name === name,
@@ -150,7 +151,7 @@ class KeptHeaders {
     throw invalidFields([{ path, message }]);
   }
 
-  /** The sealed text of before where nothing has changed: sealing again would look like a change. */
+  /** Returns the stored sealed text if nothing has changed, since sealing again would look like a change. */
   sealedAgain(headersByTool: Readonly<Record<string, Headers>>): string | null {
     if (Object.keys(headersByTool).length === 0) return null;
     const before = this.#opened && JSON.stringify(Object.fromEntries(this.#opened));

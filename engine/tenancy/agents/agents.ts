@@ -35,9 +35,9 @@ import { requirePublicMcpServers, sealedMcpServers } from "./agent-mcp.js";
 import { requirePublicPreCall, sealedPreCall } from "./agent-pre-call.js";
 import { requirePublicTools, requireTransferTarget, sealedTools } from "./agent-tools.js";
 
-/** Requests within about a second: about 5 kB per agent with its providers. */
+/** Entries cached for about a second: about 5 kB per agent with its providers. */
 const KEPT_MAX = 200;
-/** An organization with more agents has all of them read for each list, and each call that names none. */
+/** Larger organizations are not cached: each list, and each call that names no agent, reads all their agents. */
 const AGENTS_KEPT_TOGETHER_MAX = 25;
 const NO_AGENTS: StoredAgents = { agents: [], providersById: new Map() };
 
@@ -54,7 +54,7 @@ export interface AgentsOptions {
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Lets tools lead to private addresses: an operator's decision. Left out, it does not. */
+  /** Lets tools lead to private addresses; an operator decides this. Default: false. */
   readonly allowPrivateAddresses?: boolean;
 }
 
@@ -65,7 +65,7 @@ export class Agents {
   readonly #newId: () => string;
   readonly #allowPrivateAddresses: boolean;
   readonly #cached: ReadCache<StoredAgents>;
-  /** Judging 25 agents takes longer than sending them; it depends on nothing but what was read, and the plan. */
+  /** Kept, since computing it for 25 agents takes longer than sending them. Depends on stored records and the plan. */
   readonly #availability = new WeakMap<StoredAgents, AvailableAgents>();
 
   constructor({ database, cipher, clock, newId, allowPrivateAddresses = false }: AgentsOptions) {
@@ -82,19 +82,19 @@ export class Agents {
     });
   }
 
-  /** The tenant's agents, in the order of their creation. */
+  /** Returns the tenant's agents in creation order. */
   async list(tenant: Tenant): Promise<readonly AgentView[]> {
     return this.#withAvailability(await this.#read(tenant, undefined), tenant.plan);
   }
 
-  /** RequestError `not_found`. */
+  /** Throws RequestError `not_found`. */
   async get(tenant: Tenant, id: string): Promise<AgentView> {
     const [view] = this.#withAvailability(await this.#read(tenant, id), tenant.plan);
     if (view === undefined) throw noSuchAgent();
     return view;
   }
 
-  /** RequestError `invalid_request`: a reference is wrong; `forbidden`: a model or one more agent is not in the plan. */
+  /** RequestError `invalid_request`: a wrong reference; `model_not_allowed`, `plan_limit_reached`: not in the plan. */
   async create(tenant: Tenant, input: AgentInput): Promise<AgentView> {
     const nowMs = this.#clock.epochMs();
     const identity = {
@@ -120,7 +120,7 @@ export class Agents {
     return this.#view(tenant, agent);
   }
 
-  /** Refusals as of `create`, and RequestError `not_found`. An agent that is switched off may keep what it could not be given now. */
+  /** RequestErrors as in `create`, and `not_found`. An inactive agent may keep providers that it could not get now. */
   async update(tenant: Tenant, id: string, patch: AgentPatch): Promise<AgentView> {
     const stored = await changeNewest({
       read: () => this.#find(tenant, id),
@@ -131,7 +131,7 @@ export class Agents {
     return this.#view(tenant, stored);
   }
 
-  /** Undefined when it is not this one any more. */
+  /** Returns undefined if the stored agent has changed meanwhile. */
   async #updateFrom(
     agent: AgentRecord,
     tenant: Tenant,
@@ -159,7 +159,7 @@ export class Agents {
     );
   }
 
-  /** RequestError `not_found`. */
+  /** Throws RequestError `not_found`. */
   async remove(tenant: Tenant, id: string): Promise<void> {
     const agent = await this.#find(tenant, id);
     const entry = this.#entry(tenant, "agent.delete", agent);
@@ -167,12 +167,12 @@ export class Agents {
     if (!removed) throw noSuchAgent();
   }
 
-  /** Without an id: the first in creation order that can take a call. Throws AgentUnavailableError, with the reason. */
+  /** Without an id, takes the first active agent in creation order. Throws AgentUnavailableError with the reason. */
   async forCall(tenant: Tenant, agentId: string | undefined): Promise<AgentForCall> {
     return agentForCall(await this.#read(tenant, agentId), tenant.plan, agentId);
   }
 
-  /** Without an id: all of the organization's. */
+  /** Without an id, reads all agents of the organization. */
   async #read(tenant: Tenant, agentId: string | undefined): Promise<StoredAgents> {
     const orgId = tenant.organization.id;
     const asked = await this.#cached.get(`${orgId} ${agentId ?? ""}`, async () => {
@@ -259,7 +259,7 @@ export class Agents {
     return new Map(providers.map((provider) => [provider.id, provider]));
   }
 
-  /** A provider can be removed between the check and the write: then the check has the words for it. */
+  /** A provider can be removed between the check and the write; then the check is repeated for its error message. */
   async #explained<Result>(
     tenant: Tenant,
     choice: AgentVendorChoice,
@@ -282,7 +282,7 @@ export class Agents {
   }
 }
 
-/** Sealed text that stays is not written: it may have been sealed anew meanwhile. */
+/** Leaves out sealed text that has not changed, since it may have been resealed meanwhile. */
 function replacement(agent: AgentRecord, patched: AgentRecord): AgentReplacement {
   const { sealedToolHeaders, sealedPreCall: sealed, sealedMcpSecrets, ...others } = patched;
   return {

@@ -2,8 +2,8 @@ const E164_DIGITS = /^\+?([1-9]\d{6,14})$/;
 const SIP_ADDRESS = /^(sips?):([^\s@<>";?\p{Cc}]{1,128})@([^\s@<>";?\p{Cc}]{1,128})(?:[;?].*)?$/iu;
 
 /**
- * A number or SIP address as it is stored, in whatever notation a vendor has it: with or without the plus, a SIP address with
- * parameters and its host in any case. Undefined for what is neither, such as an extension.
+ * Returns a number or SIP address in the form that is stored, from any vendor's notation: numbers with or without the
+ * plus, SIP addresses with parameters or an upper-case host. Undefined for anything else, such as an extension.
  */
 export function calledNumber(to: string): string | undefined {
   if (!/^sips?:/i.test(to)) {

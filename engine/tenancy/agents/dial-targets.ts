@@ -7,7 +7,7 @@ import type { Clock } from "../../time/clock.js";
 import { auditEntry, SERVER_ACTOR } from "../audit-entry.js";
 import { canonicalEmail } from "../people/email-address.js";
 
-/** A number in E.164, or the digits that it begins with. */
+/** A number in E.164, or its first digits. */
 const NUMBER_BEGINNING = /^\+[1-9]\d{0,14}$/;
 const SIP_ADDRESS = /^sips?:[^\s@<>"\p{Cc}]{1,128}@[^\s@<>"\p{Cc}]{1,128}$/u;
 
@@ -25,8 +25,8 @@ export interface TargetsOfOrganization {
 }
 
 /**
- * Whom an organization's agents may call or transfer callers to. The platform's account pays for the calls, so no
- * target is allowed until the operator adds it.
+ * The numbers and SIP addresses that an organization's agents may call or transfer callers to. The platform's account
+ * pays for the calls, so no target is allowed until the operator adds it.
  */
 export class DialTargets {
   readonly #database: DialTargetsOptions["database"];
@@ -41,7 +41,7 @@ export class DialTargets {
     this.#administrator = id === undefined ? SERVER_ACTOR : { type: "administrator", id };
   }
 
-  /** `target`: a number in E.164, allowed by what it begins with, or a SIP address, allowed as a whole. */
+  /** `target`: a number in E.164, allowed by a prefix, or a SIP address, which has to match exactly. */
   mayReach(orgId: string, target: string): Promise<boolean> {
     const isNumber = target.startsWith("+");
     const allowing = isNumber
@@ -50,14 +50,15 @@ export class DialTargets {
     return this.#database.dialTargets.hasAny(orgId, allowing);
   }
 
-  /** Whom its agents may call: beginnings of numbers and SIP addresses, in ascending order. */
+  /** Returns the number prefixes and SIP addresses that the organization's agents may call, in ascending order. */
   listOf(orgId: string): Promise<readonly string[]> {
     return this.#database.dialTargets.listOf(orgId);
   }
 
   /**
-   * For the platform's administrator. Resolves with false when it was allowed already. RequestError `invalid_request`: neither a number,
-   * nor the beginning of one, nor a SIP address; `not_found`: no organization has an owner with this e-mail.
+   * For the platform's administrator. Resolves with false if the target was allowed already. RequestError
+   * `invalid_request`: the target is neither a number, nor a prefix of one, nor a SIP address; `not_found`: no
+   * organization has an owner with this e-mail.
    */
   async allow(ownerEmail: string, target: string): Promise<boolean> {
     requireTarget(target);
@@ -73,7 +74,10 @@ export class DialTargets {
     }
   }
 
-  /** For the platform's administrator; calls in progress finish. Failures as of `allow`, and `notFound`: it has no such target. */
+  /**
+   * For the platform's administrator. Calls in progress continue. RequestErrors as in `allow`; `not_found` also if the
+   * organization has no such target.
+   */
   async revoke(ownerEmail: string, target: string): Promise<void> {
     requireTarget(target);
     const organization = await this.#findOwned(ownerEmail);
@@ -82,7 +86,7 @@ export class DialTargets {
     if (!isRemoved) throw new RequestError("not_found", "the organization has no such target");
   }
 
-  /** For the platform's administrator: every organization that may reach somebody. */
+  /** For the platform's administrator: every organization with at least one allowed target. */
   async list(): Promise<readonly TargetsOfOrganization[]> {
     const [records, organizations] = await Promise.all([
       this.#database.dialTargets.list(),

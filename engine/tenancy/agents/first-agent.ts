@@ -9,14 +9,14 @@ export interface FirstAgentServices {
   readonly modelSearch: Pick<ModelSearch, "search">;
 }
 
-/** The best model of each category for the tenant's agent; undefined where its plan allows none of what is there. */
+/** The best model of each category for a new agent; undefined if the plan allows no available model. */
 export type ChosenModels = Readonly<Record<Category, FoundModel | undefined>>;
 
 export type FirstAgent =
   | { readonly agent: AgentRecord; readonly models: Readonly<Record<Category, FoundModel>> }
   | { readonly agent: undefined; readonly missing: readonly Category[] };
 
-/** What a picker of models shows first. */
+/** Chooses the models that the model search lists first. */
 export async function chooseModels(
   modelSearch: FirstAgentServices["modelSearch"],
   tenant: Tenant,
@@ -30,7 +30,7 @@ export async function chooseModels(
   return { llm, tts, stt };
 }
 
-/** What an agent stores of the models that were chosen for it. */
+/** The fields of an agent that refer to the chosen models. */
 export function referencesTo({ llm, tts, stt }: ChosenModels): Partial<AgentReferences> {
   return {
     ...(llm && { llmProviderId: llm.providerId, llmModelId: llm.modelId }),
@@ -39,7 +39,7 @@ export function referencesTo({ llm, tts, stt }: ChosenModels): Partial<AgentRefe
   };
 }
 
-/** Creates an agent from the configured vendors, or returns what is missing. Rejects like `Agents.create`. */
+/** Creates an agent from the configured vendors, or returns the missing categories. Rejects like `Agents.create`. */
 export async function createFirstAgent(
   { agents, modelSearch }: FirstAgentServices,
   tenant: Tenant,

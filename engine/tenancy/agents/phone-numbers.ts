@@ -26,16 +26,17 @@ export interface PhoneNumbersOptions {
 
 export interface NumberOfOrganization extends PhoneNumberRecord {
   readonly organization: OrganizationRecord;
-  /** The name of the agent that answers; undefined where that is the first active one. */
+  /** The name of the agent that answers; undefined if the first active agent answers. */
   readonly agentName: string | undefined;
 }
 
-/** They write E.164 without its plus. */
+/** These vendors write E.164 without the plus. */
 const VENDORS_WITHOUT_PLUS: ReadonlySet<string> = new Set(["plivo", "vonage"]);
 
 /**
- * Which organization has which number: it is called there, and may call from there. All of them are numbers of the platform's
- * account at the vendor, which itself would let any customer call in the name of any other: the operator says whose each is.
+ * Which organization owns which number. Calls to the number reach the organization, and its agents may call from it.
+ * The numbers belong to the platform's account at the vendor, which would let any organization call from any of them,
+ * so the operator assigns each number to an organization.
  */
 export class PhoneNumbers {
   readonly #database: PhoneNumbersOptions["database"];
@@ -50,37 +51,37 @@ export class PhoneNumbers {
     this.#administrator = id === undefined ? SERVER_ACTOR : { type: "administrator", id };
   }
 
-  /** `number` in E.164. */
+  /** `number`: in E.164. */
   isAllowed(orgId: string, number: string): Promise<boolean> {
     return this.#database.phoneNumbers.belongsTo(orgId, number);
   }
 
-  /** From which numbers its agents may call, in ascending order. */
+  /** Returns the numbers that the organization's agents may call from, in ascending order. */
   async listOf(orgId: string): Promise<readonly string[]> {
     const numbers = await this.#database.phoneNumbers.listOf(orgId);
-    // Nobody is called from a SIP address.
+    // A SIP address cannot be a caller id.
     return numbers.map(({ number }) => number).filter((number) => number.startsWith("+"));
   }
 
-  /** Where it is called, with the agents that answer; in ascending order. */
+  /** Returns the organization's numbers with the agents that answer them, in ascending order. */
   recordsOf(orgId: string): Promise<readonly PhoneNumberRecord[]> {
     return this.#database.phoneNumbers.listOf(orgId);
   }
 
-  /** Whose the number is that a vendor's webhook names; undefined for nobody's. */
+  /** Finds the number that a vendor's webhook names. Returns undefined if the number belongs to no organization. */
   async findCalled(to: string, vendor: string): Promise<PhoneNumberRecord | undefined> {
     const number = calledNumber(to);
     if (number === undefined) return undefined;
     const found = await this.#database.phoneNumbers.find(number);
     if (found === undefined || found.vendor === vendor) return found;
-    // Digits alone may be a national number: then only a number that the operator assigned with this vendor is meant.
+    // Digits without a plus may be a national number, so they match only a number assigned with this vendor.
     const isWhole = /^(?:\+|sips?:)/i.test(to) || VENDORS_WITHOUT_PLUS.has(vendor);
     return found.vendor === null && isWhole ? found : undefined;
   }
 
   /**
-   * The vendor of the organization's own account that a call from this number is placed with. RequestError `invalid_request`:
-   * the account is gone, and no other one may stand in for it.
+   * The vendor of the organization's own account that carries calls from this number. RequestError `invalid_request`:
+   * the account is deleted, and no other account may replace it.
    */
   async ownVendorOf(orgId: string, number: string): Promise<string | undefined> {
     const vendor = await this.#database.phoneNumbers.ownVendorOf(orgId, number);
@@ -90,8 +91,8 @@ export class PhoneNumbers {
   }
 
   /**
-   * Which agent answers the number (null: the first active one), and which account carries its calls (null: the installation's).
-   * Which account pays for the calls is for the organization's admins to say, as the accounts are.
+   * Sets which agent answers the number (null: the first active one), and which account carries its calls (null: the
+   * installation's). Only admins of the organization may choose the account, since it pays for the calls.
    * RequestError `not_found`, `admin_required`, `agent_not_found`, `invalid_request`.
    */
   async assign(
@@ -119,9 +120,9 @@ export class PhoneNumbers {
   }
 
   /**
-   * Takes a number that the organization's own account has listed. Where it has the number already and no agent is named, the
-   * number keeps its agent.
-   * RequestError `agent_not_found`, `number_taken`, `not_found`: the account is gone.
+   * Imports a number that the organization's own account lists. If the organization has the number already and no agent
+   * is named, the number keeps its agent.
+   * RequestError `agent_not_found`, `number_taken`, `not_found`: the account is deleted.
    */
   async importFrom(
     tenant: Tenant,
@@ -142,14 +143,14 @@ export class PhoneNumbers {
       if (!(error instanceof UniqueViolationError)) throw error;
       const found = await phoneNumbers.find(number);
       if (found?.orgId !== orgId) throw takenNumber(error);
-      // Only admins import numbers.
+      // The API lets only admins import numbers.
       const change = { agentId: agentId ?? found.agentId, accountId };
       return this.assign(tenant, number, change, true);
     }
     throw new RequestError("not_found", "the telephony account is deleted");
   }
 
-  /** Gives up a number that came from an account. RequestError `not_found`; `conflict`: the operator assigned it. */
+  /** Removes a number imported from an account. RequestError `not_found`; `conflict`: the operator assigned it. */
   async release(tenant: Tenant, number: string): Promise<void> {
     const { orgId, importedAtMs } = await this.#requireOwn(tenant, number);
     if (importedAtMs === null) {
@@ -161,9 +162,10 @@ export class PhoneNumbers {
   }
 
   /**
-   * For the platform's administrator. Resolves with false when it was allowed already. `vendor`: whose webhooks may name it; left
-   * out, any vendor's. RequestError `invalid_request`: neither a number in E.164 nor a SIP address;
-   * `not_found`: no organization has an owner with this e-mail; `conflict`: it is another organization's.
+   * For the platform's administrator. `isNew` is false if the number was allowed already. `vendor`: only this vendor's
+   * webhooks may name the number; default: any vendor's. RequestError `invalid_request`: neither a number in E.164 nor
+   * a SIP address; `not_found`: no organization has an owner with this e-mail; `conflict`: the number has another
+   * vendor; `number_taken`: it belongs to another organization.
    */
   async allow(
     ownerEmail: string,
@@ -192,7 +194,7 @@ export class PhoneNumbers {
     }
   }
 
-  /** For the platform's administrator; calls in progress finish. RequestError `not_found`: no organization has it. */
+  /** For the platform's administrator. Calls in progress continue. RequestError `not_found`: it is not assigned. */
   async revoke(written: string): Promise<OrganizationRecord> {
     const number = requireNumber(written);
     const found = await this.#database.phoneNumbers.find(number);
@@ -205,7 +207,7 @@ export class PhoneNumbers {
     return organization;
   }
 
-  /** For the platform's administrator: all of them, in the order of the numbers. */
+  /** For the platform's administrator: all numbers in ascending order. */
   async list(): Promise<readonly NumberOfOrganization[]> {
     const [numbers, organizations] = await Promise.all([
       this.#database.phoneNumbers.list(),
@@ -289,7 +291,7 @@ export class PhoneNumbers {
 }
 
 function requireNumber(written: string): string {
-  // Digits alone could be a national number.
+  // Digits without a plus could be a national number.
   const number = /^(?:\+|sip)/i.test(written) ? calledNumber(written) : undefined;
   if (number !== undefined) return number;
   const expected = "a number in E.164 such as +15550101000, or an address such as sip:desk@a.org";

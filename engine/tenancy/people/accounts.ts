@@ -18,10 +18,10 @@ import { canonicalEmail } from "./email-address.js";
 
 const DEFAULT_ORGANIZATION_NAME = "Organization";
 const SIGN_UP_PLAN_SLUG = "free";
-/** Users of a second or so, with their organizations and plans: about 2 kB each. */
+/** Users cached for about a second, with their organizations and plans: about 2 kB each. */
 const KEPT_MAX = 2_000;
 
-/** Hash of nothing that anybody knows: checked for unknown e-mails, so that they take as long as known ones. */
+/** Checked for unknown e-mails, so that they take as long as known ones. Nobody knows the password. */
 const NOBODYS_PASSWORD_HASH =
   "f6be43f442f0ff4b2d29c7735405fff1:" +
   "68b63e95aa345a3daa6ed58026b83b8dc1924acd91d444804f63007f1baecd0c" +
@@ -35,7 +35,7 @@ export interface SignUp {
 }
 
 export interface PasswordChange {
-  /** The one of now. */
+  /** The current password. */
   readonly password: string;
   readonly newPassword: string;
 }
@@ -67,7 +67,7 @@ interface KnownUser {
   readonly passwordMark: string;
 }
 
-/** Users and how they prove who they are. */
+/** Users, their passwords and their access tokens. */
 export class Accounts {
   readonly #database: AccountsOptions["database"];
   readonly #tokens: AccessTokens;
@@ -83,7 +83,7 @@ export class Accounts {
     this.#known = new ReadCache({ changes: database.recordChanges, clock, entriesMax: KEPT_MAX });
   }
 
-  /** Creates a pending organization on the free plan with its first user. RequestError `conflict`: the e-mail is taken. */
+  /** Creates a pending organization on the free plan with its first user. RequestError `email_taken`. */
   async signUp(signUp: SignUp): Promise<SignedIn> {
     const account = await this.createOwner({
       ...signUp,
@@ -94,7 +94,8 @@ export class Accounts {
   }
 
   /**
-   * An organization with its owner, both or neither; made by the owner unless the actor is given. RequestError `conflict`: the e-mail is taken; `not_found`: no such plan.
+   * Creates an organization and its owner in one transaction. RequestError `email_taken`, `plan_not_found`.
+   * `actor`: who makes them, for the audit trail; default: the owner.
    */
   async createOwner(owner: NewOwner, actor?: AuditActor): Promise<Account> {
     const plan = await this.#database.plans.findBySlug(owner.planSlug);
@@ -143,7 +144,7 @@ export class Accounts {
     return { user, organization };
   }
 
-  /** RequestError `unauthenticated` for an unknown e-mail and for a wrong password alike, after the same time. */
+  /** RequestError `wrong_credentials` for an unknown e-mail and for a wrong password, after the same time. */
   async signIn({ email, password }: Pick<SignUp, "email" | "password">): Promise<SignedIn> {
     const user = await this.#database.users.findByEmail(canonicalEmail(email));
     const match = await matchPassword(password, user?.passwordHash ?? NOBODYS_PASSWORD_HASH);
@@ -156,17 +157,14 @@ export class Accounts {
     return { user: signedIn, organization, token: await this.#issueToken(signedIn) };
   }
 
-  /** Earlier tokens of the user open nothing afterwards, as after every change of the hash. */
+  /** As after every change of the hash, earlier tokens of the user become invalid. */
   async #normalizePassword(user: UserRecord, password: string): Promise<UserRecord> {
     const passwordHash = await hashPassword(password);
     const isReplaced = await this.#database.users.replacePassword(user, passwordHash);
     return isReplaced ? { ...user, passwordHash } : user;
   }
 
-  /**
-   * Gives a new token: those that signing in has given before open nothing from now on. RequestError `invalid_request`: the password of now
-   * is another one.
-   */
+  /** Returns a new token; tokens from earlier sign-ins become invalid. RequestError `wrong_password`. */
   async changePassword(user: UserRecord, change: PasswordChange): Promise<string> {
     if (!(await verifyPassword(change.password, user.passwordHash))) throw wrongPassword();
     const { id, orgId, name } = user;
@@ -192,8 +190,8 @@ export class Accounts {
   }
 
   /**
-   * Undefined for a token that is not ours, has expired, or whose user is gone or has another password by now. Pending
-   * organizations are returned too.
+   * Returns undefined if the token is not ours, has expired, or its user is deleted or has changed the password. Also
+   * returns users of pending organizations.
    */
   async authenticateUser(token: string): Promise<KnownUser | undefined> {
     const claims = await this.#tokens.verify(token);

@@ -3,16 +3,16 @@ import type { Clock } from "../../time/clock.js";
 import { ReadCache } from "../read-cache.js";
 import type { Tenant } from "../tenant.js";
 
-/** API keys and users that were asked for within a second or so, some 100 bytes each. */
+/** API keys and users cached for about a second, some 100 bytes each. */
 const KEPT_MAX = 2_000;
 
-/** A long operation ends this soon after its API key was revoked, or its user removed. */
+/** A long operation ends within this time after its API key was revoked or its user removed. */
 const CHECK_MS = 500;
 
 /** Who started a long-running operation: an API key, or a signed-in user. */
 export type StartedBy = Pick<Tenant, "userId" | "apiKeyId"> & {
   readonly orgId: string;
-  /** A user has to stay an admin, and not only a member. */
+  /** The user has to stay an admin, not only a member. */
   readonly asAdmin?: boolean;
 };
 
@@ -21,7 +21,7 @@ export interface ActiveCredentialsOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Whether a key that has begun something is still not revoked, and a user still a member, or an admin, of the organization. */
+/** Whether an operation's API key is not revoked, or its user is still a member, or an admin, of the organization. */
 export class ActiveCredentials {
   readonly #database: ActiveCredentialsOptions["database"];
   readonly #standing: ReadCache<true>;
@@ -32,7 +32,7 @@ export class ActiveCredentials {
     this.#standing = new ReadCache({ changes, clock, entriesMax: KEPT_MAX });
   }
 
-  /** At most a second old. Operations without a key or a user are always allowed. */
+  /** The answer is at most a second old. Operations without a key or a user are always allowed. */
   async areActive(beginner: StartedBy): Promise<boolean> {
     const { orgId, userId, apiKeyId, asAdmin = false } = beginner;
     if (userId === undefined && apiKeyId === undefined) return true;
@@ -52,7 +52,7 @@ export class ActiveCredentials {
   }
 }
 
-/** Runs a long operation; its signal aborts soon after the key was revoked, or the user removed. */
+/** Runs a long operation; its signal aborts soon after the key is revoked or the user is removed. */
 export async function whileActive(
   { standing, clock }: WhileActiveDeps,
   beginner: StartedBy,
@@ -61,7 +61,7 @@ export async function whileActive(
 ): Promise<void> {
   const over = new AbortController();
   const end = (): void => over.abort();
-  // A store that does not answer ends nothing.
+  // A store that does not answer does not end the operation.
   const check = async (): Promise<void> => {
     if (!(await standing.areActive(beginner).catch(() => true))) end();
   };

@@ -9,13 +9,13 @@ import { auditEntry, SERVER_ACTOR } from "../audit-entry.js";
 import { ReadCache } from "../read-cache.js";
 import { ALL_SCOPES, type Tenant } from "../tenant.js";
 
-/** `lastUsedAt` is for a human eye; a write for every request would cost more than the request. */
+/** People read `lastUsedAt`, so a minute is precise enough; a write per request would cost more than the request. */
 const LAST_USED_RESOLUTION_MS = 60_000;
-/** Keys whose last write is remembered; one that falls out is only written once too often. */
+/** Keys whose last write is remembered. A key that is evicted is only written once too often. */
 const RECENTLY_TOUCHED_MAX = 10_000;
-/** Keys of a second or so, with their organizations and plans: about 2 kB each. */
+/** Keys cached for about a second, with their organizations and plans: about 2 kB each. */
 const KEPT_MAX = 2_000;
-/** Far above any honest use; keeps the list that the dashboard shows small. */
+/** Far more than an organization needs; keeps the list in the dashboard small. */
 const ACTIVE_KEYS_MAX = 100;
 
 export interface ApiKeyInput {
@@ -25,7 +25,7 @@ export interface ApiKeyInput {
 
 export interface CreatedApiKey {
   readonly record: ApiKeyRecord;
-  /** Shown to the user once; it cannot be had again. */
+  /** Shown to the user once; it is not stored and cannot be shown again. */
   readonly rawKey: string;
 }
 
@@ -33,7 +33,7 @@ export interface ApiKeysOptions {
   readonly database: Pick<Database, "apiKeys" | "recordChanges">;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Told of a failed write of `lastUsedAt`, which no request waits for. */
+  /** Called if a write of `lastUsedAt` fails; no request waits for that write. */
   readonly onBackgroundError: (error: unknown) => void;
 }
 
@@ -58,15 +58,15 @@ export class ApiKeys {
     this.#opened = new ReadCache({ changes: database.recordChanges, clock, entriesMax: KEPT_MAX });
   }
 
-  /** Newest first, revoked ones included. */
+  /** Newest first, including revoked keys. */
   list(orgId: string): Promise<readonly ApiKeyRecord[]> {
     return this.#database.apiKeys.list(orgId);
   }
 
   /**
-   * Opens all that `grantable`, the maker's own scopes, opens, unless scopes are given. RequestError `forbidden`: a scope that
-   * the maker lacks, or more than 100 keys that are not revoked. The key itself is only given where it had to be written
-   * down before.
+   * Creates a key with the given scopes. Default: `grantable`, which are the scopes of the requester. `made`: a key
+   * that had to be written down before it is stored. RequestError `scope_missing`: the requester lacks a scope;
+   * `limit_reached`: there are 100 keys that are not revoked.
    */
   async create(
     orgId: string,
@@ -100,7 +100,7 @@ export class ApiKeys {
     return { record, rawKey };
   }
 
-  /** From now on the key opens nothing. Revoking it again changes nothing. RequestError `not_found`: no such key here. */
+  /** The key is refused from now on. Revoking it again changes nothing. RequestError `not_found`. */
   async revoke(orgId: string, id: string, actor = SERVER_ACTOR): Promise<void> {
     const key = await this.#database.apiKeys.findById(orgId, id);
     if (key === undefined) throw new RequestError("not_found", "there is no such API key");
@@ -108,7 +108,7 @@ export class ApiKeys {
     await this.#database.apiKeys.revoke(orgId, id, entry.atMs, entry);
   }
 
-  /** Undefined for an unknown or revoked key. Tenants of pending organizations are returned too. */
+  /** Returns undefined for an unknown or revoked key. Also returns tenants of pending organizations. */
   async authenticate(rawKey: string): Promise<Tenant | undefined> {
     if (!isApiKey(rawKey)) return undefined;
     const keyHash = hashApiKey(rawKey);

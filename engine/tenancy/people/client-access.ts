@@ -14,7 +14,7 @@ import { ReadCache } from "../read-cache.js";
 import { accessRefusal, type Tenant } from "../tenant.js";
 import { ActiveCredentials } from "./active-credentials.js";
 
-/** Public agents of a second or so: under 1 kB each. */
+/** Public agents cached for about a second: under 1 kB each. */
 const KEPT_MAX = 1_000;
 
 type PublicAgent = Pick<AgentRecord, "orgId" | "allowedOrigins">;
@@ -35,14 +35,14 @@ export interface ClientAccessOptions {
   readonly clock: Clock;
 }
 
-/** On whose behalf a page calls, and with what. */
+/** The organization and agent that a page may call, and the token that it came with. */
 export interface ClientVisit {
   readonly tenant: Tenant;
   readonly agentId: string;
   readonly token: ClientToken | undefined;
 }
 
-/** How pages talk with agents without an API key: by a token, or from an origin where the agent is public. */
+/** Lets pages call agents without an API key: with a client token, or from an allowed origin of a public agent. */
 export class ClientAccess {
   readonly #database: ClientAccessOptions["database"];
   readonly #organizations: ClientAccessOptions["organizations"];
@@ -59,8 +59,8 @@ export class ClientAccess {
   }
 
   /**
-   * RequestError `not_found`: no such agent here; `invalid_request`: variables and overrides are too long together;
-   * `scope_missing`: overrides change what the agent says, as the scope `dashboard` may.
+   * RequestError `not_found`: the organization has no such agent; `invalid_request`: variables and overrides are too
+   * long together; `scope_missing`: overrides change what the agent says, which needs the scope `dashboard`.
    */
   async issue(tenant: Tenant, input: ClientTokenInput): Promise<IssuedToken> {
     const { agentId, callMaxSec, origin, variables = {}, overrides, ttlSec } = input;
@@ -78,7 +78,7 @@ export class ClientAccess {
     throw invalidFields([{ path: "variables", message }]);
   }
 
-  /** `origin`: of the page that shows the token, empty where it is none. Otherwise the refusal, in words for the page. */
+  /** `origin`: that of the page that sends the token, or empty. A string is the reason of a refusal, for the page. */
   async byToken(text: string, origin: string): Promise<ClientVisit | string> {
     const token = this.#tokens.read(text);
     if (token === "wrong") return "the token is wrong";
@@ -88,13 +88,13 @@ export class ClientAccess {
     }
     const { orgId, apiKeyId, userId } = token;
     if (!(await this.#standing.areActive({ orgId, apiKeyId, userId }))) {
-      return "the token has ended with the API key or the user that made it";
+      return "the API key or the user that created the token is no longer active";
     }
     const tenant = await this.#tenant(orgId);
     return tenant === undefined ? "the token is wrong" : { tenant, agentId: token.agentId, token };
   }
 
-  /** Undefined unless the agent is public for pages of that origin. */
+  /** Returns undefined unless the agent is public for pages of that origin. */
   async byOrigin(agentId: string, origin: string): Promise<ClientVisit | undefined> {
     const agent = await this.#public.get(agentId, () => this.#findPublic(agentId));
     if (

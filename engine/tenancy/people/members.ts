@@ -13,13 +13,13 @@ import { auditEntry } from "../audit-entry.js";
 import { emailTaken } from "./accounts.js";
 import { canonicalEmail } from "./email-address.js";
 
-/** Far above any honest use; keeps the list that the console shows small. */
+/** Far more than an organization needs; keeps the list in the console small. */
 const MEMBERS_MAX = 200;
 
 export interface NewMember {
   readonly name: string;
   readonly email: string;
-  /** The first one, which the member changes: see `Accounts.changePassword`. */
+  /** The initial password, which the member can change: see `Accounts.changePassword`. */
   readonly password: string;
   readonly role: UserRecord["role"];
 }
@@ -31,8 +31,8 @@ export interface MembersOptions {
 }
 
 /**
- * The users of an organization. Its owner, by whose e-mail the platform knows it, stays and stays an admin: so there is always
- * one who can let others in.
+ * The users of an organization. The platform identifies the organization by its owner's e-mail, so the owner can be
+ * neither removed nor demoted. An organization therefore always has an admin.
  */
 export class Members {
   readonly #users: Database["users"];
@@ -45,14 +45,14 @@ export class Members {
     this.#newId = newId;
   }
 
-  /** In the order in which they came. */
+  /** In the order in which they were added. */
   list(orgId: string): Promise<readonly UserRecord[]> {
     return this.#users.listOf(orgId);
   }
 
-  /** RequestError `conflict`: the e-mail has an account, here or elsewhere; `forbidden`: there are 200 members. */
+  /** RequestError `email_taken`, by an account in any organization; `limit_reached`: there are 200 members. */
   async add(orgId: string, member: NewMember, actor: AuditActor): Promise<UserRecord> {
-    // Before the password is hashed, which takes long; the insert looks again.
+    // Checked before the slow hashing of the password; the insert checks again.
     if ((await this.#users.listOf(orgId)).length >= MEMBERS_MAX) {
       throw new RequestError("limit_reached", `an organization can have ${MEMBERS_MAX} members`);
     }
@@ -78,7 +78,7 @@ export class Members {
     return user;
   }
 
-  /** Takes effect with the member's next request. RequestError `not_found`; `conflict`: the owner stays an admin. */
+  /** Takes effect with the member's next request. RequestError `not_found`; `owner_protected`: always an admin. */
   async changeRole(
     organization: OrganizationRecord,
     id: string,
@@ -94,7 +94,7 @@ export class Members {
     return { ...user, role };
   }
 
-  /** The member is let in nowhere any more, from now on. RequestError `not_found`; `conflict`: the owner stays. */
+  /** All requests of the member are refused from now on. RequestError `not_found`; `owner_protected`. */
   async remove(organization: OrganizationRecord, id: string, actor: AuditActor): Promise<void> {
     const user = await this.#find(organization.id, id);
     if (isOwner(user, organization))

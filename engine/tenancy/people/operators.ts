@@ -10,11 +10,11 @@ export interface OperatorsOptions {
   readonly database: Pick<Database, "organizations" | "users">;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Stands in the audit trail of the operator's own organization. */
+  /** The actor of entries in the audit trail of the operator's own organization. */
   readonly administrator: AuditActor;
 }
 
-/** The users who look after the whole platform. Only its command line makes them: nobody becomes one through a page. */
+/** The users who operate the whole platform. Only its command line makes a user an operator, never a page. */
 export class Operators {
   readonly #options: OperatorsOptions;
 
@@ -27,12 +27,12 @@ export class Operators {
     return this.#options.database.users.listOperators();
   }
 
-  /** False when the user is one already. RequestError `not_found`: no user has this e-mail. */
+  /** Resolves with false if the user is an operator already. RequestError `not_found`: no user has this e-mail. */
   grant(email: string): Promise<boolean> {
     return this.#set(email, true);
   }
 
-  /** False when the user is none. RequestError as in `grant`. Takes effect with the user's next request. */
+  /** Resolves with false if the user is no operator. RequestError as in `grant`. Applies from the next request. */
   revoke(email: string): Promise<boolean> {
     return this.#set(email, false);
   }

@@ -9,7 +9,7 @@ import { byPreference } from "./vendor-preference.js";
 
 export interface ModelQuery {
   readonly category: Category;
-  /** Looked for in the model's id and label, whatever the case; empty finds all. */
+  /** Searched in the model's id and label, ignoring case; empty matches all models. */
   readonly query: string;
   readonly skip: number;
   readonly limit: number;
@@ -23,9 +23,9 @@ export interface FoundModel {
   readonly label: string;
   readonly source: "global" | "client";
   readonly allowed: boolean;
-  /** Slug of the smallest standard plan that has the model; null when it is allowed already, or when no plan has it. */
+  /** Slug of the smallest standard plan that has the model; null if it is allowed already or no plan has it. */
   readonly requiredPlan: string | null;
-  /** Whether an STT model takes names and terms; null where that is not known. */
+  /** Whether an STT model takes key terms; null if unknown. */
   readonly takesKeyterms: boolean | null;
 }
 
@@ -94,7 +94,7 @@ function standardPlansBySize(plans: readonly PlanRecord[]): readonly PlanRecord[
   );
 }
 
-/** Its models, those first that will stay. */
+/** Returns the provider's models; those that will not be retired come first. */
 export function currentFirst(provider: ProviderRecord, nowMs: number): ProviderRecord["models"] {
   const noticeOf = ({ modelId }: { readonly modelId: string }) =>
     providerModelNotice(provider, modelId, nowMs);

@@ -11,7 +11,7 @@ import type { Providers } from "./providers.js";
 import type { VendorClients } from "./vendor-clients.js";
 import { vendorWordsOfTest } from "./vendor-words.js";
 
-/** A user looks at a spinner meanwhile; a vendor that takes longer for one token is of no use in a call either. */
+/** A user waits for the result. A vendor that needs longer for one token is too slow for calls as well. */
 const CHECK_MAX_MS = 20_000;
 const CHECK_WORD = "Hello";
 const CHECK_LANGUAGE = "en-US";
@@ -23,7 +23,7 @@ export type ProviderCheckResult =
   | {
       readonly ok: false;
       readonly latencyMs: number;
-      /** What failed, in plain words and without credentials. */
+      /** What failed, in plain words, without credentials. */
       readonly error: string;
       readonly fault: VendorFault;
     };
@@ -48,7 +48,7 @@ type TrialOutcome =
   | { readonly latencyMs: number; readonly error?: undefined }
   | { readonly latencyMs: number; readonly error: VendorError };
 
-/** Tries providers with the smallest call that their vendor has: a token, a word, or a moment of silence. */
+/** Tests providers with the smallest request of their category: one token, one word, or a moment of silence. */
 export class ProviderChecks {
   readonly #providers: ProviderChecksOptions["providers"];
   readonly #clients: ProviderChecksOptions["clients"];
@@ -61,9 +61,10 @@ export class ProviderChecks {
   }
 
   /**
-   * Every answer of the vendor is a result, including its refusal, and is kept with the provider. An own provider can be
-   * tried while it is switched off. RequestError `not_found`; `forbidden`: a global one that is switched off or has no
-   * model in the plan. `signal`: the client has left.
+   * Every answer of the vendor, including a refusal, is a result and is stored with the provider. An organization's own
+   * provider can be tested while it is switched off. `signal`: aborts when the client disconnects. RequestError
+   * `not_found`; `provider_disabled`: a global provider is switched off; `model_not_allowed`: the plan includes none of
+   * its models.
    */
   async check(tenant: Tenant, id: string, signal: AbortSignal): Promise<ProviderCheckResult> {
     const provider = await this.#providers.get(tenant, id);
@@ -72,7 +73,7 @@ export class ProviderChecks {
     return resultOf(outcome, provider.orgId !== null);
   }
 
-  /** As `check`, of a provider that is not stored. RequestError as of `Providers.draft`. */
+  /** As `check`, for a provider that is not stored. RequestErrors as in `Providers.draft`. */
   async checkNew(
     tenant: Tenant,
     input: ProviderInput,
@@ -110,7 +111,7 @@ export class ProviderChecks {
   }
 
   async #note(provider: ProviderRecord, outcome: TrialOutcome, signal: AbortSignal): Promise<void> {
-    // Where the request was aborted, the vendor was not heard to the end.
+    // After an abort the vendor's answer is incomplete, so it is not stored.
     if (signal.aborted) return;
     const result = resultOf(outcome, provider.orgId !== null);
     const { ok, latencyMs } = result;
@@ -225,7 +226,7 @@ function resultOf({ latencyMs, error }: TrialOutcome, isOwn: boolean): ProviderC
   return { ok: false, latencyMs, error: vendorWordsOfTest(error, isOwn), fault: error.fault };
 }
 
-/** A call would try to connect again; here the first loss of the connection is the result. */
+/** A call would reconnect; here the first loss of the connection is the result. */
 class ListeningWatch implements SpeechListener {
   readonly failed: Promise<void>;
   error: VendorError | undefined;

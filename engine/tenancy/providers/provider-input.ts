@@ -12,7 +12,7 @@ import {
   PUBLIC_ADDRESS_EXPECTED,
 } from "../../vendors/transport/private-addresses.js";
 
-/** A new provider of an organization, as its user gives it. */
+/** The fields of a new provider in a request. */
 export interface ProviderInput {
   readonly category: Category;
   readonly providerKey: string;
@@ -22,18 +22,18 @@ export interface ProviderInput {
   readonly settings?: JsonObject | undefined;
 }
 
-/** Settings merge key by key, a null removes one; credentials, which nobody can read back, are replaced as a whole. */
+/** Settings merge key by key; null removes a key. Credentials are replaced as a whole: they cannot be read back. */
 export type ProviderPatch = {
   readonly [Key in "name" | "credentials" | "models" | "settings"]?: ProviderInput[Key] | undefined;
 } & { readonly active?: boolean | undefined };
 
-/** Marks a global provider that speaks to the sandbox; not for tenants to set. */
+/** Marks a global provider that uses the sandbox; tenants may not set it. */
 export const SANDBOX_SETTING = "sandbox";
 
-/** What a header can carry: anything else would fail in the middle of the first call. */
+/** The characters that an HTTP header may contain; other keys would fail in the first call. */
 const KEY_FORMAT = /^[\x21-\x7e]+$/;
 
-/** Settings and credentials, each as JSON, are bounded since every list of providers and every call reads them. */
+/** Limits the JSON of settings and of credentials, which every list of providers and every call reads. */
 const FREE_FORM_CHARACTERS_MAX = 64 * 1024;
 
 export function mergedSettings(settings: JsonObject, patch: JsonObject | undefined): JsonObject {
@@ -57,11 +57,11 @@ export function settingFaults(
   ];
 }
 
-/** The connection itself is refused too; this check reports the address before the first call. */
+/** Connections to private addresses are refused as well; this check reports the address before the first call. */
 export function privateUrlFaults({ baseUrl }: JsonObject): readonly FieldFault[] {
   if (typeof baseUrl !== "string" || !URL.canParse(baseUrl)) return [];
   const url = new URL(baseUrl);
-  // A scheme that no vendor has is a fault of its own.
+  // A scheme that no vendor uses is reported as a separate fault.
   if (!/^(?:http|ws)s?:$/.test(url.protocol) || !namesPrivateHost(url)) return [];
   const message = PUBLIC_ADDRESS_EXPECTED;
   return [{ path: "settings.baseUrl", message }];
@@ -100,8 +100,8 @@ export function credentialFaults(
 }
 
 /**
- * Stored credentials must not be sent to another server: a patch with a new address has to contain them again.
- * `settings` are those after the patch.
+ * A patch with a new address has to contain the credentials again, so that stored ones are never sent to another
+ * server. `settings`: the settings after the patch.
  */
 export function keptCredentialFaults(
   { sealedCredentials, settings: before }: ProviderRecord,
@@ -114,14 +114,14 @@ export function keptCredentialFaults(
   return [{ path: "credentials", message }];
 }
 
-/** Undefined where the vendor's own address counts. */
+/** Returns undefined if the vendor's own address is used. */
 function originIn({ baseUrl }: JsonObject): string | undefined {
   return typeof baseUrl === "string" && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
 }
 
 /**
- * Names of the fields that a patch changes. Credentials cannot be compared, so giving them is changing them; the keys of
- * settings are the user's own words and are not named.
+ * Returns the names of the fields that a patch changes. Given credentials count as changed, since they cannot be
+ * compared. The keys of settings are not named, since users choose them.
  */
 export function changedProviderFields(
   before: ProviderRecord,

@@ -10,23 +10,23 @@ import type { Providers } from "./providers.js";
 import type { VendorClients } from "./vendor-clients.js";
 import { vendorWordsOfTest } from "./vendor-words.js";
 
-/** Voices are added to an account seldom; a page asks for them whenever it is opened. */
+/** An account's voices seldom change, but the console requests them each time a page is opened. */
 const LIST_KEPT_MS = 10 * 60_000;
-/** A vendor that refuses its list is not asked for it by every page that is opened. */
+/** After a refusal, the vendor is not asked again for each page that is opened. */
 const REFUSAL_KEPT_MS = 10_000;
 const LISTS_MAX = 200;
 const VOICES_MAX = 500;
 const LIST_TIMEOUT_MS = 15_000;
 const PREVIEW_TIMEOUT_MS = 20_000;
-/** Over a minute at the rate of the vendors' MP3. */
+/** More than a minute at the bit rate of the vendors' MP3. */
 const PREVIEW_BYTES_MAX = 1024 * 1024;
 
 export interface ProviderVoiceList {
-  /** `model`: each model is a voice. `voice`: it is chosen beside the model, with `ttsConfig.voice`. */
+  /** `model`: each model is a voice. `voice`: the voice is chosen in addition to the model, with `ttsConfig.voice`. */
   readonly chosenBy: "model" | "voice";
   readonly voices: readonly VendorVoice[];
   readonly hasMore: boolean;
-  /** Why the vendor gave no list, in plain words; null where it did. */
+  /** Why the vendor returned no list, in plain words; null if it did. */
   readonly error: string | null;
 }
 
@@ -58,12 +58,12 @@ interface ProviderVoicesOptions {
   readonly clock: Clock;
 }
 
-/** Which voices a provider of speech has, and how each sounds. */
+/** Lists the voices of TTS providers and makes previews of them. */
 export class ProviderVoices {
   readonly #providers: ProviderVoicesOptions["providers"];
   readonly #clients: ProviderVoicesOptions["clients"];
   readonly #clock: Clock;
-  /** The list that was used least recently stands first. */
+  /** Ordered by last use; the least recently used list comes first. */
   readonly #lists = new Map<string, KeptList>();
 
   constructor({ providers, clients, clock }: ProviderVoicesOptions) {
@@ -72,7 +72,9 @@ export class ProviderVoices {
     this.#clock = clock;
   }
 
-  /** RequestError `not_found`; `invalid_request` for a provider of another category; otherwise as `preview`. */
+  /**
+   * RequestError `not_found`; `invalid_request`: not a TTS provider; `provider_disabled`: a global one, switched off.
+   */
   async list(tenant: Tenant, id: string): Promise<ProviderVoiceList> {
     const provider = await this.#speechProvider(tenant, id);
     const key = `${provider.id} ${provider.updatedAtMs}`;
@@ -95,8 +97,8 @@ export class ProviderVoices {
   }
 
   /**
-   * One sentence as MP3. What a vendor says is a result, its refusal too. RequestError `not_found`, `invalid_request` as `list`;
-   * `provider_disabled` and `model_not_allowed` of a provider of the platform.
+   * Synthesizes one sentence as MP3. Every answer of the vendor, including a refusal, is a result. RequestErrors as in
+   * `list`, and `model_not_allowed` for a global provider.
    */
   async preview(
     tenant: Tenant,
@@ -144,7 +146,7 @@ export class ProviderVoices {
   async #speechProvider(tenant: Tenant, id: string): Promise<ProviderRecord> {
     const provider = await this.#providers.get(tenant, id);
     if (provider.category !== "tts") {
-      throw new RequestError("invalid_request", "the provider is no tts provider");
+      throw new RequestError("invalid_request", "the provider is not a TTS provider");
     }
     if (provider.orgId === null && !provider.active) {
       throw new RequestError("provider_disabled", "the platform has switched this provider off");
@@ -157,7 +159,7 @@ export class ProviderVoices {
     return { untilMs, list: this.#listOf(tenant, provider) };
   }
 
-  /** Others may wait for the same list: it goes on when one of them leaves. */
+  /** Several requests may wait for one list, so a client that disconnects does not abort it. */
   async #listOf({ organization }: Tenant, provider: ProviderRecord): Promise<ProviderVoiceList> {
     const deadline = new AbortController();
     const cancel = this.#clock.after(LIST_TIMEOUT_MS, () => deadline.abort());

@@ -30,14 +30,14 @@ export interface ProvidersOptions {
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Lets organizations name private addresses: an operator's decision. */
+  /** Lets organizations use private addresses; an operator decides this. */
   readonly allowPrivateAddresses: boolean;
 }
 
-/** Sees all global providers and none of any organization. */
+/** An organization id that sees all global providers and no organization's own. */
 const NOBODY = "";
 
-/** The vendors that a tenant can use: the platform's and its own. Records carry sealed credentials: never answer with those. */
+/** The platform's providers and a tenant's own. Never send these records: they contain sealed credentials. */
 export class Providers {
   readonly #database: ProvidersOptions["database"];
   readonly #cipher: CredentialCipher;
@@ -57,7 +57,7 @@ export class Providers {
     return this.#database.registry.list();
   }
 
-  /** Global ones first, each part in creation order. */
+  /** Global providers first; each group in creation order. */
   list(
     tenant: Tenant,
     { clientOnly }: { readonly clientOnly: boolean },
@@ -68,7 +68,7 @@ export class Providers {
       : this.#database.providers.listVisible(orgId);
   }
 
-  /** RequestError `not_found`, also for another organization's. */
+  /** RequestError `not_found`, also for a provider of another organization. */
   async get(tenant: Tenant, id: string): Promise<ProviderRecord> {
     const provider = await this.#database.providers.findById(id);
     if (provider === undefined) throw noSuchProvider();
@@ -78,12 +78,12 @@ export class Providers {
     return provider;
   }
 
-  /** Keeps how a test went, unless the provider was changed meanwhile. */
+  /** Stores the result of a test, unless the provider was changed meanwhile. */
   noteTest({ id, updatedAtMs }: ProviderRecord, test: ProviderTest): Promise<void> {
     return this.#database.providers.noteTest(id, test, updatedAtMs);
   }
 
-  /** RequestError `forbidden`: not in the plan, or its number is reached; `invalid_request`; `conflict`: the name is taken. */
+  /** RequestError `plan_feature_missing`, `plan_limit_reached`, `invalid_request`, `name_taken`. */
   async create(tenant: Tenant, input: ProviderInput): Promise<ProviderRecord> {
     const { features, slug } = tenant.plan;
     const provider = await this.draft(tenant, input);
@@ -98,7 +98,7 @@ export class Providers {
     return provider;
   }
 
-  /** The provider that `create` would store, to be tried before. RequestError as of `create`, but for what is stored already. */
+  /** Returns the provider that `create` would store. RequestError `plan_feature_missing`, `invalid_request`. */
   async draft(tenant: Tenant, input: ProviderInput): Promise<ProviderRecord> {
     const { features, slug } = tenant.plan;
     if (!features.customProviders) {
@@ -110,7 +110,7 @@ export class Providers {
     return this.#newProvider(tenant.organization.id, input);
   }
 
-  /** The platform's, in creation order. */
+  /** The platform's providers, in creation order. */
   listGlobal(): Promise<readonly ProviderRecord[]> {
     return this.#database.providers.listVisible(NOBODY);
   }
@@ -127,7 +127,7 @@ export class Providers {
     return { ...(await this.#newProvider(null, input)), origin: "operator" };
   }
 
-  /** By an operator. RequestError `invalid_request`; `name_taken`. */
+  /** For an operator. RequestError `invalid_request`; `name_taken`. */
   async createGlobal(input: ProviderInput, actor: AuditActor): Promise<ProviderRecord> {
     const provider = await this.draftGlobal(input);
     const auditRecord = this.#auditRecord(actor, "provider.create", provider);
@@ -135,7 +135,7 @@ export class Providers {
     return provider;
   }
 
-  /** By an operator. RequestError `not_found`; `provider_read_only` for one of the environment; else as `update`. */
+  /** For an operator. RequestErrors as in `update`; `provider_read_only`: the provider comes from the environment. */
   updateGlobal(id: string, patch: ProviderPatch, actor: AuditActor): Promise<ProviderRecord> {
     return changeNewest({
       read: () => this.#getOperators(id),
@@ -145,12 +145,12 @@ export class Providers {
     });
   }
 
-  /** By an operator. RequestError as `updateGlobal`, and `provider_in_use` with the `agents` that use it. */
+  /** For an operator. RequestErrors as in `remove`; `provider_read_only`: the provider comes from the environment. */
   async removeGlobal(id: string, actor: AuditActor): Promise<void> {
     await this.#remove(await this.#getOperators(id), actor);
   }
 
-  /** RequestError `not_found`; `forbidden` for a global one; `invalid_request`; `conflict`: the name is taken. */
+  /** RequestError `not_found`; `provider_read_only`: a global provider; `invalid_request`; `name_taken`. */
   async update(tenant: Tenant, id: string, patch: ProviderPatch): Promise<ProviderRecord> {
     return changeNewest({
       read: () => this.#getOwned(tenant, id),
@@ -160,7 +160,7 @@ export class Providers {
     });
   }
 
-  /** Undefined when it is not this one any more. */
+  /** Returns undefined if the stored provider has changed meanwhile. */
   async #updateFrom(
     provider: ProviderRecord,
     actor: AuditActor,
@@ -199,7 +199,7 @@ export class Providers {
     );
   }
 
-  /** RequestError `not_found`; `forbidden` for a global one; `conflict` with the `agents` that use it. */
+  /** RequestError `not_found`; `provider_read_only`: a global one; `provider_in_use` with the `agents` that use it. */
   async remove(tenant: Tenant, id: string): Promise<void> {
     await this.#remove(await this.#getOwned(tenant, id), actorOf(tenant));
   }
@@ -261,7 +261,7 @@ export class Providers {
     });
   }
 
-  /** An operator may name any address, as the environment does. */
+  /** An operator may use any address, as the environment may. */
   #settingFaults(
     entry: RegistryRecord,
     settings: JsonObject,

@@ -4,7 +4,7 @@ import { VENDORS } from "../../vendors/vendors.js";
 
 export type VendorEntry = Omit<RegistryRecord, "createdAtMs">;
 
-/** Every vendor that the server has a client for, by category; read-only to tenants. */
+/** Every vendor that the server has a client for, by category. Tenants cannot change it. */
 export const VENDOR_CATALOG: readonly VendorEntry[] = CATEGORIES.flatMap((category) =>
   VENDORS.flatMap((vendor) => {
     const offer = vendor[category];

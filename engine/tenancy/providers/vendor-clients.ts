@@ -17,12 +17,12 @@ import {
 import type { VoiceList } from "../../vendors/vendor.js";
 import type { VendorContext, VendorSettings } from "../../vendors/vendor-settings.js";
 
-/** Where the platform's own providers are reached, by vendor key; absent means the vendor's public address. */
+/** The addresses of the platform's own providers by vendor key; absent means the vendor's public address. */
 export type PlatformUrls = Readonly<Record<string, string | undefined>>;
 
 const Credentials = v.object({ apiKey: v.optional(v.string()) });
 
-/** Makes the clients of a vendor at the moment when it is to be called: the only one at which credentials are opened. */
+/** Creates vendor clients right before a request; only then are credentials decrypted. */
 export class VendorClients {
   readonly #cipher: CredentialCipher;
   readonly #platformUrls: PlatformUrls;
@@ -35,21 +35,21 @@ export class VendorClients {
   }
 
   /**
-   * `orgId`: the organization that it is for, whose share of connections it uses. Throws a VendorError when the provider's
-   * settings or credentials cannot be used.
+   * `orgId`: the organization whose share of connections the client uses. Throws a VendorError if the provider's
+   * settings or credentials are not usable.
    */
   llm(provider: ProviderRecord, orgId: string): LanguageModel {
     return languageModel(provider.providerKey, this.#settingsOf(provider, orgId), this.#context);
   }
 
-  /** `voice`: null for the provider's own. Throws as `llm` does. */
+  /** `voice`: null for the provider's default voice. Throws as `llm` does. */
   tts(provider: ProviderRecord, orgId: string, voice: string | null = null): TextToSpeech {
     const given = this.#settingsOf(provider, orgId);
     const settings = settingsWithVoice(provider.providerKey, given.settings, voice);
     return textToSpeech(provider.providerKey, { ...given, settings }, this.#context);
   }
 
-  /** Undefined where a model is a voice. Rejects with a VendorError. */
+  /** Resolves with undefined if each model of the vendor is a voice. Rejects with a VendorError. */
   async voices(
     provider: ProviderRecord,
     orgId: string,

@@ -1,22 +1,25 @@
 import type { Category, ProviderRecord } from "../../../storage/records.js";
 import { VENDORS } from "../../vendors/vendors.js";
 
-/** By provider key, the preferred first; what needs no key is there whether anybody runs it or not. */
+/** Provider keys, preferred first. A vendor without a key is listed whether its server runs or not. */
 export type ConfiguredVendors = Readonly<
   Record<Category, { readonly withKey: readonly string[]; readonly withoutKey: readonly string[] }>
 >;
 
-/** Somebody has set it up: its organization, or the operator by a key. */
+/** Whether an organization, or the operator with a key, has set the provider up. */
 export function isSetUp({ orgId, sealedCredentials }: ProviderRecord): boolean {
   return orgId !== null || sealedCredentials !== null;
 }
 
-/** What was set up comes before what merely needs no key; then an organization's own, then the platform's in the order of `VENDORS`. */
+/**
+ * An organization's own providers come first, then the platform's with a key, then those without a key. The platform's
+ * are in the order of `VENDORS`.
+ */
 export function byPreference(one: ProviderRecord, other: ProviderRecord): number {
   return rank(one) - rank(other);
 }
 
-/** The vendors of the active providers, the preferred first. */
+/** The vendors of the active providers, preferred first. */
 export function configuredVendors(providers: readonly ProviderRecord[]): ConfiguredVendors {
   const active = providers.filter((provider) => provider.active).sort(byPreference);
   const of = (category: Category) => {

@@ -14,15 +14,15 @@ const WORDS: Readonly<Record<VendorFault, string>> = {
 };
 
 /**
- * What went wrong at a vendor, for the people of an organization. The reason, which may tell of an account, is for the account's
- * owner: `isOwn` says that it is the organization's.
+ * What went wrong at a vendor, for an organization's users. `isOwn`: the account at the vendor belongs to the
+ * organization; only then is the vendor's reason included, since it may describe the account.
  */
 export function vendorWords(error: VendorError, isOwn: boolean): string {
   const words = `${error.vendor} ${WORDS[error.fault]}`;
   return isOwn ? `${words} (${error.message})` : words;
 }
 
-/** As `vendorWords`, with the vendor's text, of a test of a provider: what was sent to the vendor holds no caller's words. */
+/** As `vendorWords`, plus the vendor's text: a test of a provider sends no words of a caller to the vendor. */
 export function vendorWordsOfTest(error: VendorError, isOwn: boolean): string {
   const words = vendorWords(error, isOwn);
   return isOwn && error.vendorText !== undefined ? `${words}: ${error.vendorText}` : words;

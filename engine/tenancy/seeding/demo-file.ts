@@ -10,10 +10,10 @@ const Demo = v.object({
   apiKey: v.string(),
   agentId: v.optional(v.string()),
 });
-/** What a newcomer needs for a first call; kept in the data folder, for its owner's eyes. */
+/** The credentials for a first call. The file is in the data folder and only its owner can read it. */
 export type Demo = Readonly<v.InferOutput<typeof Demo>>;
 
-/** Undefined when this data folder never had a demo organization. */
+/** Returns undefined if this data folder never had a demo organization. */
 export async function readDemo(dataDir: string): Promise<Demo | undefined> {
   try {
     return v.parse(
@@ -26,7 +26,7 @@ export async function readDemo(dataDir: string): Promise<Demo | undefined> {
   }
 }
 
-/** Whole or not at all, and on the disk before anything is made with it. Gives back what was written. */
+/** Writes the file atomically and syncs it to disk before anything is created with it. Returns what was written. */
 export async function writeDemo(dataDir: string, demo: Demo): Promise<Demo> {
   const path = join(dataDir, DEMO_FILE);
   const file = await open(`${path}.new`, "w", 0o600);

@@ -29,9 +29,9 @@ export interface DemoOptions {
 }
 
 /**
- * Makes an active organization with an agent and an API key when there is no organization at all. Its password and key are
- * written down before anything is made with them, and a start that was killed in between is taken up where it was. The
- * agent of an earlier start follows the vendors that are configured now.
+ * Creates an active organization with an agent and an API key if there is no organization at all. The password and key
+ * are written to the demo file first, so that a start after a crash continues where the last one stopped. The agent of
+ * an earlier start follows the vendors that are configured now.
  */
 export async function ensureDemo(options: DemoOptions): Promise<Demo | undefined> {
   const { organizations, apiKeys, dataDir } = options;
@@ -58,7 +58,7 @@ function newDemo(): Demo {
   return { email: DEMO_EMAIL, password: newPassword(), apiKey: newApiKey().rawKey };
 }
 
-/** Undefined when the key was revoked: only an organization that never had one is given its own. */
+/** Creates the demo key if the organization never had an API key. Returns undefined if the key was revoked. */
 async function withKey(options: DemoOptions, { apiKey }: Demo): Promise<Tenant | undefined> {
   const { database, apiKeys } = options;
   const organization = await database.organizations.findByOwnerEmail(DEMO_EMAIL);
@@ -70,7 +70,7 @@ async function withKey(options: DemoOptions, { apiKey }: Demo): Promise<Tenant |
   return apiKeys.authenticate(apiKey);
 }
 
-/** Without an agent when there is nothing that one could be made of; the next start tries again. */
+/** Stores no agent if a vendor is missing; the next start tries again. */
 async function storeWithAgent(options: DemoOptions, demo: Demo, tenant: Tenant): Promise<Demo> {
   const { agent } = await createFirstAgent(options, tenant, AGENT_NAME);
   const { agentId: _former, ...owner } = demo;
@@ -81,18 +81,18 @@ async function withWorkingAgent(options: DemoOptions, demo: Demo, tenant: Tenant
   const agents = await options.agents.list(tenant);
   if (demo.agentId === undefined) {
     if (agents.length === 0) return storeWithAgent(options, demo, tenant);
-    // Made by a start that was killed before it wrote so down.
+    // The agent of a start that crashed before it wrote the agent's id to the file.
     const made = agents.find(({ name }) => name === AGENT_NAME);
     return made === undefined ? demo : writeDemo(options.dataDir, { ...demo, agentId: made.id });
   }
-  // One that was deleted or switched off is not wanted any more.
+  // The user has deleted or deactivated the agent.
   const agent = agents.find(({ id }) => id === demo.agentId);
   if (agent?.active === true) await followVendors(options, tenant, agent);
   return demo;
 }
 
 /**
- * Moves the demo agent to configured vendors when the sandbox is gone or a key was added. An agent that a user has
+ * Moves the demo agent to configured vendors if the sandbox is gone or a key was added. An agent that a user has
  * changed keeps its vendors while they exist; an unchanged agent leaves a model that its vendor retires.
  */
 async function followVendors(options: DemoOptions, tenant: Tenant, agent: AgentRecord) {

@@ -1,12 +1,12 @@
 import type { ProviderModel, RegistryRecord } from "../../../storage/records.js";
 import { VENDOR_CATALOG, type VendorEntry } from "../providers/vendor-catalog.js";
 
-/** What this release has that the database's registry, written by the last one, has not. */
+/** The models that this release adds to the database's registry, which the last release wrote. */
 export interface NewInRelease {
-  /** In the form of the plans: `vendor/model`. */
+  /** `modelString`: `vendor/model`, as in the plans. */
   isNew(category: VendorEntry["category"], modelString: string): boolean;
   modelsOf(entry: VendorEntry): readonly ProviderModel[];
-  /** The release's entry, behind whose models stand those that only the database knows. */
+  /** The release's entry, followed by the models that only the database has. */
   registryEntry(entry: VendorEntry): VendorEntry;
 }
 

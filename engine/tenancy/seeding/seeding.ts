@@ -17,24 +17,24 @@ export interface SeedOptions {
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Global providers are made of what is set. */
+  /** The API keys from the environment: a vendor with a key gets global providers. */
   readonly vendorKeys: VendorKeys;
-  /** Where vendors without a public address are; of those that have one, nothing is read here. */
+  /** Addresses of vendors without a public one; entries for other vendors are ignored. */
   readonly vendorUrls?: VendorUrls;
-  /** A global provider of every vendor that the platform can have, marked to speak to the sandbox, without real keys. */
+  /** Creates global providers of every vendor that can have one, marked for the sandbox and without a real key. */
   readonly sandbox: boolean;
 }
 
-/** The sandbox takes any key that is not empty. */
+/** The sandbox accepts any key that is not empty. */
 const SANDBOX_API_KEY = "sandbox";
-/** Owns nothing, so that what it sees is what is global. */
+/** An id that owns no providers, so only global ones are visible to it. */
 const NOBODY = "";
 
 type Credentials = Pick<ProviderRecord, "sealedCredentials" | "settings">;
 
 /**
- * Stores the plans, the global providers and the registry. What exists stays, except what only the sandbox had made; models
- * that this release is the first to have are added to it, and a key that was changed in the environment counts. Answers with the
+ * Stores the plans, the global providers and the registry. Existing records stay, with three exceptions: what only the
+ * sandbox had created, models that are new in this release, and keys that were changed in the environment. Returns the
  * vendors whose keys were changed.
  */
 export async function seedPlatform(options: SeedOptions): Promise<readonly string[]> {
@@ -55,7 +55,8 @@ export async function seedPlatform(options: SeedOptions): Promise<readonly strin
       if (await followKey(options, entry, existing)) changedKeys.add(entry.providerKey);
     }
   }
-  // The registry remembers what was offered, so it comes last: a start that is broken off is made up for by the next one.
+  // The registry is written last, since it records which models were offered: the next start completes an interrupted
+  // one.
   const createdAtMs = clock.epochMs();
   for (const entry of VENDOR_CATALOG) {
     const { models } = release.registryEntry(entry);
@@ -64,10 +65,10 @@ export async function seedPlatform(options: SeedOptions): Promise<readonly strin
   return [...changedKeys];
 }
 
-/** The log has no more of these at a start; the console has all of them. */
+/** Limits the warnings at a start; the console shows all of them. */
 const WARNINGS_MAX = 20;
 
-/** Tells the operator which models of active agents their vendor serves no more, or not for long. */
+/** Warns the operator of models that active agents use and that their vendor has retired or will retire soon. */
 export async function warnOfRetiringModels({
   database,
   clock,
@@ -120,7 +121,7 @@ async function insertGlobal(options: SeedOptions, entry: VendorEntry): Promise<v
   });
 }
 
-/** The operator's own models stay, and one that the operator has removed does not come back. */
+/** Keeps the operator's own models, and does not restore a model that the operator has removed. */
 async function addModels(
   { database, clock }: SeedOptions,
   { id, models }: ProviderRecord,
@@ -133,8 +134,8 @@ async function addModels(
 }
 
 /**
- * A platform's key comes from the environment alone, so the current value there is right. Removing a variable changes
- * nothing: calls continue with the stored key. True when the key was changed.
+ * Follows the environment, which is the only source of a platform's key. A removed variable changes nothing: calls
+ * continue with the stored key. Returns true if the key was changed.
  */
 async function followKey(
   { database, cipher, clock, newId, vendorKeys, sandbox }: SeedOptions,
@@ -159,7 +160,7 @@ async function followKey(
   return true;
 }
 
-/** Undefined where it cannot be opened: then it is of no use to a call either. */
+/** Returns undefined if the key cannot be decrypted; calls cannot use it either. */
 function storedKey(cipher: CredentialCipher, sealed: string): unknown {
   try {
     return cipher.open(sealed)["apiKey"];
@@ -168,7 +169,7 @@ function storedKey(cipher: CredentialCipher, sealed: string): unknown {
   }
 }
 
-/** Between sandbox and real. A real provider with a key is never given to the sandbox: its key could not be had back. */
+/** Switches between sandbox and real, except a real provider with a key, since its key would be lost. */
 async function switchMode(
   options: SeedOptions,
   entry: VendorEntry,
@@ -200,7 +201,7 @@ function sandboxCredentials({ cipher }: SeedOptions, entry: VendorEntry): Creden
   };
 }
 
-/** Undefined when the vendor needs a key or an address and none is set. */
+/** Returns undefined if the vendor needs a key or an address and none is set. */
 function realCredentials(
   { cipher, vendorKeys, vendorUrls = {} }: SeedOptions,
   entry: VendorEntry,

@@ -9,7 +9,7 @@ export type StandardPlan = Omit<
 
 type ModelLists = Readonly<Record<Category, readonly string[]>>;
 
-/** What the vendors put into this plan and the smaller ones. */
+/** The models that the vendors assign to this plan and to smaller ones. */
 function modelsOf(slug: PlanTier): ModelLists {
   const tiers = new Set(PLAN_TIERS.slice(0, PLAN_TIERS.indexOf(slug) + 1));
   const of = (category: Category) =>
@@ -21,7 +21,7 @@ function modelsOf(slug: PlanTier): ModelLists {
   return { llm: of("llm"), tts: of("tts"), stt: of("stt") };
 }
 
-/** Smallest first; each includes what the one before it has. Limits are the contract's, prices ours, models as each vendor says. */
+/** Smallest first; each includes the one before. Limits are the contract's, prices ours, models the vendors'. */
 export const STANDARD_PLANS: readonly StandardPlan[] = [
   {
     slug: "free",

@@ -9,8 +9,7 @@ import { LearnedParameters, type ProviderVersion } from "../learned-parameters.j
 import { languageAbilities, type ReasoningEffort } from "../model-catalog.js";
 import type { StreamLimits } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
-import { ServerSentEvents } from "../transport/server-sent-events.js";
-import { OverlongLineError } from "../transport/text-lines.js";
+import { OverlongLineError, ServerSentEvents } from "../transport/text-stream.js";
 import { parseAnswer, unreadable } from "../vendor-json.js";
 import {
   bearer,

@@ -12,7 +12,7 @@ import { offeredModels } from "../model-catalog.js";
 import { HTTP_PROTOCOLS, text, wholeNumber } from "../setting-fields.js";
 import type { RefusedAnswer, StreamLimits } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
-import { LineSplitter, OverlongLineError } from "../transport/text-lines.js";
+import { LineSplitter, OverlongLineError } from "../transport/text-stream.js";
 import { BASE_URL, setting, type Vendor } from "../vendor.js";
 import { faultOfStatus, reasonOf, refusal, vendorTextOf } from "../vendor-fault.js";
 import { parseAnswer, tryParse, unreadable } from "../vendor-json.js";

@@ -6,10 +6,10 @@ import { type OpenFile, openFile } from "../server-claim.js";
 import { BUSY_TIMEOUT_MS, FILE_MODE } from "../sqlite-file.js";
 import { Sqlite } from "../sqlite-library.js";
 
-/** Pages copied at a time (4 MiB). */
+/** Pages copied per step (4 MiB). */
 const STEP_PAGES = 1024;
 
-/** The errors of file systems without hard links: FAT, some network shares. */
+/** Errors of file systems without hard links, such as FAT and some network shares. */
 const WITHOUT_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 /**
@@ -74,7 +74,8 @@ async function publish(partialPath: string, targetPath: string): Promise<void> {
     const { code } = faultCodeOf(error);
     if (code === "EEXIST") throw alreadyThere();
     if (!WITHOUT_LINKS.has(code)) throw error;
-    // Complete too, but a file that has appeared under this name within the last moment would be overwritten.
+    // Moves the complete copy without hard links; a file that has appeared under this name within the last moment would
+    // be overwritten.
     await refuseExisting(targetPath);
     await rename(partialPath, targetPath);
   }
@@ -118,7 +119,7 @@ export class PartialCopy {
   static async create(targetPath: string): Promise<PartialCopy> {
     const folder = await mkdtemp(`${targetPath}${MARK}`);
     const partial = new PartialCopy(folder, openFile(join(folder, LOCK)));
-    // By the clock of the disk that contains both.
+    // Measured by the clock of the disk that contains both.
     const { mtimeMs } = await stat(folder);
     await removeDead(dirname(targetPath), mtimeMs - AGE_MIN_MS);
     return partial;
@@ -156,7 +157,7 @@ async function removeIfDead(folder: string, isOld: boolean): Promise<void> {
   lock.close();
 }
 
-/** Also undefined for a folder that its own process has removed by now. */
+/** Also returns undefined for a folder that its own process has removed by now. */
 function openIfPresent(folder: string): OpenFile | undefined {
   try {
     return openFile(join(folder, LOCK));

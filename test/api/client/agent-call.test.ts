@@ -6,7 +6,7 @@ import { ClientSocket } from "./client-socket.js";
 
 beforeEach(() => ClientSocket.forgetAll());
 
-test("the address contains the options that were given, and no others", async () => {
+test("the address contains the given options, and no others", async () => {
   const { call } = stand({ agentId: "a 1", token: () => Promise.resolve("t&2") });
   await call.start();
   assert.equal(
@@ -15,7 +15,7 @@ test("the address contains the options that were given, and no others", async ()
   );
 });
 
-test("frames are sent as they are, and as silence while muted", async () => {
+test("frames are sent unchanged, and as silence while muted", async () => {
   const { call, sound } = await connected();
   sound.write(Int16Array.of(1, -1));
   call.setMuted(true);
@@ -60,7 +60,7 @@ test("words, turns and waits are reported in the form that a page shows", async 
   );
 });
 
-test("levels say how loud both are, to programs with a sound of their own too", async () => {
+test("levels report the loudness of both sides, also to programs that handle the audio themselves", async () => {
   const { clock, sound, told } = await connected();
   const levels = (change: () => void) => {
     clock.advance(60);
@@ -103,7 +103,7 @@ test("after an interruption the unheard words are separate", async () => {
   assert.equal(told("turn").at(-1)?.phase, "interrupted");
 });
 
-test("a reply of which nothing was heard is struck out whole when the next begins", async () => {
+test("a reply of which nothing was heard is completely unheard when the next begins", async () => {
   const { told } = await connected();
   const socket = ClientSocket.last;
   socket.transcript("assistant", "Never heard.", false);
@@ -149,7 +149,7 @@ test("a restored connection reports the end of its fault", async () => {
   assert.deepEqual(told("mended"), ["connectionLost"]);
 });
 
-test("a token that could not be fetched without a network is fetched with the next connection", async () => {
+test("a token that could not be fetched without a network is fetched for the next connection", async () => {
   let isThere = true;
   const token = () =>
     isThere ? Promise.resolve("t") : Promise.reject(new TypeError("no network"));
@@ -170,7 +170,7 @@ test("a token that could not be fetched without a network is fetched with the ne
   assert.deepEqual(told("mended"), ["connectionLost", "tokenFailed"]);
 });
 
-test("a report of what was played that another has overtaken is left out", async () => {
+test("a progress report that arrives after a later one is dropped", async () => {
   const { sound } = await connected();
   const socket = ClientSocket.last;
   socket.say({ type: "audioStart", turnId: 1, encoding: "pcm24k", sampleRateHz: 24_000 });
@@ -183,7 +183,7 @@ test("a report of what was played that another has overtaken is left out", async
   ]);
 });
 
-test("a network that the system says is gone is not waited for", async () => {
+test("when the system reports that the network is lost, the call reconnects at once", async () => {
   const { call, clock, told } = await connected();
   call.networkLost();
   assert.equal(call.state, "reconnecting");
@@ -197,7 +197,7 @@ test("a network that the system says is gone is not waited for", async () => {
   );
 });
 
-test("the volume is between nothing and everything", () => {
+test("the volume is limited to 0 to 1", () => {
   const volumes: number[] = [];
   const setVolume = (volume: number) => void volumes.push(volume);
   const sound = Object.assign(new OwnSound({ onAudio: () => {} }), { setVolume });
@@ -206,7 +206,7 @@ test("the volume is between nothing and everything", () => {
   assert.deepEqual(volumes, [0, 0.5, 1]);
 });
 
-test("written words are sent while there is a connection, and only then", async () => {
+test("written text is sent only while there is a connection", async () => {
   const { call, clock } = await connected();
   const socket = ClientSocket.last;
   assert.equal(call.write(" My name is Ada. "), true);
@@ -224,7 +224,7 @@ test("written words are sent while there is a connection, and only then", async 
   assert.equal(call.write("Too late"), false);
 });
 
-test("a line that takes nothing for two seconds is broken off by the client", async () => {
+test("the client closes a connection that accepts no data for two seconds", async () => {
   const { call, clock, sound } = await connected();
   for (let sent = 0; sent < 100; sent += 1) {
     ClientSocket.last.bufferedAmount = sent * 640;
@@ -237,7 +237,7 @@ test("a line that takes nothing for two seconds is broken off by the client", as
   assert.equal(call.state, "reconnecting");
 });
 
-test("a page that stood still sends two seconds at once, and keeps its line", async () => {
+test("a page that was suspended sends two seconds at once, and keeps its connection", async () => {
   const { call, clock, sound } = await connected();
   const { sent } = ClientSocket.last;
   clock.advance(5_000);
@@ -253,7 +253,7 @@ test("a page that stood still sends two seconds at once, and keeps its line", as
   assert.equal(call.state, "listening");
 });
 
-test("messages that a newer server may send, or nonsense, do no harm", async () => {
+test("unknown messages of a newer server, and invalid ones, are ignored", async () => {
   const { call, told } = await connected();
   for (const data of ["", "{", "null", "[1]", '"text"', '{"type":"later"}', '{"type":7}']) {
     ClientSocket.last.onmessage?.({ data } as never);

@@ -60,7 +60,7 @@ test("a fault that a retry cannot fix ends the call immediately, with its reason
   }
 });
 
-test("sound that cannot be opened ends the call before it is begun", async () => {
+test("audio that cannot be opened ends the call before it begins", async () => {
   const sound = new OwnSound({ onAudio: () => {} });
   sound.open = () => Promise.reject(new CallError("microphoneDenied", "not allowed"));
   const { call, told } = stand({ sound });
@@ -83,7 +83,7 @@ test("a caller who hangs up during the microphone prompt gets no fault", async (
   assert.equal(told("ended").length, 1);
 });
 
-test("a page's token that never comes ends the call, with the microphone, in 15 seconds", async () => {
+test("a page's token that never arrives ends the call and closes the microphone after 15 seconds", async () => {
   const { call, clock, sound, told } = stand({ token: () => new Promise<string>(() => {}) });
   const started = call.start();
   await new Promise(setImmediate);
@@ -128,7 +128,7 @@ test("a server address without its scheme is reported before the microphone prom
   }
 });
 
-test("a connection that may not be opened again ends the call, too", async () => {
+test("a connection that may not be reopened ends the call, too", async () => {
   const { clock, told } = await connected();
   ClientSocket.isRefused = true;
   ClientSocket.last.breakOff();

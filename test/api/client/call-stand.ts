@@ -21,7 +21,7 @@ export interface CallStand {
   readonly clock: VirtualClock;
   readonly sound: OwnSound;
   readonly stops: () => number;
-  /** Every event of that name so far. */
+  /** Returns every event of that name so far. */
   readonly told: <Name extends keyof CallEvents>(name: Name) => CallEvents[Name][];
 }
 

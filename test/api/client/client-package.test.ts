@@ -15,14 +15,14 @@ const Client = v.looseObject({
 });
 const Package = v.object({ exports: v.record(v.string(), v.record(v.string(), v.string())) });
 const Packed = v.tuple([v.object({ files: v.array(v.object({ path: v.string() })) })]);
-/** npm puts them into every package. */
+/** Files that npm adds to every package. */
 const ALWAYS_PACKED = ["LICENSE", "README.md", "package.json"];
 
 test("the client is imported by the package's name, in Node too", async () => {
   v.parse(Client, await import(import.meta.resolve("parley/client")));
 });
 
-test("npm packs what the package's exports lead to, and nothing but the client", async () => {
+test("npm packs every file that the package's exports name, and nothing but the client", async () => {
   const { exports } = v.parse(
     Package,
     JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")),

@@ -5,7 +5,7 @@ import { test } from "node:test";
 const SIZE_MAX_BYTES = 15 * 1024;
 const BUILT = new URL("../../../client/", import.meta.url);
 
-test("the browser's client and its worklet have at most 15 kB of gzip together", () => {
+test("the browser's client and its worklet together have at most 15 kB after gzip", () => {
   const sizes = ["parley-client.js.gz", "audio-worklet.js.gz"].map(
     (name) => statSync(new URL(name, BUILT)).size,
   );

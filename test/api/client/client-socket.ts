@@ -2,9 +2,9 @@ import type { CallSocket } from "../../../api/client/call-socket.js";
 
 /** A WebSocket whose other end is the test. */
 export class ClientSocket implements CallSocket {
-  /** All that were opened, the oldest first. */
+  /** All sockets that were opened, the oldest first. */
   static readonly opened: ClientSocket[] = [];
-  /** As a browser refuses ws: to a page of https:. */
+  /** Throws as a browser does when an https: page opens a ws: address. */
   static isRefused = false;
 
   binaryType = "blob";
@@ -23,7 +23,7 @@ export class ClientSocket implements CallSocket {
     ClientSocket.opened.push(this);
   }
 
-  /** To be called before each test. */
+  /** Must be called before each test. */
   static forgetAll(): void {
     ClientSocket.opened.splice(0);
     ClientSocket.isRefused = false;
@@ -43,7 +43,7 @@ export class ClientSocket implements CallSocket {
     this.closedWith = code;
   }
 
-  /** The server takes the call. */
+  /** The server accepts the call. */
   accept(historyKey = "key-1"): void {
     this.onopen?.({} as never);
     this.say({ type: "connected", agentName: "Reception", historyKey });

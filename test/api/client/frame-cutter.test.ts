@@ -4,7 +4,7 @@ import { FrameCutter } from "../../../api/client/frame-cutter.js";
 
 const BLOCK = 128;
 
-/** How strong that frequency is in frames of 16 kHz, as an amplitude. */
+/** Returns the amplitude of that frequency in frames of 16 kHz. */
 function strength(frames: readonly Int16Array[], frequencyHz: number): number {
   let cosine = 0;
   let sine = 0;
@@ -30,7 +30,7 @@ function framesOf(rateHz: number, sampleAt: (at: number) => number, sec: number)
 }
 
 for (const rateHz of [16_000, 32_000, 44_100, 48_000, 96_000]) {
-  test(`a device at ${rateHz} Hz gives 50 frames of 320 samples a second, with what was said`, () => {
+  test(`a device at ${rateHz} Hz yields 50 frames of 320 samples per second, with the audio preserved`, () => {
     const frames = framesOf(rateHz, (at) => 0.5 * Math.sin((2 * Math.PI * 1_000 * at) / rateHz), 2);
     assert.ok(frames.length >= 98 && frames.length <= 100, `${frames.length} frames`);
     assert.ok(frames.every((frame) => frame.length === 320));
@@ -44,7 +44,7 @@ test("frequencies above 8 kHz are removed, not aliased into the voice", () => {
   assert.ok(strength(frames.slice(5), 1_000) < 20, "15 kHz would fold to 1 kHz");
 });
 
-test("what is too loud is cut off, never wrapped", () => {
+test("samples that are too loud are clipped, never wrapped", () => {
   const loud = framesOf(16_000, () => 1.7, 0.2);
   assert.ok(loud.flatMap((frame) => [...frame]).every((sample) => sample === 32_767));
 });

@@ -11,7 +11,7 @@ const TOOLS_MAX = 64;
 
 beforeEach(() => ClientSocket.forgetAll());
 
-/** The agent asks for the tool; resolves when the page has answered. */
+/** The agent calls the tool; resolves when the page has responded. */
 function asked(call: AgentCall, name: string, given: object = {}, id = 1): Promise<ToolUse> {
   const socket = ClientSocket.last;
   return new Promise((resolve) => {
@@ -41,7 +41,7 @@ test("the server learns which tools the page offers, initially and after each ch
   ]);
 });
 
-test("a page without tools says nothing of them: an older server would not understand it", async () => {
+test("a page without tools sends no tool message, which an older server would not understand", async () => {
   await connected();
   assert.deepEqual(ClientSocket.last.sent, []);
 });
@@ -70,13 +70,13 @@ test("an exception of a handler goes to the agent as text, and to the page uncha
   assert.equal((await asked(call, "find")).error, fault);
   assert.equal(lastSent(), '{"type":"toolResult","id":1,"error":"no such order"}');
   await asked(call, "later");
-  // A sign that was cut in two would be refused.
+  // Text with half of a surrogate pair would be refused.
   assert.equal(lastSent(), `{"type":"toolResult","id":1,"error":"${"x".repeat(999)}"}`);
   await asked(call, "mute");
   assert.equal(lastSent(), '{"type":"toolResult","id":1,"error":"it failed"}');
 });
 
-test("whatever a handler throws, the agent gets a text, and the page a failure", async () => {
+test("whatever a handler throws, the agent gets a text, and the page a failure event", async () => {
   const { call } = await connected();
   const wordless: unknown = Object.create(null);
   const odd = Object.assign(new Error(), { message: 7 });
@@ -93,7 +93,7 @@ test("whatever a handler throws, the agent gets a text, and the page a failure",
   }
 });
 
-test("a result that is no JSON, or over 16 KiB, is an error", async () => {
+test("a result that is not JSON, or has more than 16 KiB, is an error", async () => {
   const { call } = await connected();
   const circle: { own?: object } = {};
   circle.own = circle;
@@ -128,18 +128,18 @@ test("a lost connection cancels its tool calls; the next one offers the tools ag
   assert.deepEqual(ClientSocket.last.sent, [offer]);
   finish();
   assert.equal((await used).ms, 1_000);
-  // Its id means nothing on the new connection, or something else.
+  // On the new connection its id is unknown, or belongs to another call.
   assert.deepEqual(ClientSocket.last.sent, [offer]);
   assert.deepEqual(lost.sent, [offer]);
 });
 
-test("a name that no tool can have is refused, and so is a 65th tool", async () => {
+test("an invalid tool name is refused, and so is a 65th tool", async () => {
   const { call } = stand();
   for (const name of ["", "1st", "a b", "x".repeat(65)]) {
     assert.throws(() => call.tool(name, () => {}), CallError);
   }
   for (let count = 1; count <= TOOLS_MAX; count += 1) call.tool(`tool${count}`, () => {});
   assert.throws(() => call.tool("one_more", () => {}), /at most 64 tools/);
-  // One that is offered already is another handler for it.
+  // A tool that is already offered gets another handler.
   call.tool("tool1", () => {});
 });

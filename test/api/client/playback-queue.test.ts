@@ -21,7 +21,7 @@ const isSilent = (samples: Float32Array) => samples.every((sample) => sample ===
 const peak = (samples: Float32Array) =>
   samples.reduce((loudest, sample) => Math.max(loudest, Math.abs(sample)), 0);
 
-test("a turn is held back for 40 ms, and no longer when nothing more comes", () => {
+test("a turn is buffered for 40 ms, or less if no more audio arrives", () => {
   const sounding: number[] = [];
   const queue = new PlaybackQueue(48_000, (turn) => sounding.push(turn));
   queue.startTurn(3, 48_000);
@@ -32,10 +32,10 @@ test("a turn is held back for 40 ms, and no longer when nothing more comes", () 
   assert.deepEqual(sounding, [3]);
   queue.startTurn(4, 48_000);
   queue.play(tone(1_920, 48_000));
-  assert.ok(peak(blocks(queue, 2)) > 0.1, "what is enough is not held back");
+  assert.ok(peak(blocks(queue, 2)) > 0.1, "a buffer that is full enough does not delay playback");
 });
 
-test("the output equals the input, for any sizes of the pieces, and is counted to the end", () => {
+test("the output has the input's duration for any sizes of the pieces, and is counted to the end", () => {
   const rates = fc.constantFrom(16_000, 24_000, 44_100, 48_000);
   const sizes = fc.array(fc.integer({ min: 1, max: 2_400 }), { minLength: 1, maxLength: 12 });
   fc.assert(
@@ -61,7 +61,7 @@ test("the output equals the input, for any sizes of the pieces, and is counted t
   );
 });
 
-test("after a stop it is silent within 5 ms, without a jump, until the next turn", () => {
+test("after a stop the output is silent within 5 ms, without a jump, until the next turn", () => {
   const queue = new PlaybackQueue(48_000, () => {});
   queue.startTurn(1, 24_000);
   queue.play(tone(24_000, 24_000));
@@ -89,11 +89,11 @@ test("a turn that ran dry is reported as paused, and buffers more when it resume
   blocks(queue, 60);
   assert.deepEqual(queue.progress, { turn: 1, ms: 100 });
   queue.play(tone(2_400, 48_000));
-  assert.ok(isSilent(blocks(queue, 28)), "50 ms are less than the 80 that are held back now");
+  assert.ok(isSilent(blocks(queue, 28)), "50 ms are less than the 80 ms that are buffered now");
   assert.ok(peak(blocks(queue, 4)) > 0.1);
 });
 
-test("what was played of a turn never gets less, however its pieces come", () => {
+test("the reported progress of a turn never decreases, however its pieces arrive", () => {
   const rates = fc.constantFrom(16_000, 24_000, 44_100, 48_000);
   const steps = fc.array(
     fc.record({

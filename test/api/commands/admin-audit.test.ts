@@ -17,7 +17,7 @@ const admin = (...args: readonly string[]) =>
     ...args,
   );
 
-test("what an administrator does is kept under the account that did it", async () => {
+test("an administrator's actions are recorded under the operating-system account that did them", async () => {
   const { email, apiKeyId, tenant } = await server.customer();
   await server.tenancy.organizations.rename(tenant, "Evil \u001b[2J");
   await admin("org", "plan", email, "pro");
@@ -38,7 +38,7 @@ test("what an administrator does is kept under the account that did it", async (
   }
 });
 
-test("the newest are shown, as many as are wanted, and how many there are", async () => {
+test("the newest entries are shown, as many as requested, with their total number", async () => {
   const { email, tenant } = await server.customer();
   for (let count = 1; count <= 24; count += 1) {
     await server.tenancy.organizations.rename(tenant, `Name ${count}`);
@@ -52,7 +52,7 @@ test("the newest are shown, as many as are wanted, and how many there are", asyn
   assert.doesNotMatch(all.output, /--limit/);
 });
 
-test("without an e-mail the entries of everybody are shown, each with its organization", async () => {
+test("without an e-mail, the entries of all organizations are shown, each with its organization", async () => {
   const one = await server.customer();
   const two = await server.customer();
   const { output } = await admin("audit", "--limit", "2");

@@ -20,7 +20,7 @@ async function dataFolder(context: TestContext): Promise<string> {
   return dataDir;
 }
 
-/** Global providers, each with credentials under this key. */
+/** Creates global providers, each with credentials encrypted under this key. */
 async function sealUnder(dataDir: string, keyHex: string, ...ids: readonly string[]) {
   const database = await openDatabase({ filePath: databaseFileOf(dataDir) });
   const sealedCredentials = new CredentialCipher(keyHex).seal({ apiKey: "sk-hidden" });
@@ -39,7 +39,7 @@ function credentials(settings: Omit<CommandSettings, "port">, ...args: readonly 
   );
 }
 
-test("credentials that no key opens are named by their providers' ids, and the others are moved", async (t) => {
+test("credentials that no key decrypts are listed by their providers' ids, and the others are re-encrypted", async (t) => {
   const dataDir = await dataFolder(t);
   await sealUnder(dataDir, OLD_KEY, "a", "b");
   const lost = Array.from({ length: 22 }, (_, index) => `lost-${index}`);
@@ -61,7 +61,7 @@ test("credentials that no key opens are named by their providers' ids, and the o
   }
 });
 
-test("a development folder is audited with the key that was made for it", async (t) => {
+test("a development folder is audited with the key that was generated for it", async (t) => {
   const dataDir = await dataFolder(t);
   const { encryptionKey } = await developmentKeys(dataDir);
   await sealUnder(dataDir, encryptionKey, "a");
@@ -70,7 +70,7 @@ test("a development folder is audited with the key that was made for it", async 
   assert.match(output, /^current key +1\nnone of the keys +0$/m);
 });
 
-test("without the server's keys nothing is guessed, and nothing is touched", async (t) => {
+test("without the server's keys the command fails and changes nothing", async (t) => {
   const dataDir = await dataFolder(t);
   await sealUnder(dataDir, OLD_KEY, "a");
   const settings: readonly Omit<CommandSettings, "port">[] = [
@@ -79,7 +79,7 @@ test("without the server's keys nothing is guessed, and nothing is touched", asy
     { dataDir, encryptionKeysOld: [OLD_KEY] },
   ];
   for (const [index, each] of settings.entries()) {
-    // From the second on there is a generated key, which must not be taken.
+    // From the second case on there is a generated key, which must not be used.
     if (index === 1) await developmentKeys(dataDir);
     const { exitCode, output, errors } = await credentials(each, "reseal");
     assert.deepEqual([exitCode, output], [1, ""]);
@@ -89,7 +89,7 @@ test("without the server's keys nothing is guessed, and nothing is touched", asy
   assert.match(left.output, /^current key +1$/m);
 });
 
-test("a command line that is not understood touches nothing", async () => {
+test("an invalid command line changes nothing", async () => {
   for (const args of [[], ["fly"], ["reseal", "now"], ["audit", "--all"]]) {
     assert.equal((await credentials({ dataDir: "nowhere" }, ...args)).exitCode, 2, args.join(" "));
   }

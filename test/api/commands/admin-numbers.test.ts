@@ -84,7 +84,7 @@ test("errors are reported in one line", async () => {
   }
 });
 
-test("a command line that is not understood changes nothing", async () => {
+test("an invalid command line changes nothing", async () => {
   for (const wish of [
     [],
     ["fly"],

@@ -36,8 +36,8 @@ async function statusOf(headers: Readonly<Record<string, string>>): Promise<numb
   return answer.status;
 }
 
-describe("on the store of a running server", () => {
-  test("an organization is opened and closed at once", async () => {
+describe("on the database of a running server", () => {
+  test("an organization is activated and suspended at once", async () => {
     const token = await signUp("ann@example.com");
     const headers = { authorization: `Bearer ${token}` };
     assert.equal(await statusOf(headers), 403);
@@ -96,7 +96,7 @@ describe("on the store of a running server", () => {
     assert.equal(again.output, '"Acme" of ben@example.com already has the plan pro.\n');
   });
 
-  test("the list shows every organization, and no name can play tricks on the terminal", async () => {
+  test("the list shows every organization, and no name can control the terminal", async () => {
     await signUp("eve@example.com", "Evil \u001b[2J\u202etxt");
     const { output, exitCode } = await admin("org", "list");
     assert.equal(exitCode, 0);
@@ -106,7 +106,7 @@ describe("on the store of a running server", () => {
     assert.match(row, /^pending +free +eve@example\.com +Evil \[2J txt +\d{4}-\d\d-\d\d$/);
   });
 
-  test("setup makes an active organization whose key opens the server at once", async () => {
+  test("setup creates an active organization whose key is accepted by the server at once", async () => {
     const { output, errors, exitCode } = await admin(
       "setup",
       "--name",
@@ -139,7 +139,7 @@ describe("on the store of a running server", () => {
     assert.equal(signedIn.organization.name, "First");
   });
 
-  test("check reads the whole store, and finds it whole", async () => {
+  test("check reads the whole database, and finds it intact", async () => {
     const { output, errors, exitCode } = await admin("check");
     assert.equal(errors, "");
     assert.equal(exitCode, 0);
@@ -148,7 +148,7 @@ describe("on the store of a running server", () => {
     assert.match(output, /^ENCRYPTION_KEY is not set here, so it was not checked\.$/m);
   });
 
-  test("a password that was given is not printed", async () => {
+  test("a given password is not printed", async () => {
     const { output } = await admin(
       "setup",
       "--name",
@@ -181,7 +181,7 @@ describe("on the store of a running server", () => {
     }
   });
 
-  test("a command line that is not understood changes nothing", async () => {
+  test("an invalid command line changes nothing", async () => {
     const wishes: readonly (readonly string[])[] = [
       [],
       ["org"],
@@ -225,7 +225,7 @@ describe("on an empty data folder", () => {
   });
   after(() => rm(dataDir, { recursive: true }));
 
-  test("only setup makes a database", async () => {
+  test("only setup creates a database", async () => {
     const command = adminCommand(() => ({ dataDir, port: 0 }));
     const early = await ran(command, "org", "list");
     assert.equal(early.exitCode, 1);
@@ -235,13 +235,13 @@ describe("on an empty data folder", () => {
     assert.equal(made.exitCode, 0);
     assert.match(
       made.output,
-      /^ {2}agent {5}none: a language model and a voice and a speech recognizer is missing, or not in this plan\. Start the server with OPENAI_API_KEY or .*DEEPGRAM_API_KEY;$/m,
+      /^ {2}agent {5}none: an LLM and a TTS vendor and an STT vendor is missing, or not in this plan\. Start the server with OPENAI_API_KEY or .*DEEPGRAM_API_KEY;$/m,
     );
     const { output } = await ran(command, "org", "list");
     assert.match(output, /^active +enterprise +first@example\.com +First /m);
   });
 
-  test("check says what is wrong in a damaged database, and fails", async () => {
+  test("check reports the damage in a damaged database, and fails", async () => {
     const command = adminCommand(() => ({ dataDir, port: 0 }));
     const filePath = join(dataDir, "parley.db");
     const bytes = await readFile(filePath);

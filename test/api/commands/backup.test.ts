@@ -45,7 +45,7 @@ test("the database of a running server is copied, checked and measured", async (
   assert.deepEqual(await readdir(folder), ["copy.db"], "nothing else is left behind");
 });
 
-test("an existing file is left as it is", async () => {
+test("an existing file is not changed", async () => {
   const file = join(folder, "precious.txt");
   await writeFile(file, "precious");
   const { exitCode, output, errors } = await backup(file);
@@ -54,7 +54,7 @@ test("an existing file is left as it is", async () => {
   assert.match(errors, /precious\.txt already exists and is not overwritten$/m);
 });
 
-test("a folder or a database that is not there is named", async () => {
+test("a missing folder or database is named", async () => {
   const nowhere = await backup(join(folder, "none", "copy.db"));
   assert.equal(nowhere.exitCode, 1);
   assert.match(nowhere.errors, /^there is no folder .*none$/m);
@@ -65,7 +65,7 @@ test("a folder or a database that is not there is named", async () => {
   assert.match(nothing.errors, /^there is no database .*parley\.db/);
 });
 
-test("it wants exactly one file", async () => {
+test("exactly one file is required", async () => {
   for (const args of [[], ["one", "two"], ["--fast", "one"]]) {
     const { exitCode, errors } = await backup(...args);
     assert.equal(exitCode, 2);
@@ -73,7 +73,7 @@ test("it wants exactly one file", async () => {
   }
 });
 
-test("commands ask for none of the secrets that production demands of the server", () => {
+test("commands require none of the secrets that a production server requires", () => {
   const { NODE_ENV, DATA_DIR } = process.env;
   process.env["NODE_ENV"] = "production";
   process.env["DATA_DIR"] = folder;

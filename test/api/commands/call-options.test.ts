@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { readCallOptions } from "../../../api/commands/call/call-options.js";
 import { UsageError } from "../../../api/commands/command-error.js";
 
-test("texts and interruptions are said in the given order", () => {
+test("texts and interruptions are performed in the given order", () => {
   const { steps } = readCallOptions([
     "--text",
     " one ",
@@ -20,13 +20,13 @@ test("texts and interruptions are said in the given order", () => {
   ]);
 });
 
-test("without words it is a conversation of three turns with an interruption", () => {
+test("without texts the call has three turns with an interruption", () => {
   const kinds = readCallOptions([]).steps.map(({ kind }) => kind);
   assert.deepEqual(kinds, ["say", "say", "interrupt"]);
   assert.deepEqual(readCallOptions(["--interactive"]).steps, []);
 });
 
-test("what cannot be meant is refused before anybody is called", () => {
+test("contradictory options are refused before a call is made", () => {
   const wrong: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
     [["--text", "  "], /nothing to say/],
     [["--text"], /--text/],
@@ -46,7 +46,7 @@ test("what cannot be meant is refused before anybody is called", () => {
   }
 });
 
-test("the maximum of texts for one call is accepted, and not a word more", () => {
+test("the maximum number of texts for one call is accepted, and no more", () => {
   const longest = "x".repeat(1000);
   assert.equal(readCallOptions(["--text", longest]).steps[0]?.text, longest);
   assert.throws(() => readCallOptions(["--text", `${longest}x`]), { message: /at most 1000/ });

@@ -86,7 +86,7 @@ function storyOf({ lines }: RecordingTerminal): readonly string[] {
 }
 
 describe("a call on the telephone", { concurrency: true, timeout: TIMEOUT_MS }, () => {
-  test("shows what was heard, how long the caller waited, and how the frames came", async () => {
+  test("shows the words that were heard, how long the caller waited, and the jitter of the frames", async () => {
     const file = join(folder, "reply.wav");
     const { exit, terminal } = await call(asCustomer("--text", "Say thank you.", "--save", file));
     assert.equal(exit, 0, terminal.errors);
@@ -119,7 +119,7 @@ describe("a call on the telephone", { concurrency: true, timeout: TIMEOUT_MS }, 
     assert.equal(decodeSpeech(samples, wav.readUInt32LE(24)), "Hi. thank you.");
   });
 
-  test("reports to programs how fast the agent fell silent, and which audio arrived in which frames", async () => {
+  test("reports to programs how fast the agent stopped, and which audio arrived in which frames", async () => {
     const { exit, terminal } = await call(
       asCustomer("--json", "--text", "Count to 30.", "--interrupt", "Say bye."),
     );
@@ -137,10 +137,10 @@ describe("a call on the telephone", { concurrency: true, timeout: TIMEOUT_MS }, 
     assert.equal(bye?.heard, "bye.");
     assert.ok((bye?.latencyMs ?? 0) > 0);
     for (const turn of [greeting, count, bye]) assert.equal(turn?.bytes, 160 * (turn?.frames ?? 0));
-    assert.equal(terminal.output.match(/"type":"audio"/g)?.length, 3, "a line a reply");
+    assert.equal(terminal.output.match(/"type":"audio"/g)?.length, 3, "one line per reply");
   });
 
-  test("is handed on where the agent says so, and shows what became of it", async () => {
+  test("is transferred when the agent says so, and shows the outcome", async () => {
     const { exit, terminal } = await call(asCustomer("--text", "Transfer me please."));
     assert.equal(exit, 0, terminal.errors);
     assert.match(terminal.output, /closed +1000 the agent transferred the call$/m);
@@ -153,7 +153,7 @@ describe("a call on the telephone", { concurrency: true, timeout: TIMEOUT_MS }, 
     ]);
   });
 
-  test("can be one that the agent places", async () => {
+  test("can be placed by the agent", async () => {
     const { exit, terminal } = await call(asCustomer("--placed", "--text", "Say yes."));
     assert.equal(exit, 0, terminal.errors);
     const story = storyOf(terminal);
@@ -167,7 +167,7 @@ describe("a call on the telephone", { concurrency: true, timeout: TIMEOUT_MS }, 
     assert.match(terminal.output, /^ +1 {2}Say yes\. +\S+ m?s {2}yes\. /m);
   });
 
-  test("that is placed to a busy number was not answered", async () => {
+  test("that is placed to a busy number is reported as not answered", async () => {
     const { exit, terminal } = await call(asCustomer("--placed", "--to", "+15550100001"));
     assert.equal(exit, 1);
     assert.equal(terminal.errors, "the call was not answered: busy\n");
@@ -178,7 +178,7 @@ describe("a call on the telephone that is refused is explained in one line", () 
   const wrong: readonly (readonly [string, () => readonly string[], RegExp, string?])[] = [
     ["without a key", () => ["--key", "vk_no"], /^the API key was not accepted\. Give another/],
     [
-      "to an agent that there is not",
+      "to an agent that does not exist",
       () => asCustomer("--agent", "nobody"),
       /^the caller is told: ".*there is no such agent.*"\n$/,
     ],
@@ -194,12 +194,12 @@ describe("a call on the telephone that is refused is explained in one line", () 
       /^the server refused with status 401: the API key is wrong/,
     ],
     [
-      "that is to be placed by a server that is elsewhere",
+      "that is to be placed by a server on another machine",
       () => asCustomer("--placed", "--url", "http://127.0.0.1:9"),
       /^--placed needs a server on this machine with simulated vendors/,
     ],
     [
-      "where no server is",
+      "to an address without a server",
       () => asCustomer("--url", nobodysUrl),
       /^no server listens at http:\/\/127\.0\.0\.1:\d+\. Start one in another terminal: npm start/,
     ],

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-/** Only where the service says nothing on purpose. */
+/** Needed only in tests in which the service is silent on purpose. */
 const IMPATIENT_MS = 300;
 const PATIENT_MS = 60_000;
 
@@ -69,7 +69,7 @@ describe("a refused call is explained in one line", { concurrency: true }, () =>
 });
 
 describe("without a service", { concurrency: true }, () => {
-  test("it says how to start one", async () => {
+  test("the command says how to start one", async () => {
     const service = await ScriptedService.start(() => {});
     const { url } = service;
     await service.close();
@@ -78,7 +78,7 @@ describe("without a service", { concurrency: true }, () => {
     assert.match(errors, /^no server listens at .*: npm start\n$/);
   });
 
-  test("distinguishes another server from one of ours", async () => {
+  test("another server is distinguished from a Parley server", async () => {
     const stranger = createServer((_request, response) => response.writeHead(404).end());
     await once(stranger.listen(0, "127.0.0.1"), "listening");
     const address = stranger.address();
@@ -87,7 +87,10 @@ describe("without a service", { concurrency: true }, () => {
     const { errors } = await call("--url", url, "--key", "vk_x", "--text", "Hi.");
     stranger.closeAllConnections();
     stranger.close();
-    assert.match(errors, /^what answers at .* is not a Parley server, .*\(status 404\)\n$/);
+    assert.match(
+      errors,
+      /^the program that answers at .* is not a Parley server, .*\(status 404\)\n$/,
+    );
   });
 });
 
@@ -98,7 +101,7 @@ describe("a call that goes wrong", { concurrency: true }, () => {
     assert.match(errors, /^the agent was silent for .* s; the call was ended\n$/);
   });
 
-  test("counts for nothing when no reply was heard", async () => {
+  test("fails when no reply was heard", async () => {
     const { exitCode, errors, output } = await callOn((socket) => {
       greet(socket);
       tell(socket, { type: "audioEnd" });
@@ -124,7 +127,7 @@ describe("a call that goes wrong", { concurrency: true }, () => {
     assert.match(output, /^ +1 {2}Hi\. .* cut off$/m);
   });
 
-  test("ends in words when the connection breaks", async () => {
+  test("ends with a message when the connection breaks", async () => {
     const { exitCode, errors } = await callOn((socket) => {
       greet(socket);
       tell(socket, { type: "audioEnd" });
@@ -134,7 +137,7 @@ describe("a call that goes wrong", { concurrency: true }, () => {
     assert.match(errors, /^the connection was lost/);
   });
 
-  test("begins only where its sound can be saved", async () => {
+  test("begins only if its audio can be saved", async () => {
     const { exitCode, errors } = await call(
       "--key",
       "vk_x",
@@ -148,7 +151,7 @@ describe("a call that goes wrong", { concurrency: true }, () => {
   });
 });
 
-test("without a key and without a demo organization it says where to get one", async () => {
+test("without a key and without a demo organization, the command says where to get a key", async () => {
   const missing = await call("--text", "Hi.");
   assert.equal(missing.exitCode, 1);
   assert.match(missing.errors, /has no demo organization: start the server once/);
@@ -158,7 +161,7 @@ test("without a key and without a demo organization it says where to get one", a
   assert.match(broken.errors, /^demo\.json in .* cannot be read; give a key with --key\n$/);
 });
 
-/** Once the caller's words are followed by silence. */
+/** Runs the action whenever the caller's words are followed by silence. */
 function whenSpoken(socket: WebSocket, action: () => void): void {
   let hasSpoken = false;
   socket.on("message", (frame: Buffer) => {

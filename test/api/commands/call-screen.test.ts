@@ -16,7 +16,7 @@ function screenOn(terminal: RecordingTerminal): CallScreen {
   return screen;
 }
 
-test("only the new part of a growing reply is shown, and its end in full", () => {
+test("only the new part of a growing reply is shown, and the final reply in full", () => {
   const terminal = new RecordingTerminal();
   const screen = screenOn(terminal);
   screen.received(saying("assistant", "One.", false), undefined);
@@ -31,7 +31,7 @@ test("only the new part of a growing reply is shown, and its end in full", () =>
   ]);
 });
 
-test("long words of others are folded under their column and cannot command the terminal", () => {
+test("long text from others is wrapped in its column and cannot control the terminal", () => {
   const terminal = new RecordingTerminal({ columns: 44 });
   const screen = screenOn(terminal);
   screen.received(saying("user", "one two three \u001b[31mfour\nfive six", true), undefined);
@@ -41,7 +41,7 @@ test("long words of others are folded under their column and cannot command the 
   ]);
 });
 
-test("colours are for screens only", () => {
+test("colours are used only on a terminal", () => {
   const plain = new RecordingTerminal();
   screenOn(plain).received(saying("user", "hello", false), undefined);
   assert.ok(!plain.output.includes("\u001b"));
@@ -50,7 +50,7 @@ test("colours are for screens only", () => {
   assert.ok(colored.output.includes("\u001b[2mhello\u001b[22m"));
 });
 
-test("nothing is shown of a call that never began", () => {
+test("nothing is shown for a call that never began", () => {
   const terminal = new RecordingTerminal();
   const screen = new CallScreen(terminal);
   screen.dialled("http://127.0.0.1:1", 0n);

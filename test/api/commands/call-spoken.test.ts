@@ -23,7 +23,7 @@ before(async () => {
 after(() => server.close());
 
 for (const way of [[], ["--stream"], ["--phone"]]) {
-  const title = `what a voice of words said is read from the transcript: call ${way.join(" ")}`;
+  const title = `the words of a voice without the tone code are read from the transcript: call ${way.join(" ")}`;
   test(title.trimEnd(), { timeout: TIMEOUT_MS }, async () => {
     const terminal = new RecordingTerminal();
     const { dataDir, parley } = server;

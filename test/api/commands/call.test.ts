@@ -26,13 +26,13 @@ const Ended = v.object({
   ),
 });
 
-/** The server sends 10 s ahead of what has been played, some 23 numbers: later ones come after some listening. */
+/** The server sends 10 s ahead of playback, some 23 numbers: later ones arrive only after some listening. */
 const LISTENED = /agent … .*Number 24\./;
 
 const WAV_HEADER_BYTES = 44;
-/** More would keep each other from hearing in time on a machine with other work. */
+/** More concurrent calls would delay each other too much on a busy machine. */
 const CALLS_AT_ONCE = 4;
-/** The awaited event arrives, however busy the machine is. */
+/** The awaited event arrives however busy the machine is. */
 const PATIENT_MS = 60_000;
 
 let server: TestServer;
@@ -49,7 +49,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** As the customer; `terminal` keeps what is printed. */
+/** Runs the command as the customer; `terminal` records its output. */
 function call(
   args: readonly string[],
   surroundings: CallCommandOptions = {},
@@ -68,7 +68,7 @@ function call(
 const asCustomer = (...args: readonly string[]) => ["--key", customer.apiKey, ...args];
 
 describe("a call", { concurrency: CALLS_AT_ONCE }, () => {
-  test("shows what happens, what was heard and how long the caller waited", async () => {
+  test("shows the events, the words that were heard and how long the caller waited", async () => {
     const file = join(folder, "reply.mp3");
     const { terminal, exit } = call(asCustomer("--text", "Say thank you.", "--save", file));
     assert.equal(await exit, 0, terminal.errors);
@@ -104,13 +104,13 @@ describe("a call", { concurrency: CALLS_AT_ONCE }, () => {
     assert.equal(await recognizeMp3(await readFile(file)), "Hi. thank you.");
   });
 
-  test("with --stream hears the agent's voice in pieces, and keeps it as a WAV file", async () => {
+  test("with --stream receives the agent's audio in chunks, and saves it as a WAV file", async () => {
     const file = join(folder, "reply.wav");
     const { terminal, exit } = call(asCustomer("--stream", "--text", "Say so.", "--save", file));
     assert.equal(await exit, 0, terminal.errors);
     const told = terminal.lines.map((line) => line.slice(10).trim());
     assert.ok(told.includes("audioStart  pcm24k at 24000 Hz"), terminal.output);
-    assert.equal(told.filter((line) => line.startsWith("audio  ")).length, 2, "one line a reply");
+    assert.equal(told.filter((line) => line.startsWith("audio  ")).length, 2, "one line per reply");
     assert.match(
       terminal.output,
       /audio +the agent is heard, the first \S+ m?s after your last word/,
@@ -119,13 +119,13 @@ describe("a call", { concurrency: CALLS_AT_ONCE }, () => {
     assert.equal(decodeSpeech(samplesOf(wav.subarray(WAV_HEADER_BYTES)), 24_000), "Hi. so.");
   });
 
-  test("is only a table with --quiet", async () => {
+  test("shows only a table with --quiet", async () => {
     const { terminal, exit } = call(asCustomer("--text", "Say yes.", "--quiet"));
     assert.equal(await exit, 0, terminal.errors);
     assert.equal(terminal.lines.length, 5);
   });
 
-  test("reports to programs how fast the agent fell silent and what was heard until then", async () => {
+  test("reports to programs how fast the agent stopped and what was heard until then", async () => {
     const { terminal, exit } = call(
       asCustomer("--json", "--text", "Count to 40.", "--interrupt", "Say bye."),
     );
@@ -167,7 +167,7 @@ describe("a call", { concurrency: CALLS_AT_ONCE }, () => {
     assert.match(terminal.output, /^ +1 {2}Say so\. +(?:\d+ ms|\d+\.\d s) {2}so\.$/m);
   });
 
-  test("says what is typed, and a line typed while the agent talks interrupts it", async () => {
+  test("says typed lines, and a line typed while the agent talks interrupts it", async () => {
     const { terminal, exit } = call(asCustomer("--interactive"));
     await Promise.race([terminal.printed(/audioEnd/), exit]);
     terminal.type("Count to 40.");
@@ -183,7 +183,7 @@ describe("a call", { concurrency: CALLS_AT_ONCE }, () => {
     assert.match(terminal.output, /^ +2 {2}Say bye\. +(?:\d+ ms|\d+\.\d s) {2}bye\.$/m);
   });
 
-  test("ends at once when the caller hangs up, with what was heard until then", async () => {
+  test("ends at once when the caller hangs up, and shows what was heard until then", async () => {
     const hangUp = new AbortController();
     const { terminal, exit } = call(asCustomer("--text", "Count to 40."), {
       hangUp: hangUp.signal,

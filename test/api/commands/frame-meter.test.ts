@@ -26,13 +26,13 @@ test("a burst at the start of speech does not count as jitter", () => {
   );
 });
 
-test("even frames have no jitter, and a late one a sixteenth of its lateness", () => {
+test("regular frames have no jitter, and a late one adds a sixteenth of its delay", () => {
   assert.equal(metered([...burst, 20, 20, 20]).measures.jitterMs, 0);
   const late = metered([...burst, 20, 36]).measures;
   assert.deepEqual([late.jitterMs, late.longestGapMs], [1, 36]);
 });
 
-test("a pause of the agent is no gap", () => {
+test("a pause of the agent does not count as a gap", () => {
   const { longestGapMs } = metered([...burst, 20, 5_000, ...burst, 21]).measures;
   assert.equal(longestGapMs, 21);
 });

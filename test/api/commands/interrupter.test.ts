@@ -7,7 +7,7 @@ import { Interrupter } from "../../../api/commands/call/performance.js";
 const LOOK_MS = 20;
 
 /**
- * How many checks it takes until the reply is interrupted, with the remaining audio at each; undefined if it never
+ * Returns the number of checks until the reply is interrupted, with the remaining audio at each; undefined if it never
  * is.
  */
 function looksUntil(
@@ -23,17 +23,17 @@ const playing = (count: number, left = 160) => Array.from({ length: count }, () 
 const silent = (count: number) => Array.from({ length: count }, (_, n) => -n * LOOK_MS);
 
 describe("a caller who interrupts", () => {
-  test("has heard 800 ms, on the telephone and on the web", () => {
+  test("interrupts after hearing 800 ms, on the telephone and on the web", () => {
     assert.equal(looksUntil(TELEPHONE, playing(60)), 40);
     assert.equal(looksUntil(WEB, playing(60, 5_000)), 40);
   });
 
-  test("does not take a late frame on the telephone for the reply's end, nor the silence for something heard", () => {
+  test("does not mistake a late telephone frame for the reply's end, nor silence for audio", () => {
     const faltering = [...playing(5), ...silent(20), ...playing(60)];
     assert.equal(looksUntil(TELEPHONE, faltering), 60);
   });
 
-  test("begins at once where less is left than an interruption takes", () => {
+  test("interrupts at once if less audio is left than an interruption takes", () => {
     assert.equal(looksUntil(TELEPHONE, [...playing(5), ...silent(60)]), 26);
     assert.equal(looksUntil(WEB, [1_000, 320, 300, 280]), 3);
   });

@@ -2,7 +2,7 @@ import { PassThrough, Writable } from "node:stream";
 import { type Command, runCommand } from "../../../api/commands/command.js";
 import { Terminal } from "../../../api/commands/terminal.js";
 
-/** Keeps what a command prints; a test types into `input`. */
+/** Records what a command prints; a test types into `input`. */
 export class RecordingTerminal extends Terminal {
   override readonly input: PassThrough;
   readonly #output: Paper;
@@ -30,7 +30,7 @@ export class RecordingTerminal extends Terminal {
     return this.#errors.text;
   }
 
-  /** Resolves when a line that fits has been printed. */
+  /** Resolves when a matching line has been printed. */
   printed(pattern: RegExp): Promise<void> {
     return this.#output.until(pattern);
   }
@@ -40,7 +40,7 @@ export class RecordingTerminal extends Terminal {
   }
 }
 
-/** Runs it on its own terminal; returns its exit code with its output. */
+/** Runs the command on its own terminal. Returns its exit code and its output. */
 export async function ran(
   command: Command,
   ...args: readonly string[]

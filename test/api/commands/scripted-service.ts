@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type WebSocket, WebSocketServer } from "ws";
 
-/** A voice service that does what a test wants, for what a real one does rarely. */
+/** A voice service controlled by the test, for behaviour that is rare in a real one. */
 export class ScriptedService {
   readonly #server: WebSocketServer;
   readonly url: string;

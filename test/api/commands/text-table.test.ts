@@ -21,7 +21,7 @@ test("columns are aligned, numbers to the right", () => {
   ]);
 });
 
-test("the widest column gives way to a narrow terminal", () => {
+test("the widest column shrinks on a narrow terminal", () => {
   const terminal = new RecordingTerminal({ columns: 30 });
   const long = "a sentence that does not fit into the line";
   printTable(terminal, ["name", "text"], [[{ text: "short" }, { text: long }]]);
@@ -31,14 +31,14 @@ test("the widest column gives way to a narrow terminal", () => {
   assert.deepEqual(tiny.lines, ["text", "a sentence …"]);
 });
 
-test("text is folded between words", () => {
+test("text is wrapped between words", () => {
   assert.deepEqual(folded("one two three four", 13), ["one two three", "four"]);
   assert.deepEqual(folded("one two three four", undefined), ["one two three four"]);
   assert.deepEqual(folded("incomprehensibilities", 12), ["incomprehensibilities"]);
   assert.deepEqual(folded("", 40), [""]);
 });
 
-test("sizes and durations are written for people", () => {
+test("sizes and durations are formatted for people", () => {
   const sizes = [0, 999, 1000, 2448, 12_600, 999_600, 5e12, 5e15];
   assert.deepEqual(sizes.map(sizeText), [
     "0 B",

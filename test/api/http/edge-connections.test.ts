@@ -27,7 +27,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await nextTurn();
 }
 
-test("a body may have a megabyte, and not a byte more", async (t) => {
+test("a body may have one megabyte, and not a byte more", async (t) => {
   const { client } = await started(t, [LENGTH]);
   const whole = await client.send("POST", "/api/length", { raw: Buffer.alloc(MEGABYTE) });
   assert.equal(whole.text, String(MEGABYTE));
@@ -38,7 +38,7 @@ test("a body may have a megabyte, and not a byte more", async (t) => {
   assert.match(answer, /"error":"body: expected at most 1048576 bytes"/);
 });
 
-test("a body that hides its length is cut off at a megabyte too", async (t) => {
+test("a body without a declared length is cut off at one megabyte, too", async (t) => {
   const { client } = await started(t, [LENGTH]);
   const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
   const answer = await client.exchange(
@@ -47,7 +47,7 @@ test("a body that hides its length is cut off at a megabyte too", async (t) => {
   assert.match(answer, /^HTTP\/1\.1 413 /);
 });
 
-test("a body in pieces is put together", async (t) => {
+test("a body that arrives in pieces is reassembled", async (t) => {
   const { client } = await started(t, [LENGTH]);
   const answer = await client.exchange(
     `${HEAD_OF_POST}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n`,
@@ -56,7 +56,7 @@ test("a body in pieces is put together", async (t) => {
   assert.match(answer, /^HTTP\/1\.1 200 /);
 });
 
-test("a refusal that does not wait for the body leaves the connection fit for the next request", async (t) => {
+test("a refusal that does not wait for the body leaves the connection usable for the next request", async (t) => {
   const hasty = endpoint({
     method: "post",
     path: "/api/hasty",
@@ -73,7 +73,7 @@ test("a refusal that does not wait for the body leaves the connection fit for th
   assert.match(answers, /^HTTP\/1\.1 429 [^]*HTTP\/1\.1 200 /);
 });
 
-test("a body that does not come in time is 408, and its connection ends", async (t) => {
+test("a body that does not arrive in time gets 408, and its connection is closed", async (t) => {
   const { client, clock } = await started(t, [LENGTH]);
   const answer = client.exchange(`${HEAD_OF_POST}content-length: 10\r\n\r\nabc`);
   await until(() => clock.pendingTimerCount === 1);
@@ -112,7 +112,7 @@ test("a client that disconnects before its response leaves no resources behind",
   );
 });
 
-test("a drain takes no new connections and waits for the requests in flight", async (t) => {
+test("a drain accepts no new connections and waits for the requests in flight", async (t) => {
   const held = new HeldEndpoint();
   const { client, port, server } = await started(t, [held.endpoint]);
   const answer = client.get("/api/held");
@@ -130,7 +130,7 @@ test("a drain takes no new connections and waits for the requests in flight", as
   await drained;
 });
 
-test("a drain of an idle server is over at once", async (t) => {
+test("a drain of an idle server ends at once", async (t) => {
   const { server } = await started(t, []);
   await server.drain();
 });

@@ -32,7 +32,7 @@ export function endpoint(parts: Partial<Endpoint> & Pick<Endpoint, "answer">): E
   };
 }
 
-/** The HTTP layer alone, with endpoints that a test makes up. */
+/** The HTTP layer alone, with endpoints that a test defines. */
 export class EdgeOnLoopback {
   readonly server: HttpServer;
   readonly clock: VirtualClock;

@@ -22,7 +22,7 @@ async function started(
   return edge;
 }
 
-test("an unknown path is 404 in the shape of every error", async (t) => {
+test("an unknown path gets 404 in the format of every error", async (t) => {
   const { client } = await started(t);
   for (const path of ["/", "/api", "/api/thing/", "/api/%zz", "/api/thing/more", "/ws/voice"]) {
     const answer = await client.get(path);
@@ -31,7 +31,7 @@ test("an unknown path is 404 in the shape of every error", async (t) => {
   }
 });
 
-test("a known path with another method is 405 and names the methods", async (t) => {
+test("a known path with another method gets 405 with the allowed methods", async (t) => {
   const other = endpoint({ method: "post", answer: () => text("made") });
   const { client } = await started(t, [THING, other]);
   for (const method of ["PUT", "DELETE", "PATCH", "PURGE"]) {
@@ -41,7 +41,7 @@ test("a known path with another method is 405 and names the methods", async (t) 
   }
 });
 
-test("HEAD answers as GET does, without the body", async (t) => {
+test("HEAD responds as GET does, without the body", async (t) => {
   const { client } = await started(t);
   const twice = [await client.send("HEAD", "/api/thing"), await client.send("HEAD", "/api/thing")];
   for (const answer of twice) {
@@ -71,7 +71,7 @@ test("every response has the security headers", async (t) => {
   }
 });
 
-test("a request id that makes sense is kept, another is replaced", async (t) => {
+test("a valid request id is kept, an invalid one is replaced", async (t) => {
   const { client } = await started(t);
   const kept = await client.get("/api/thing", { "x-request-id": "trace-1.2_3" });
   assert.equal(kept.headers["x-request-id"], "trace-1.2_3");
@@ -81,7 +81,7 @@ test("a request id that makes sense is kept, another is replaced", async (t) => 
   }
 });
 
-test("each code has its status, and is in the body", async (t) => {
+test("each error code has its status, and is in the body", async (t) => {
   const codes = Object.keys(REQUEST_ERROR_CODES) as RequestErrorCode[];
   const { client } = await started(
     t,
@@ -104,7 +104,7 @@ test("each code has its status, and is in the body", async (t) => {
   }
 });
 
-test("a fault of ours is 500: the client gets the request id, the log gets the fault", async (t) => {
+test("an internal error gets 500: the client gets the request id, the log the error", async (t) => {
   const fault = new Error("SELECT * FROM secrets failed");
   const later = endpoint({ path: "/api/later", answer: () => Promise.reject(fault) });
   const atOnce = endpoint({
@@ -124,7 +124,7 @@ test("a fault of ours is 500: the client gets the request id, the log gets the f
   }
 });
 
-test("storage that is overloaded is 503 and asks to try again", async (t) => {
+test("overloaded storage gets 503 with a request to try again", async (t) => {
   const overloaded = Object.assign(new Error("queue"), { name: "StorageOverloadedError" });
   const { client } = await started(t, [endpoint({ answer: () => Promise.reject(overloaded) })]);
   const answer = await client.get("/api/thing");
@@ -156,13 +156,13 @@ test("a request is logged with its route, and never with its query, keys or ids"
   assert.equal(logger.ofLevel("debug").length, 1);
 });
 
-test("an id that cannot be decoded is empty, so that it finds nothing", async (t) => {
+test("an id that cannot be decoded is empty, so that it matches nothing", async (t) => {
   const seen = endpoint({ path: "/api/things/:id", answer: ({ id }) => text(`[${id}]`) });
   const { client } = await started(t, [seen]);
   assert.equal((await client.get("/api/things/%E0%A4%A")).text, "[]");
 });
 
-test("while draining, answers ask the client to connect elsewhere", async (t) => {
+test("while draining, responses ask the client to connect elsewhere", async (t) => {
   const { client } = await started(t, [THING], { isDraining: () => true });
   assert.equal((await client.get("/api/thing")).headers.connection, "close");
 });

@@ -2,10 +2,10 @@ import type { Answer } from "../../../api/http/answer/answer.js";
 import type { Endpoint } from "../../../api/http/endpoints/endpoint.js";
 import { endpoint, text } from "./edge-on-loopback.js";
 
-/** An endpoint that answers when the test says so. */
+/** An endpoint that responds when the test says so. */
 export class HeldEndpoint {
   readonly endpoint: Endpoint;
-  /** Settles when a request has come in. */
+  /** Resolves when a request has arrived. */
   readonly asked: Promise<void>;
   #answer: (answer: Answer) => void = () => undefined;
 

@@ -5,7 +5,7 @@ export interface Received {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body as JSON, or undefined when it is none. */
+  /** The body as JSON, or undefined if it is not JSON. */
   readonly body: unknown;
 }
 
@@ -13,19 +13,19 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** Sent unchanged, instead of `body`. */
   readonly raw?: string | Buffer;
 }
 
 export type AnswerCheck = (method: string, path: string, received: Received) => void;
 
-/** Speaks HTTP to a server on 127.0.0.1, without the good manners that `fetch` insists on. */
+/** Speaks HTTP to a server on 127.0.0.1, and can send requests that `fetch` does not allow. */
 export class LoopbackClient {
   readonly #port: number;
   readonly #check: AnswerCheck;
   readonly #agent = new Agent({ keepAlive: true });
 
-  /** `check` sees every answer before the test does. */
+  /** `check` gets every response before the test does. */
   constructor(port: number, check: AnswerCheck = () => undefined) {
     this.#port = port;
     this.#check = check;
@@ -72,8 +72,8 @@ export class LoopbackClient {
   }
 
   /**
-   * Sends bytes on a separate connection; resolves with the received bytes once they are `enough`, or the
-   * connection ends.
+   * Sends bytes on a separate connection. Resolves with the received bytes once they match `enough`, or the connection
+   * ends.
    */
   exchange(bytes: string | Buffer, enough = /^$/): Promise<string> {
     return new Promise((resolve) => {
@@ -89,7 +89,7 @@ export class LoopbackClient {
     });
   }
 
-  /** As `exchange`, of a client that has said all it will say. */
+  /** Like `exchange`, but ends the client's side after sending. */
   exchangeAndHangUp(bytes: string | Buffer): Promise<string> {
     return new Promise((resolve) => {
       const socket = connect(this.#port, "127.0.0.1");

@@ -33,6 +33,7 @@ import { passwordMark } from "../../../engine/security/password.js";
 import { TokenUses } from "../../../engine/security/token-uses.js";
 import { telephonySettings } from "../../../engine/telephony/telephony-settings.js";
 import { Agents } from "../../../engine/tenancy/agents/agents.js";
+import { DoNotCall } from "../../../engine/tenancy/agents/do-not-call.js";
 import { PhoneNumbers } from "../../../engine/tenancy/agents/phone-numbers.js";
 import { AuditTrail } from "../../../engine/tenancy/audit-trail.js";
 import { OrganizationOverviews } from "../../../engine/tenancy/organization-overviews.js";
@@ -76,26 +77,28 @@ export interface PlatformOptions {
   readonly isReady?: () => boolean;
   readonly metricsText?: () => string;
   readonly extend?: HttpParts["extend"];
-  /** Where the platform's vendors are; left out, they are nowhere. Organizations' own may be on loopback. */
+  /**
+   * The addresses of the platform's vendors; omitted: none is reachable. Organizations' own vendors may be on loopback.
+   */
   readonly vendorUrls?: PlatformUrls;
-  /** Stands for Twilio's address, with which organizations' own accounts are asked. */
+  /** Replaces Twilio's address for organizations' own accounts. */
   readonly telephonyUrl?: string;
   readonly usesSandbox?: boolean;
 }
 
-/** An active organization with a user and a key, as a test needs it. */
+/** An active organization with a user and a key. */
 export interface Tenancy {
   readonly orgId: string;
   readonly email: string;
-  /** Ready-made headers. */
+  /** Complete request headers. */
   readonly byToken: Readonly<Record<string, string>>;
   readonly byKey: Readonly<Record<string, string>>;
 }
 
-/** No test is about these unless it says so. */
+/** Tests set limits only if they are about them. */
 const UNLIMITED = { usesMax: 1_000_000, windowMs: 60_000 };
 
-/** A port without a listener: otherwise a test would reach real vendors there. */
+/** A port without a listener: with the default addresses a test would reach real vendors. */
 const NOWHERE = "127.0.0.1:9";
 const NO_VENDORS: PlatformUrls = {
   openai: `http://${NOWHERE}`,
@@ -186,7 +189,7 @@ export class LoopbackPlatform {
     await this.#stop();
   }
 
-  /** `planSlug`: what the organization may do; `status`: whether it has been activated. */
+  /** `planSlug`: the organization's plan; `status`: whether it has been activated. */
   async newTenancy(
     planSlug = "pro",
     status: "active" | "pending" = "active",
@@ -223,7 +226,7 @@ const NO_TELEPHONY = {
   TELEPHONY_VENDORS: [],
 };
 
-/** A watcher of calls learns that the watch has started, and that it has ended. */
+/** A feed whose watchers learn that the watch has started, and that it has ended. */
 function closedFeed(clock: VirtualClock): CallFeed {
   const feed = new CallFeed(clock);
   feed.close();
@@ -353,6 +356,7 @@ async function buildServices({
     members: new Members(parts),
     modelSearch: new ModelSearch(parts),
     organizations,
+    doNotCall: new DoNotCall(parts),
     phoneNumbers: new PhoneNumbers(parts),
     plans: new Plans(parts),
     providerChecks: new ProviderChecks({ providers, clients, clock }),

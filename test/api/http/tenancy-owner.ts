@@ -17,8 +17,8 @@ interface NewOwner {
 }
 
 /**
- * What `Accounts.createOwner` writes for a user whose password is `PASSWORD`, which is hashed once per process:
- * two hashes for every organization of a test would be most of its cost.
+ * Writes what `Accounts.createOwner` writes for a user whose password is `PASSWORD`. The password is hashed once per
+ * process: two hashes for every organization of a test would be most of its cost.
  */
 export async function insertOwner(
   database: Database,

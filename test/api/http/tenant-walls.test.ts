@@ -12,7 +12,7 @@ import { recordCall } from "../routes/recorded-call.js";
 import type { Received } from "./loopback-client.js";
 import { LoopbackPlatform, type Tenancy } from "./loopback-platform.js";
 
-/** Routes with an id, by the part of the path that says of what. */
+/** The kinds of objects in routes with an id, by the path's segment. */
 const ownedPaths = [
   "agents",
   "providers",
@@ -25,10 +25,11 @@ const ownedPaths = [
   "phone-numbers",
   "documents",
   "telephony-accounts",
+  "do-not-call",
 ] as const;
 type Owned = (typeof ownedPaths)[number];
 
-/** Operators' routes are refused to all of them: see operator-routes.test.ts. */
+/** Operators' routes refuse both organizations: see operator-routes.test.ts. */
 const rows = Object.entries<Route>(ROUTES).filter(([, { auth }]) => auth !== "operator");
 const withId = rows.filter(([, { path }]) => path.includes(":id"));
 const withoutId = rows.filter(([, { path }]) => !path.includes(":id"));
@@ -63,7 +64,7 @@ let platform: LoopbackPlatform;
 let victim: Tenancy;
 let stranger: Tenancy;
 let victimIds: Readonly<Record<Owned | "ttsProvider", string>>;
-/** What a stranger sends to each route, with ids of the victim wherever a body contains one. */
+/** The bodies that a stranger sends to each route, with ids of the victim wherever a body contains one. */
 let bodies: ReadonlyMap<string, unknown>;
 
 before(async () => {
@@ -82,6 +83,7 @@ before(async () => {
     ["createApiKey", { name: "Mine" }],
     ["createClientToken", { agentId: victimIds.agents, ttlSec: 60 }],
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
+    ["addDoNotCall", { numbers: ["+15550100888"] }],
     ["updatePhoneNumber", { agentId: null, accountId: victimIds["telephony-accounts"] }],
     ["createTelephonyAccount", { ...TELEPHONY_ACCOUNT, name: "Mine" }],
     ["updateTelephonyAccount", { name: "Mine now" }],
@@ -145,6 +147,13 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
     ...IN_NO_ACCOUNT,
   };
   await database.phoneNumbers.insert(owned);
+  const unwanted = "+15550100778";
+  const doNotCall = await client.post(
+    "/api/dashboard/do-not-call",
+    { numbers: [unwanted], note: "Victim's" },
+    tenancy.byKey,
+  );
+  assert.equal(doNotCall.status, 200, doNotCall.text);
   const event: NewEvent = {
     id: randomUUID(),
     orgId,
@@ -181,6 +190,7 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
     "webhook-deliveries": delivery.id,
     jobs: Object(jobs.body)[0].id,
     "phone-numbers": number,
+    "do-not-call": unwanted,
     documents: Object(document.body).id,
     "telephony-accounts": Object(account.body).id,
     ttsProvider: idIn(tts.body),
@@ -214,7 +224,7 @@ function ask(
   return platform.client.send(method.toUpperCase(), fullPath, { headers, body: sent });
 }
 
-/** Everything that an organization can read, by every row of the table that reads. */
+/** Returns everything that an organization can read, from every row of the table that reads. */
 async function everythingOf({ byToken }: Tenancy): Promise<ReadonlyMap<string, string>> {
   const seen = new Map<string, string>();
   for (const [id, route] of rows) {
@@ -233,7 +243,7 @@ function requireNothingOf({ orgId, email }: Tenancy, { text }: Received, what: s
   }
 }
 
-test("with another organization's ids a stranger finds nothing, and changes nothing", async () => {
+test("with another organization's ids, a stranger finds nothing and changes nothing", async () => {
   const untouched = await everythingOf(victim);
   assert.ok(withId.length > 0);
   for (const row of withId) {
@@ -250,7 +260,7 @@ test("with another organization's ids a stranger finds nothing, and changes noth
   assert.deepEqual(await everythingOf(victim), untouched);
 });
 
-test("whatever a stranger asks, nothing of another organization shows or changes", async () => {
+test("whatever a stranger requests, no data of another organization is shown or changed", async () => {
   const untouched = await everythingOf(victim);
   const statuses = new Map<string, number>();
   for (const row of withoutId) {
@@ -278,7 +288,7 @@ test("whatever a stranger asks, nothing of another organization shows or changes
   assert.deepEqual(await everythingOf(victim), untouched);
 });
 
-test("an agent cannot be made of another organization's provider, or changed to it", async () => {
+test("an agent cannot be created with another organization's provider, or changed to it", async () => {
   const { client } = platform;
   const { byKey } = stranger;
   const draft = await agentDraft(platform, stranger);
@@ -299,7 +309,7 @@ test("an agent cannot be made of another organization's provider, or changed to 
   }
 });
 
-test("an agent cannot be given another organization's document, and no search finds it", async () => {
+test("an agent cannot use another organization's document, and no search finds it", async () => {
   const { client } = platform;
   const { byKey } = stranger;
   const knowledge = { documentIds: [victimIds.documents] };

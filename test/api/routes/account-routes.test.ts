@@ -14,7 +14,7 @@ before(async () => {
 
 after(() => platform.close());
 
-test("signing up makes a user of a pending organization, who may look only at herself", async () => {
+test("signing up creates a user of a pending organization, who can see only their own account", async () => {
   const { client } = platform;
   const answer = await client.post("/api/auth/signup", ADA);
   assert.equal(answer.status, 201);
@@ -31,7 +31,7 @@ test("signing up makes a user of a pending organization, who may look only at he
   assert.equal((await client.get("/api/dashboard/agents", byToken)).status, 403);
 });
 
-test("signing in says pending only while the organization is", async () => {
+test("signing in reports the organization as pending only while it is", async () => {
   const { client } = platform;
   const { email } = await platform.newTenancy("free", "pending");
   const pending = await client.post("/api/auth/signin", { email, password: PASSWORD });
@@ -51,7 +51,7 @@ test("a wrong password and an unknown e-mail get the same refusal", async () => 
   assert.deepEqual([wrong.status, wrong.body], [unknown.status, unknown.body]);
 });
 
-test("of two who sign up with one e-mail at once, one gets it", async () => {
+test("if two users sign up with one e-mail at once, only one succeeds", async () => {
   const twin = { ...ADA, email: "twin@example.com" };
   const answers = await Promise.all([
     platform.client.post("/api/auth/signup", twin),
@@ -89,7 +89,7 @@ test("every field of a sign-up is checked and named", async () => {
   assert.match(none.text, /name: expected .*email: expected .*password: expected/);
 });
 
-test("a password of blanks alone or with control characters is refused", async () => {
+test("a password of only blanks, or with control characters, is refused", async () => {
   const passwords = [
     " ".repeat(8),
     "\t".repeat(8),
@@ -111,7 +111,7 @@ test("a password of blanks alone or with control characters is refused", async (
   }
 });
 
-test("a body that is none, or not JSON, is refused", async () => {
+test("a missing body, or one that is not JSON, is refused", async () => {
   const { client } = platform;
   const path = "/api/auth/signup";
   assert.equal((await client.send("POST", path)).status, 400);

@@ -56,7 +56,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await nextTurn();
 }
 
-test("the reply comes as tokens, and then what it has used", async () => {
+test("the reply arrives as tokens, followed by its usage", async () => {
   const answer = await chat(HELLO);
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.headers["content-type"], "text/event-stream; charset=utf-8");
@@ -71,14 +71,14 @@ test("the reply comes as tokens, and then what it has used", async () => {
   assert.equal(usage.totalTokens, usage.promptTokens + usage.completionTokens);
 });
 
-test("the whole conversation reaches the model", async () => {
+test("the LLM receives the whole conversation", async () => {
   const first = spoken(readEvents((await chat(HELLO)).text));
   const more = [...HELLO, { role: "assistant", content: first }];
   const answer = await chat([...more, { role: "user", content: "What is my name?" }]);
   assert.match(spoken(readEvents(answer.text)), /Your name is Anna/);
 });
 
-test("the model gets the prompt and the settings that it gets in a call", async (t) => {
+test("the LLM receives the same prompt and settings as in a call", async (t) => {
   const vendor = new ScriptedWebServer();
   await vendor.start();
   t.after(() => vendor.close());
@@ -119,12 +119,12 @@ test("the model gets the prompt and the settings that it gets in a call", async 
     /The conversation began on \w+, \d+ \w+ \d{4}, at [\d:]+ \(Asia\/Tokyo time\)\.$/,
   );
   assert.deepEqual(messages, HELLO);
-  // OpenAI's newest models refuse a temperature, so one that the catalog does not have is sent none.
+  // OpenAI's newest models refuse a temperature, so models that the catalog does not contain are sent none.
   assert.deepEqual([sent.model, sent.temperature], ["my-model", undefined]);
   assert.equal(sent.max_tokens ?? sent.max_completion_tokens, 77);
 });
 
-test("an agent that takes no calls does not chat either, and says why", async () => {
+test("a chat with an agent that takes no calls is refused with the reason", async () => {
   const off = await newAgent();
   const change = { headers: tenancy.byKey, body: { active: false } };
   assert.equal((await platform.client.send("PATCH", `${AGENTS}/${off}`, change)).status, 200);
@@ -161,7 +161,7 @@ test("every field of a conversation is checked and named", async () => {
   assert.equal((await chat([long, long, long, { ...long, content: "x" }])).status, 200);
 });
 
-test("a model that fails ends the stream with an error in plain words", async () => {
+test("an LLM that fails ends the stream with an error in plain words", async () => {
   sandbox.faults.openai = { fault: "unauthorized" };
   const refused = await chat(HELLO);
   assert.equal(refused.status, 200);
@@ -178,7 +178,7 @@ test("a model that fails ends the stream with an error in plain words", async ()
   assert.equal(platform.services.agentChats.count, 0);
 });
 
-test("when the client leaves, the model is stopped", async () => {
+test("when the client disconnects, the LLM request is cancelled", async () => {
   sandbox.faults.openai = { fault: "stallMidStream" };
   const socket = openChat();
   await new Promise((resolve) => socket.once("data", resolve));
@@ -188,7 +188,7 @@ test("when the client leaves, the model is stopped", async () => {
   await until(() => sandbox.journal.some(({ kind }) => kind === "aborted"));
 });
 
-test("an organization has so many chats at the same time, and then waits", async () => {
+test("an organization's concurrent chats are limited", async () => {
   sandbox.faults.openai = { fault: "stallMidStream" };
   const sockets = Array.from({ length: CHATS_OF_ORGANIZATION_MAX }, openChat);
   await until(() => platform.services.agentChats.count === CHATS_OF_ORGANIZATION_MAX);

@@ -32,7 +32,7 @@ export async function agentDraft(platform: LoopbackPlatform, tenancy: Tenancy) {
   };
 }
 
-/** The id in an answer. */
+/** The id in a response. */
 export function idIn(body: unknown): string {
   return v.parse(v.object({ _id: v.string() }), body)._id;
 }

@@ -86,7 +86,7 @@ test("an agent is created with the contract's defaults, read, changed and delete
   assert.equal((await client.send("DELETE", agentPath, { headers: byKey })).status, 404);
 });
 
-test("an agent keeps its phrases, fifty of a kind, and a patch replaces the stock phrases as a whole", async () => {
+test("an agent stores its phrases, up to fifty of a kind, and a patch replaces the stock phrases as a whole", async () => {
   const { client } = platform;
   const headers = tenancy.byKey;
   const fifty = Array.from({ length: 50 }, (_, index) => `${index} `.padEnd(80, "x"));
@@ -145,7 +145,7 @@ test("every field of an agent is checked and named", async () => {
   }
 });
 
-test("a variable that not every call has needs a default, and guardrails have none", async () => {
+test("a variable that not every call has needs a default, and guardrails may contain no variables", async () => {
   const named =
     "{{first}} needs a default, such as {{first|there}}: not every call has a value for it";
   const rules = "cannot hold variables, which could change the rules";
@@ -164,7 +164,7 @@ test("a variable that not every call has needs a default, and guardrails have no
   assert.equal(made.status, 201, made.text);
 });
 
-test("variables of a tool stand behind the host and have defaults, and its schema no loose reference", async () => {
+test("variables of a tool's URL come after the host and have defaults, and its schema has no unresolved reference", async () => {
   const find = {
     type: "http",
     name: "find",
@@ -226,7 +226,7 @@ test("variables of a tool stand behind the host and have defaults, and its schem
   assert.equal(Object((await patch({ preCall: null })).body).preCall, null);
 });
 
-test("a tool is tried with typed arguments and values, and its secrets stay hidden", async (context) => {
+test("a tool can be tested with typed arguments and values, and its secrets stay hidden", async (context) => {
   const server = new ScriptedWebServer();
   await server.start();
   context.after(() => server.close());
@@ -265,7 +265,7 @@ test("a tool is tried with typed arguments and values, and its secrets stay hidd
   assert.equal(unknown.status, 404);
 });
 
-test("an agent's MCP servers are stored without their secrets, and their tools are shown with what is left out", async (context) => {
+test("an agent's MCP servers are shown without their secrets, and their tools including those that are left out", async (context) => {
   const stand = new McpStand();
   stand.bearer = "the-token";
   stand.tools = ["find", "other"].map((name) => ({ name, description: "Finds", run: () => ({}) }));
@@ -337,7 +337,7 @@ test("an agent's MCP servers are stored without their secrets, and their tools a
   assert.match(twice.text, /mcpServers: expected servers of the Model Context Protocol/);
 });
 
-test("a setting under its former name is refused with the present one, by POST and PATCH", async () => {
+test("a setting under its former name is refused with the current name, by POST and PATCH", async () => {
   const { client } = platform;
   const headers = tenancy.byKey;
   const agent = await client.post(AGENTS, draft, headers);
@@ -363,7 +363,7 @@ test("a setting under its former name is refused with the present one, by POST a
   assert.deepEqual((await client.get(path, headers)).body, agent.body);
 });
 
-test("a temperature of null is kept, read and taken back; one that is left out is the contract's", async () => {
+test("a temperature of null is stored, read and accepted again; an omitted one has the contract's default", async () => {
   const { client } = platform;
   const headers = tenancy.byKey;
   const created = await client.post(
@@ -393,7 +393,7 @@ test("a temperature of null is kept, read and taken back; one that is left out i
   await client.send("DELETE", path, { headers });
 });
 
-test("hedging is switched on and off beside the stand-ins, which stay as they are", async () => {
+test("hedging is switched on and off without changing the fallbacks", async () => {
   const { client } = platform;
   const { body } = await client.post(AGENTS, draft, tenancy.byKey);
   const { llmProviderId: providerId, llmModelId: modelId } = Object(body);
@@ -407,7 +407,7 @@ test("hedging is switched on and off beside the stand-ins, which stay as they ar
   }
 });
 
-test("every field of a change is checked and named, the switch too", async () => {
+test("every field of a change is checked and named, including the switch", async () => {
   const created = await platform.client.post(AGENTS, draft, tenancy.byKey);
   const path = `${AGENTS}/${idIn(created.body)}`;
   for (const body of [{ active: 1 }, { active: null }, { name: "" }, { persona: 7 }]) {
@@ -430,7 +430,7 @@ test("a provider or model that does not exist or fit is named", async () => {
   }
 });
 
-test("of two agents at once, the plan's last place is given to one", async () => {
+test("of two agents that are created at once, only one gets the plan's last place", async () => {
   const free = await platform.newTenancy("free");
   const answers = await Promise.all(
     [1, 2, 3].map(() => platform.client.post(AGENTS, draft, free.byToken)),
@@ -441,7 +441,7 @@ test("of two agents at once, the plan's last place is given to one", async () =>
   );
 });
 
-test("a model above the plan is refused", async () => {
+test("a model that the plan does not include is refused", async () => {
   const free = await platform.newTenancy("free");
   const answer = await platform.client.post(
     AGENTS,

@@ -52,7 +52,7 @@ function toolsIn(answer: { readonly body: unknown; readonly text: string }) {
   return v.parse(Shown, answer.body, { message: answer.text }).tools;
 }
 
-test("an agent's tools are answered with their defaults, and with the names of their headers only", async () => {
+test("an agent's tools are returned with their defaults, and with only the names of their headers", async () => {
   const headers = { Authorization: SECRET, "X-Region": "eu" };
   const transfer = { type: "transfer", to: "+15550100", description: "For complaints" };
   const given = [
@@ -81,7 +81,7 @@ test("an agent's tools are answered with their defaults, and with the names of t
   }
 });
 
-test("tools are replaced as a list, and what was answered can be sent back", async () => {
+test("tools are replaced as a list, and the response can be sent back unchanged", async () => {
   const created = await create({ type: "hangup" }, { ...LOOK_UP, headers: { "x-key": SECRET } });
   const id = idIn(created.body);
   const again = await change(id, { tools: toolsIn(created) });
@@ -137,7 +137,7 @@ test("every field of a tool is checked and named", async () => {
   }
 });
 
-test("names are used once, and an agent has at most 16 tools", async () => {
+test("tool names are unique, and an agent has at most 16 tools", async () => {
   for (const tools of [
     [{ type: "hangup" }, { type: "hangup" }],
     [LOOK_UP, { ...LOOK_UP, description: "Another" }],
@@ -160,13 +160,13 @@ test("names are used once, and an agent has at most 16 tools", async () => {
   assert.equal((await create(...many.slice(1))).status, 201);
 });
 
-test("a service's address is as long as it may be, and no longer", async () => {
+test("a service's address may have the maximum length, and no more", async () => {
   const url = `https://orders.example.com/${"x".repeat(2_000 - 27)}`;
   assert.equal((await create({ ...LOOK_UP, url })).status, 201);
   assert.equal((await create({ ...LOOK_UP, url: `${url}x` })).status, 400);
 });
 
-test("secrets that were given for one server are not sent to another", async () => {
+test("secrets that were entered for one server are not sent to another", async () => {
   const created = await create({ ...LOOK_UP, headers: { "x-key": SECRET } });
   const url = "https://elsewhere.example.com/find";
   const moved = await change(idIn(created.body), { tools: [{ ...LOOK_UP, url }] });

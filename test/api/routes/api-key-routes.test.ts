@@ -15,7 +15,7 @@ before(async () => {
 
 after(() => platform.close());
 
-test("a key is shown once, opens the dashboard, and opens nothing once revoked", async () => {
+test("a key is shown once, gives access to the dashboard, and none once revoked", async () => {
   const { client } = platform;
   const answer = await client.post(KEYS, { name: "Website" }, tenancy.byToken);
   assert.equal(answer.status, 201);
@@ -39,7 +39,7 @@ test("a key is shown once, opens the dashboard, and opens nothing once revoked",
   assert.equal(after.find(({ id }) => id === key.id)?.revokedAt, at);
 });
 
-test("a key can be given one scope only", async () => {
+test("a key can have a single scope", async () => {
   const body = { name: "Phone", scopes: ["voice"] };
   const answer = await platform.client.post(KEYS, body, tenancy.byToken);
   const { rawKey, scopes } = v.parse(CreatedApiKey, answer.body);
@@ -49,7 +49,7 @@ test("a key can be given one scope only", async () => {
   assert.match(refused.text, /scope/);
 });
 
-test("a key gives at most its own scopes", async () => {
+test("a key can grant at most its own scopes", async () => {
   const { byKey } = await platform.newTenancy("pro", "active", ["dashboard"]);
   const make = (body: object) => platform.client.post(KEYS, { name: "Child", ...body }, byKey);
   for (const scopes of [["voice"], ["voice", "dashboard"]]) {
@@ -63,7 +63,7 @@ test("a key gives at most its own scopes", async () => {
     assert.deepEqual(v.parse(CreatedApiKey, answer.body).scopes, ["dashboard"]);
   }
   const keys = await platform.client.get(KEYS, byKey);
-  assert.equal(v.parse(v.array(ApiKey), keys.body).length, 3, "a refused key is not made");
+  assert.equal(v.parse(v.array(ApiKey), keys.body).length, 3, "a refused key is not created");
 });
 
 test("wrong names and scopes are refused", async () => {

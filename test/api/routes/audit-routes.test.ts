@@ -30,7 +30,7 @@ async function actionsOf(tenancy: Tenancy, query = ""): Promise<readonly string[
   );
 }
 
-test("what users and keys change is listed newest first, with the names of the fields and no values", async () => {
+test("changes by users and keys are listed newest first, with the names of the fields and no values", async () => {
   const { client } = platform;
   const tenancy = await platform.newTenancy("enterprise");
   const { byToken, byKey } = tenancy;
@@ -79,7 +79,7 @@ test("what users and keys change is listed newest first, with the names of the f
   assert.doesNotMatch(text, /hidden|Hush/);
 });
 
-test("an entry says who, what, when and how it was called then", async () => {
+test("an entry has the actor, the target with its name at the time, the action and the time", async () => {
   const tenancy = await platform.newTenancy();
   platform.clock.advance(1_000);
   const created = await platform.client.post(
@@ -147,7 +147,7 @@ test("pages are of twenty, and of at most a hundred", async () => {
   }
 });
 
-test("an organization sees its own trail only, and no account names of the platform's people", async () => {
+test("an organization sees only its own trail, and no account names of the platform's staff", async () => {
   const mine = await platform.newTenancy();
   const theirs = await platform.newTenancy();
   await platform.client.post("/api/dashboard/api-keys", { name: "Secret plan" }, theirs.byToken);
@@ -165,7 +165,7 @@ test("an organization sees its own trail only, and no account names of the platf
   );
 });
 
-test("the trail is closed to keys without the dashboard, and to pending organizations", async () => {
+test("the trail is refused to keys without the dashboard scope, and to pending organizations", async () => {
   const voiceOnly = await platform.newTenancy("pro", "active", ["voice"]);
   const pending = await platform.newTenancy("pro", "pending");
   assert.equal((await platform.client.get(AUDIT, voiceOnly.byKey)).status, 403);

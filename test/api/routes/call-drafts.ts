@@ -1,6 +1,6 @@
 import type { CallRecord } from "../../../storage/records.js";
 
-/** A call that goes on, with as little said as a test needs. */
+/** A call in progress with only the fields that a test needs. */
 export function callRecord(
   parts: Pick<CallRecord, "id" | "orgId" | "agentId" | "startedAtMs">,
 ): CallRecord {

@@ -8,7 +8,7 @@ import { NO_METRICS } from "../../../engine/conversation/effects.js";
 
 const PAGES = 50;
 
-/** Pages that watch, and what each of them is sent. */
+/** Pages that watch, and the events that each of them receives. */
 async function watching(count: number) {
   const streams = new CallEventStreams();
   const watchers: Watcher[] = [];
@@ -25,7 +25,7 @@ async function watching(count: number) {
   return { watchers, sent };
 }
 
-test("what is told to many is put into words once, and each is sent all of it", async () => {
+test("an event for many watchers is serialized once, and each of them receives all of it", async () => {
   const { watchers, sent } = await watching(PAGES);
   let madeCount = 0;
   const metrics = {
@@ -50,7 +50,7 @@ test("what is told to many is put into words once, and each is sent all of it", 
   assert.deepEqual(new Set(sent), new Set([text]));
 });
 
-test("each kind of news has its event, and a pulse says that there was none", async () => {
+test("each kind of event has its name, and a heartbeat is sent if there was none", async () => {
   const { watchers, sent } = await watching(1);
   const [watcher = assert.fail()] = watchers;
   watcher.news([

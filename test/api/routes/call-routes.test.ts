@@ -69,7 +69,7 @@ async function pageOf(query: string) {
   return v.parse(Calls, answer.body);
 }
 
-test("calls are listed newest first, twenty a page, without transcripts", async () => {
+test("calls are listed newest first, twenty per page, without transcripts", async () => {
   const first = await pageOf("");
   assert.deepEqual(
     first.items.map(({ _id }) => _id),
@@ -121,7 +121,7 @@ test("numbers between which agents may call are shown", async () => {
   assert.deepEqual(answer.body, allowed);
 });
 
-test("a call is shown with what was said and how it went", async () => {
+test("a call is shown with its transcript and metrics", async () => {
   const answer = await platform.client.get(`${CALLS}/${ids[0]}`, tenancy.byKey);
   const call = v.parse(Call, answer.body);
   assert.equal(call.status, "completed");
@@ -134,14 +134,14 @@ test("a call is shown with what was said and how it went", async () => {
   );
 });
 
-test("of a call that goes on, what is not known yet is left out", async () => {
+test("fields that are not known yet are omitted for a call in progress", async () => {
   const answer = await platform.client.get(`${CALLS}/${ids[1]}`, tenancy.byKey);
   for (const name of ["endedAt", "durationSec", "summary", "sentiment"]) {
     assert.ok(!(name in Object(answer.body)), name);
   }
 });
 
-test("paging that is no whole number in range is refused by name", async () => {
+test("a paging parameter that is not a whole number in range is refused and named", async () => {
   const wrong = ["skip=-1", "limit=0", "limit=101", "skip=1.5", "limit=ten", "skip=", "skip=1e3"];
   for (const query of [...wrong, "status=over", `agentId=${"x".repeat(129)}`]) {
     const answer = await platform.client.get(`${CALLS}?${query}`, tenancy.byKey);
@@ -150,7 +150,7 @@ test("paging that is no whole number in range is refused by name", async () => {
   }
 });
 
-test("usage has a day for every day, oldest first, today last", async () => {
+test("usage has an entry for every day, oldest first, with today last", async () => {
   const today = new Date(platform.clock.epochMs()).toISOString().slice(0, 10);
   const answer = await platform.client.get("/api/dashboard/analytics/usage?days=3", tenancy.byKey);
   assert.ok(Array.isArray(answer.body));
@@ -182,7 +182,7 @@ test("statistics sum up calls and agents", async () => {
   });
 });
 
-test("how vendors did is told of one's own calls, and to nobody else", async () => {
+test("vendor statistics cover only the organization's own calls", async () => {
   const path = "/api/dashboard/analytics/vendor-shares";
   const own = await platform.client.get(path, tenancy.byKey);
   assert.equal(own.status, 200, own.text);
@@ -192,7 +192,7 @@ test("how vendors did is told of one's own calls, and to nobody else", async () 
   assert.equal((await platform.client.get(path)).status, 401);
 });
 
-test("usage is told by agent and by key, and to nobody else", async () => {
+test("usage by agent and by key covers only the organization's own calls", async () => {
   const path = "/api/dashboard/analytics/usage-shares";
   const own = await platform.client.get(path, tenancy.byKey);
   assert.equal(own.status, 200, own.text);

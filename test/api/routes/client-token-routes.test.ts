@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => platform.close());
 
-test("a user and a key for calls can make a token; a key for the dashboard alone cannot", async () => {
+test("a user and a key for calls can create a token; a key for the dashboard alone cannot", async () => {
   const voice = await platform.newTenancy("pro", "active", ["voice"]);
   const dashboard = await platform.newTenancy("pro", "active", ["dashboard"]);
   const body = { agentId, ttlSec: 60 };
@@ -34,14 +34,14 @@ test("a user and a key for calls can make a token; a key for the dashboard alone
   const { expiresAt } = v.parse(IssuedClientToken, made.body);
   assert.equal(expiresAt, new Date(platform.clock.epochMs() + 60_000).toISOString());
   const others = await platform.client.post(TOKENS, body, voice.byKey);
-  assert.equal(others.status, 404, "an agent of another organization is none");
+  assert.equal(others.status, 404, "an agent of another organization is not found");
   const refused = await platform.client.post(TOKENS, body, dashboard.byKey);
   assert.equal(refused.status, 403);
   assert.match(refused.text, /scope/);
   assert.equal((await platform.client.post(TOKENS, body)).status, 401);
 });
 
-test("overrides change what the agent says, so that a key for calls cannot make a token with them", async () => {
+test("overrides change what the agent says, so a key for calls cannot create a token with them", async () => {
   const body = { agentId, ttlSec: 60, overrides: { greeting: "Hi.", language: "en-GB" } };
   const made = await platform.client.post(TOKENS, body, tenancy.byToken);
   assert.equal(made.status, 201, made.text);
@@ -50,7 +50,7 @@ test("overrides change what the agent says, so that a key for calls cannot make 
   assert.deepEqual([refused.status, Object(refused.body).code], [403, "scope_missing"]);
 });
 
-test("what is wrong is named, with what was expected", async () => {
+test("every wrong field is named, with the expected value", async () => {
   for (const [change, path] of [
     [{ agentId: "" }, "agentId"],
     [{ ttlSec: 9 }, "ttlSec"],
@@ -73,7 +73,7 @@ test("what is wrong is named, with what was expected", async () => {
   }
 });
 
-test("an agent is public nowhere until it is told where", async () => {
+test("an agent is not public until it has allowed origins", async () => {
   const path = `${AGENTS}/${agentId}`;
   const patch = (allowedOrigins: unknown) =>
     platform.client.send("PATCH", path, { body: { allowedOrigins }, headers: tenancy.byToken });

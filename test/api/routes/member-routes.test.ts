@@ -38,7 +38,7 @@ function send(method: string, path: string, headers: Tenancy["byToken"], body?: 
   return platform.client.send(method, path, { headers, body });
 }
 
-test("members are listed with the owner first, to whoever may see the dashboard", async () => {
+test("members are listed with the owner first, to every identity with access to the dashboard", async () => {
   for (const headers of [tenancy.byToken, tenancy.byKey, byMia]) {
     const { body } = await platform.client.get(MEMBERS, headers);
     const listed = v.parse(v.array(Member), body);
@@ -52,7 +52,7 @@ test("members are listed with the owner first, to whoever may see the dashboard"
   }
 });
 
-test("neither a member nor a key says who belongs to the organization", async () => {
+test("neither a member nor a key may change the organization's members", async () => {
   const path = `${MEMBERS}/${mia.id}`;
   for (const headers of [byMia, tenancy.byKey]) {
     const refused = [
@@ -72,7 +72,7 @@ function list() {
   return platform.client.get(MEMBERS, tenancy.byToken);
 }
 
-test("an admin of a pending organization adds nobody", async () => {
+test("an admin of a pending organization cannot add members", async () => {
   const pending = await platform.newTenancy("free", "pending");
   const body = { ...MIA, email: "early@example.com" };
   const { status, text } = await send("POST", MEMBERS, pending.byToken, body);
@@ -96,7 +96,7 @@ test("wrong fields and addresses that have an account are refused", async () => 
   assert.equal((await send("PATCH", `${MEMBERS}/${mia.id}`, tenancy.byToken, {})).status, 400);
 });
 
-test("the owner can be neither removed nor made less", async () => {
+test("the owner can be neither removed nor demoted", async () => {
   const [owner] = v.parse(v.array(Member), (await list()).body);
   const path = `${MEMBERS}/${owner?.id}`;
   const demoted = await send("PATCH", path, tenancy.byToken, { role: "member" });
@@ -104,7 +104,7 @@ test("the owner can be neither removed nor made less", async () => {
   assert.deepEqual([demoted.status, removed.status], [409, 409]);
 });
 
-test("a member changes the first password, goes on with a new token alone, and is not told more than that a wrong one is wrong", async () => {
+test("a member changes the first password and needs the new token from then on; a wrong password is only reported as wrong", async () => {
   const change = (password: string) =>
     send("POST", "/api/auth/password", byMia, { password, newPassword: "second password" });
   const wrong = await change("a guess");
@@ -124,7 +124,7 @@ test("a member changes the first password, goes on with a new token alone, and i
   assert.equal(byKey.status, 401);
 });
 
-test("who is made an admin may add members, and who is removed may do nothing", async () => {
+test("a member who becomes an admin may add members, and one who is removed has no access", async () => {
   const path = `${MEMBERS}/${mia.id}`;
   const promoted = await send("PATCH", path, tenancy.byToken, { role: "admin" });
   assert.deepEqual(v.parse(Member, promoted.body), { ...mia, role: "admin" });

@@ -57,7 +57,7 @@ async function overview({ orgId }: Tenancy) {
   return v.parse(OrganizationOverview, body);
 }
 
-test("whoever is no operator is refused, whatever is asked for", async () => {
+test("a user who is not an operator is refused on every operator route", async () => {
   const { client } = platform;
   const rows = Object.values<Route>(ROUTES).filter(({ auth }) => auth === "operator");
   assert.equal(rows.length, 13);
@@ -69,7 +69,7 @@ test("whoever is no operator is refused, whatever is asked for", async () => {
           headers,
           body: body && { status: "active" },
         });
-      // An operator's own key too: it is a program's, and the role is a person's.
+      // An operator's own key is refused, too: keys are for programs, and the role belongs to a person.
       for (const headers of [customer.byToken, customer.byKey, operator.byKey]) {
         assert.equal((await ask(headers)).status, 403, target);
       }
@@ -132,7 +132,7 @@ test("an operator sees every organization with its calls and the minutes of the 
   );
 });
 
-test("the list is paged, newest first, and looked through by words and by status", async () => {
+test("the list is paged, newest first, and can be filtered by words and by status", async () => {
   const named = async (name: string) => {
     const made = await platform.newTenancy("free", "pending");
     platform.clock.advance(1_000);
@@ -173,7 +173,7 @@ test("an operator activates, suspends and changes the plan, and the organization
   const active = await send("PATCH", path, operator, { status: "active", planSlug: "enterprise" });
   assert.equal(v.parse(OrganizationOverview, active.body).planSlug, "enterprise");
   assert.equal((await organization()).status, 200);
-  // What stays as it is leaves no entry.
+  // An unchanged value leaves no entry.
   await send("PATCH", path, operator, { status: "active" });
   await send("PATCH", path, operator, {});
   const trail = await platform.client.get("/api/dashboard/audit?limit=2", theirs.byToken);
@@ -199,7 +199,7 @@ test("an operator activates, suspends and changes the plan, and the organization
   assert.equal((await send("GET", nowhere, operator)).status, 404);
 });
 
-test("every plan can be chosen, those too that nobody else can choose", async () => {
+test("an operator can assign every plan, including those that are not public", async () => {
   const { id, ...custom } = (await platform.services.plans.list())[0] ?? assert.fail();
   const own = { ...custom, id: `own-${id}`, slug: "own", public: false, custom: true };
   await platform.database.plans.insertIfAbsent(own);
@@ -325,7 +325,7 @@ test("the one server of a file cannot be drained", async () => {
   assert.match(Object(body).error, /a SQLite file has one server/);
 });
 
-test("the role works in a pending organization, is told to its user alone, and ends with its revocation", async () => {
+test("the role works in a pending organization, is shown only to its user, and ends with its revocation", async () => {
   const other = await platform.newTenancy("free", "pending");
   const isOperator = async (tenancy: Tenancy) =>
     Object((await send("GET", "/api/auth/me", tenancy)).body).isOperator;

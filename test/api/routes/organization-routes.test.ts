@@ -34,7 +34,7 @@ test("the organization shows its plan and can be renamed", async () => {
   assert.equal(refused.status, 400);
 });
 
-test("the plan says what it includes", async () => {
+test("the plan shows what it includes", async () => {
   const answer = await platform.client.get("/api/dashboard/plan", free.byKey);
   assert.deepEqual(Object.keys(Object(answer.body)).sort(), [
     "features",
@@ -46,7 +46,7 @@ test("the plan says what it includes", async () => {
   assert.ok(Object(answer.body).models.llm.includes("openai/gpt-6-luna"));
 });
 
-test("models are searched, those of the plan first, with the plan that has the others", async () => {
+test("models can be searched: those of the plan first, and others with the plan that includes them", async () => {
   const answer = await platform.client.get(`${SEARCH}?category=llm&limit=100`, free.byKey);
   const { items, total, skip, limit } = v.parse(FoundModels, answer.body);
   assert.deepEqual([items.length, skip, limit], [total, 0, 100]);

@@ -47,7 +47,7 @@ test("a provider is created, read, changed and deleted, and its credentials are 
   assert.equal((await client.get(path, byToken)).status, 404);
 });
 
-test("settings and credentials are bounded as a whole, also when they are merged", async () => {
+test("settings and credentials are bounded as a whole, even when they are merged", async () => {
   const { client } = platform;
   const headers = tenancy.byKey;
   const long = { note: "x".repeat(40_000) };
@@ -70,7 +70,7 @@ test("settings and credentials are bounded as a whole, also when they are merged
   await client.send("DELETE", path, { headers });
 });
 
-test("a setting that the vendor's client would refuse is refused by name, when made and when changed", async () => {
+test("a setting that the vendor's client would refuse is refused and named, on creation and on change", async () => {
   const { client } = platform;
   const headers = tenancy.byKey;
   const recognizer = {
@@ -97,7 +97,7 @@ test("a setting that the vendor's client would refuse is refused by name, when m
   assert.deepEqual(Object((await client.get(path, headers)).body).settings, recognizer.settings);
 });
 
-test("what calls have learnt of a provider is told: its failures, the last fault, and its breaker", async () => {
+test("a provider is shown with what calls have learnt: its failures, the last fault, and its circuit breaker", async () => {
   const { client, services, clock } = platform;
   const made = await client.post(PROVIDERS, { ...DRAFT, name: "Failing" }, tenancy.byKey);
   const id = idIn(made.body);
@@ -115,7 +115,7 @@ test("what calls have learnt of a provider is told: its failures, the last fault
   assert.deepEqual(
     await told(),
     sound,
-    "what one request has done wrong is not the vendor's fault",
+    "an error that one request has caused does not count against the vendor",
   );
   breaker.failed({ fault: "timeout", retryAfterMs: undefined });
   const at = new Date(clock.epochMs()).toISOString();
@@ -132,10 +132,10 @@ test("what calls have learnt of a provider is told: its failures, the last fault
     body,
   });
   assert.equal(changed.status, 200, changed.text);
-  assert.deepEqual(await told(), sound, "nobody has failed with the new key");
+  assert.deepEqual(await told(), sound, "there are no failures with the new key");
 });
 
-test("the platform's providers are simulated where the sandbox answers, and an organization's own never are", async () => {
+test("with the sandbox, the platform's providers are marked as simulated, and an organization's own never are", async () => {
   for (const usesSandbox of [true, false]) {
     const server = await LoopbackPlatform.start({ usesSandbox });
     const { byKey } = await server.newTenancy("enterprise");
@@ -152,7 +152,7 @@ test("the platform's providers are simulated where the sandbox answers, and an o
   }
 });
 
-test("a name is taken once, also by two at once", async () => {
+test("a name can be used once, even by two requests at once", async () => {
   const twin = { ...DRAFT, name: "Twin" };
   const answers = await Promise.all([
     platform.client.post(PROVIDERS, twin, tenancy.byKey),
@@ -164,7 +164,7 @@ test("a name is taken once, also by two at once", async () => {
   );
 });
 
-test("a provider in use is kept, and the agents that use it are listed", async () => {
+test("a provider in use cannot be deleted, and the agents that use it are listed", async () => {
   const { client } = platform;
   const { byKey } = tenancy;
   const created = await client.post(PROVIDERS, { ...DRAFT, name: "Used" }, byKey);
@@ -214,7 +214,7 @@ test("every field of a provider is checked and named", async () => {
   }
 });
 
-test("the registry says which vendors there are", async () => {
+test("the registry lists the vendors", async () => {
   const answer = await platform.client.get(`${PROVIDERS}/registry`, tenancy.byKey);
   assert.equal(answer.status, 200);
   assert.ok(Array.isArray(answer.body));
@@ -224,7 +224,7 @@ test("the registry says which vendors there are", async () => {
   );
 });
 
-test("what was learned of its models is told, and which of them its vendor gives up", async () => {
+test("a provider is shown with corrections learned about its models, and with models that its vendor retires", async () => {
   const { client, services, clock } = platform;
   const models = [
     { modelId: "gpt-6-luna", label: "Luna" },
@@ -269,6 +269,6 @@ test("what was learned of its models is told, and which of them its vendor gives
   assert.deepEqual(
     [modelNotices, parameterCorrections],
     [[], []],
-    "at another address all is open",
+    "another address resets what was learned",
   );
 });

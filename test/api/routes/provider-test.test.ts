@@ -56,7 +56,7 @@ async function ownProvider(
   return idIn(answer.body);
 }
 
-test("an own provider is tried before it is added, and nothing is stored", async () => {
+test("an own provider can be tested before it is added, and nothing is stored", async () => {
   const before = await providerIds(platform, tenancy);
   const draft = {
     category: "llm",
@@ -82,7 +82,7 @@ test("an own provider is tried before it is added, and nothing is stored", async
   assert.deepEqual(await providerIds(platform, tenancy), before);
 });
 
-test("every kind of provider of the platform is tried with one small call", async () => {
+test("every kind of platform provider is tested with one small request", async () => {
   const ids = await providerIds(platform, tenancy);
   assert.ok(ids.size > 7);
   for (const [name, id] of ids) {
@@ -91,7 +91,7 @@ test("every kind of provider of the platform is tried with one small call", asyn
   }
 });
 
-test("own providers are tried with their own credentials, switched off ones too", async () => {
+test("own providers are tested with their own credentials, even if they are switched off", async () => {
   for (const category of ["llm", "tts", "stt"] as const) {
     const id = await ownProvider(category);
     assert.deepEqual((await tryOut(id)).body, { ok: true, latencyMs: 0 }, category);
@@ -102,7 +102,7 @@ test("own providers are tried with their own credentials, switched off ones too"
   }
 });
 
-test("what a vendor refuses is a result, in plain words", async () => {
+test("a vendor's refusal is a test result, in plain words", async () => {
   const llm = await ownProvider("llm", { name: "Refused" });
   sandbox.faults.openai = { fault: "unauthorized" };
   const refused = await tryOut(llm);
@@ -124,12 +124,12 @@ test("what a vendor refuses is a result, in plain words", async () => {
   assert.equal(Object((await tryOut(stt)).body).fault, "quotaExceeded");
   sandbox.faults.deepgram = { fault: "unauthorized" };
   assert.equal(Object((await tryOut(stt)).body).fault, "unauthorized");
-  // The key is good, and the project has no such model.
+  // The key is valid, but the project has no such model.
   sandbox.faults.deepgram = { fault: "forbidden" };
   assert.equal(Object((await tryOut(stt)).body).fault, "refused");
 });
 
-test("of the platform's providers, the vendor's own words are kept to the platform", async () => {
+test("a platform provider's test result does not contain the vendor's own message", async () => {
   const id = (await providerIds(platform, tenancy)).get("llm openai");
   assert.ok(id !== undefined);
   sandbox.faults.openai = { fault: "unauthorized" };
@@ -141,7 +141,7 @@ test("of the platform's providers, the vendor's own words are kept to the platfo
   });
 });
 
-test("credentials never show, even when a vendor repeats them", async (t) => {
+test("credentials are never shown, even if a vendor repeats them", async (t) => {
   const vendor = new ScriptedWebServer();
   await vendor.start();
   t.after(() => vendor.close());
@@ -161,7 +161,7 @@ test("credentials never show, even when a vendor repeats them", async (t) => {
   assert.ok(!JSON.stringify(platform.logger.lines).includes(SECRET));
 });
 
-test("the smallest call that the vendor has is one token of a model that is listed", async (t) => {
+test("an LLM is tested with one token of a listed model", async (t) => {
   const vendor = new ScriptedWebServer();
   await vendor.start();
   t.after(() => vendor.close());
@@ -173,7 +173,7 @@ test("the smallest call that the vendor has is one token of a model that is list
   assert.equal(sent.max_tokens ?? sent.max_completion_tokens, 1);
 });
 
-test("a vendor that does not answer is given up in time", async () => {
+test("a vendor that does not respond is given up after a timeout", async () => {
   for (const [category, stall] of [
     ["llm", () => (sandbox.faults.openai = { fault: "stallBeforeFirstByte" })],
     ["tts", () => (sandbox.faults.openaiSpeech = { fault: "stallBeforeFirstByte" })],
@@ -191,7 +191,7 @@ test("a vendor that does not answer is given up in time", async () => {
   }
 });
 
-test("a provider without a model to try says so", async () => {
+test("a provider without a model to test says so", async () => {
   const id = await ownProvider("llm", { name: "Empty", models: [] });
   assert.deepEqual((await tryOut(id)).body, {
     ok: false,
@@ -202,7 +202,7 @@ test("a provider without a model to try says so", async () => {
   });
 });
 
-test("of the platform's providers, those with a model in the plan can be tried", async () => {
+test("platform providers can be tested if the plan includes one of their models", async () => {
   const free = await platform.newTenancy("free");
   const ids = await providerIds(platform, free);
   const llm = ids.get("llm openai");
@@ -214,14 +214,14 @@ test("of the platform's providers, those with a model in the plan can be tried",
   assert.match(refused.text, /the plan \\"free\\" includes no model of this provider/);
 });
 
-test("a provider that the platform has switched off is not tried", async () => {
+test("a provider that the platform has switched off is not tested", async () => {
   const id = (await providerIds(platform, tenancy)).get("llm groq");
   assert.ok(id !== undefined);
   await platform.database.providers.update(id, null, { active: false }, 0);
   assert.equal((await tryOut(id)).status, 403);
 });
 
-test("an organization may try each minute as often as a person would, with all its keys together", async (t) => {
+test("the number of tests per minute is limited for the whole organization, across all its keys", async (t) => {
   const vendorLimit = { usesMax: 2, windowMs: 60_000 };
   const limited = await LoopbackPlatform.start({ config: { vendorLimit } });
   t.after(() => limited.close());

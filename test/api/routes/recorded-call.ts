@@ -5,7 +5,7 @@ import type { LoopbackPlatform } from "../http/loopback-platform.js";
 
 const FORMAT = { input: PCM_8K, speech: PCM_8K, isPaced: true };
 
-/** Gives a call that is stored a recording of so many seconds. */
+/** Adds a recording of this many seconds to a stored call. */
 export async function recordCall(
   { services: { recordings }, clock }: LoopbackPlatform,
   key: RecordingKey,

@@ -32,7 +32,7 @@ function ask(headers: Readonly<Record<string, string>>, method = "GET", id: stri
   return fetch(url, { method, headers });
 }
 
-test("the whole file comes with its length and type", async () => {
+test("the whole file is sent with its length and type", async () => {
   const answer = await ask(owner.byKey);
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get("content-type"), "audio/wav");
@@ -43,7 +43,7 @@ test("the whole file comes with its length and type", async () => {
   assert.equal(whole.length, SIZE_BYTES);
 });
 
-test("HEAD tells the length without the file", async () => {
+test("HEAD returns the length without the file", async () => {
   const answer = await ask(owner.byKey, "HEAD");
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get("content-length"), String(SIZE_BYTES));
@@ -56,7 +56,7 @@ for (const [range, from, to] of [
   ["bytes=-1000", SIZE_BYTES - 1_000, SIZE_BYTES - 1],
   ["bytes=44-99999999", 44, SIZE_BYTES - 1],
 ] as const) {
-  test(`a part of the file is given for ${range}`, async () => {
+  test(`a part of the file is sent for ${range}`, async () => {
     const answer = await ask({ ...owner.byKey, range });
     assert.equal(answer.status, 206);
     assert.equal(answer.headers.get("content-range"), `bytes ${from}-${to}/${SIZE_BYTES}`);
@@ -64,7 +64,7 @@ for (const [range, from, to] of [
   });
 }
 
-test("a part that the file does not have is refused, and words that are no range are passed over", async () => {
+test("a range outside the file is refused, and an invalid range is ignored", async () => {
   for (const range of [`bytes=${SIZE_BYTES}-`, "bytes=-0"]) {
     const answer = await ask({ ...owner.byKey, range });
     assert.equal(answer.status, 416, range);
@@ -77,14 +77,14 @@ test("a part that the file does not have is refused, and words that are no range
   }
 });
 
-test("without a right to it there is no recording", async () => {
+test("without permission the recording is not found", async () => {
   assert.equal((await ask({})).status, 401);
   assert.equal((await ask(stranger.byKey)).status, 404);
   assert.equal((await ask(owner.byKey, "GET", randomUUID())).status, 404);
   assert.equal((await ask(owner.byKey, "GET", "..%2F..%2Ftest")).status, 404);
 });
 
-test("a client that goes away in the middle leaves nothing open", async () => {
+test("a client that disconnects during a download leaves no file open", async () => {
   const stop = new AbortController();
   const url = `http://127.0.0.1:${platform.port}/api/dashboard/calls/${callId}/recording`;
   const answer = await fetch(url, { headers: owner.byKey, signal: stop.signal });

@@ -17,7 +17,7 @@ before(async () => {
 
 after(() => platform.close());
 
-test("health tells whether the server takes calls, and which version it is", async () => {
+test("health reports whether the server takes calls, and its version", async () => {
   const about = { timestamp: platform.clock.epochMs(), version: VERSION };
   const up = await platform.client.get("/api/health");
   assert.deepEqual([up.status, up.body], [200, { status: "ok", ...about }]);
@@ -27,7 +27,7 @@ test("health tells whether the server takes calls, and which version it is", asy
   assert.deepEqual([stopping.status, stopping.body], [503, { status: "draining", ...about }]);
 });
 
-test("the bare address leads to the console, and the documentation is where it was", async () => {
+test("the bare address redirects to the console, and the documentation has its own path", async () => {
   const bare = await platform.client.get("/");
   assert.equal(bare.status, 302);
   assert.equal(bare.headers["location"], "/console");
@@ -35,7 +35,7 @@ test("the bare address leads to the console, and the documentation is where it w
   assert.equal((await platform.client.get("/api/docs")).status, 200);
 });
 
-test("readiness tells whether a new call would be taken, and health nothing of it", async () => {
+test("readiness reports whether a new call would be accepted, and health does not", async () => {
   const timestamp = platform.clock.epochMs();
   const ready = await platform.client.get("/api/ready");
   assert.deepEqual([ready.status, ready.body], [200, { status: "ready", timestamp }]);
@@ -70,7 +70,7 @@ test("the four standard plans are public, with the contract's limits", async () 
   );
 });
 
-test("set-up is complete with an active organization and a provider of each kind", async () => {
+test("setup is complete with an active organization and a provider of each kind", async () => {
   const providers = { llm: 7, tts: 6, stt: 3 };
   const before = await platform.client.get("/api/setup/status");
   assert.deepEqual(before.body, { setupComplete: false, hasOrganization: false, providers });
@@ -82,13 +82,13 @@ test("set-up is complete with an active organization and a provider of each kind
   assert.deepEqual(complete.body, { setupComplete: true, hasOrganization: true, providers });
 });
 
-test("metrics are text for Prometheus", async () => {
+test("metrics have the text format of Prometheus", async () => {
   const answer = await platform.client.get("/metrics");
   assert.equal(answer.text, "calls_active 3\n");
   assert.equal(answer.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
 });
 
-test("the API describes itself, as a document and as a page", async () => {
+test("the API's description is served as a document and as a page", async () => {
   const document = await platform.client.get("/api/openapi.json");
   assert.equal(document.headers["content-type"], "application/json; charset=utf-8");
   assert.match(document.text, /^\{"openapi":"3\.1\.0"/);

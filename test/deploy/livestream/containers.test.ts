@@ -15,22 +15,22 @@ function portOf(address: string): string {
   return address.slice(address.lastIndexOf(":") + 1);
 }
 
-/** `ENV` of a Dockerfile, one name a line. */
+/** The names in a Dockerfile's `ENV` instructions, one per line. */
 function imageVariable(image: string, name: string): string | undefined {
   return new RegExp(`^(?:ENV)?\\s+${name}=(\\S+?)(?: \\\\)?$`, "m").exec(image)?.[1];
 }
 
-test("only RTMP, WebRTC's media and the front proxy are published", () => {
+test("only the ports of RTMP, WebRTC media and the front proxy are published", () => {
   assert.deepEqual(stateApi.ports, []);
   assert.deepEqual(ingest.ports, ["1935:1935", "8189:8189/udp"]);
   assert.deepEqual(front.ports, [
     `\${FRONT_PORT:-8080}:${imageVariable(frontImage, "FRONT_LISTEN")}`,
   ]);
   assert.equal(imageVariable(frontImage, "FRONT_LISTEN"), "8080");
-  assert.deepEqual(stateApi.networks, ["inside"], "nobody outside reaches the webhooks");
+  assert.deepEqual(stateApi.networks, ["inside"], "the webhooks cannot be reached from outside");
 });
 
-test("MediaMTX listens where the others expect it, and alone where they need not", () => {
+test("MediaMTX listens where the other services expect it, and on loopback where they do not need it", () => {
   assert.equal(portOf(mediaMtx.rtmpAddress), "1935");
   assert.equal(portOf(mediaMtx.webrtcLocalUDPAddress), "8189");
   assert.equal(
@@ -45,7 +45,7 @@ test("MediaMTX listens where the others expect it, and alone where they need not
   assert.deepEqual(mediaMtx.rtspTransports, ["tcp"]);
 });
 
-test("everybody finds the state API where it is", () => {
+test("every service finds the state API at its address", () => {
   const { LIVESTREAM_PORT } = stateApi.environment;
   const { port } = parseLiveStreamConfig({ LIVESTREAM_PORT });
   const address = `state-api:${port}`;
@@ -61,10 +61,10 @@ test("everybody finds the state API where it is", () => {
   );
 });
 
-test("one volume of segments: the ingest writes it and the others read it, at the same place; recordings are its own", () => {
+test("the ingest writes the volume of segments, the other services read it at the same path, and recordings have a volume of their own", () => {
   const root = "/srv/hls";
   assert.deepEqual(ingest.volumes, [`hls:${root}`, "recordings:/srv/recordings"]);
-  // A new volume has the owner of the image's folder.
+  // A new volume gets the owner of the image's folder.
   assert.match(ingestImage, /chown 1000:1000 [^\n]*\/srv\/recordings$/m);
   assert.deepEqual(stateApi.volumes, [`hls:${root}:ro`]);
   assert.deepEqual(front.volumes, [`hls:${root}:ro`]);
@@ -89,7 +89,7 @@ test("only memory is writable", () => {
   assert.match(frontImage, /^USER nginx$/m);
 });
 
-test("each waits for its dependencies, and has its own health check", () => {
+test("each service waits for its dependencies, and has its own health check", () => {
   assert.deepEqual(ingest.depends_on, { "state-api": { condition: "service_healthy" } });
   assert.deepEqual(front.depends_on["state-api"], { condition: "service_healthy" });
   assert.deepEqual(stateApi.depends_on, {});
@@ -114,7 +114,7 @@ test("images are pinned and built from files that are there", () => {
   assert.match(ingestImage, /^FROM bluenviron\/mediamtx:1\.20\.1 AS mediamtx$/m);
 });
 
-test("MediaMTX starts the transcoder that the image has, and rings at it", () => {
+test("MediaMTX starts the image's transcoder, and notifies it", () => {
   const ring = `curl -s -o /dev/null http://127.0.0.1:${imageVariable(ingestImage, "TRANSCODER_PORT")}`;
   const program = "dist/api/commands/livestream-transcoder.js";
   assert.deepEqual(mediaMtx.paths, {
@@ -142,10 +142,14 @@ test("anyone may publish under a free key and watch, and only the transcoder may
     own.permissions.map(({ action }) => action),
     ["read", "api"],
   );
-  assert.equal(mediaMtx.pathDefaults.overridePublisher, false, "a live key is not taken over");
+  assert.equal(
+    mediaMtx.pathDefaults.overridePublisher,
+    false,
+    "a second publisher does not take over a live key",
+  );
 });
 
-test("publishing keys are turned on for both services or for none", () => {
+test("publishing keys are enabled for both services or for neither", () => {
   const [name = ""] = keysCompose.services["state-api"].secrets;
   assert.deepEqual(keysCompose.services.ingest.environment, {
     MTX_AUTHMETHOD: "http",
@@ -177,7 +181,7 @@ test("the runbook names every setting of the compose files, with its default, an
   for (const port of ["1935", "8080", "8189/udp"]) assert.ok(runbook.includes(port), port);
 });
 
-/** What the front proxy's start says to the operator's settings; nothing where it starts. */
+/** Returns the error that the front proxy prints at its start with these settings; empty if it starts. */
 function refusedStart(settings: Readonly<Record<string, string>>, keys: object = {}): string {
   const filled = Object.entries(front.environment).map(([name, text]) => [
     name,
@@ -194,7 +198,7 @@ function refusedStart(settings: Readonly<Record<string, string>>, keys: object =
   return stderr;
 }
 
-test("private streams that everybody could watch keep the front proxy from starting, which says why", () => {
+test("the front proxy refuses to start if anyone could watch the private streams, and says why", () => {
   const keys = keysCompose.services.front.environment;
   const isPrivate = { PRIVATE_STREAMS: "board", VIEW_TOKEN_SECRET: "x".repeat(32) };
   assert.equal(refusedStart({}), "");

@@ -9,7 +9,7 @@ import { deployed, mediaMtx } from "./deployed-files.js";
 const readme = deployed("ingest/README.md");
 const nginx = deployed("ingest/nginx-rtmp.conf");
 
-test("the page names every setting of the transcoder, with its default", () => {
+test("the README lists every setting of the transcoder with its default", () => {
   const named = new Map<string, string>();
   for (const [, names = "", values = ""] of readme.matchAll(/^\| (`[A-Z_`, ]+`) \| ([^|]*) \|/gm)) {
     const given = values.split(/,\s*(?=`)/).map((value) => value.replaceAll("`", "").trim());
@@ -25,7 +25,7 @@ test("the page names every setting of the transcoder, with its default", () => {
   }
 });
 
-test("a stream key is the same everywhere", () => {
+test("every service accepts the same stream keys", () => {
   const key = "[A-Za-z0-9_-]{1,64}";
   const read = (path: string) => readFileSync(join(packageRoot(), path), "utf8");
   assert.ok(nginx.includes(`"^${key}$"`));
@@ -36,19 +36,19 @@ test("a stream key is the same everywhere", () => {
   assert.ok(deployed("front/nginx.conf.template").includes(`(?<stream_key>${key})`));
 });
 
-test("placeholders of the stand-in's configuration are described in its first lines", () => {
+test("the first lines of the nginx ingest's configuration describe its placeholders", () => {
   const described = [...nginx.matchAll(/^# {3}(INGEST_[A-Z_]+) /gm)].map(([, name = ""]) => name);
   const used = new Set([...nginx.matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name = ""]) => name));
   assert.deepEqual([...used].sort(), described.sort());
 });
 
-test("the stand-in starts nothing, and rings when a broadcaster has gone", () => {
+test("the nginx ingest starts no process, and notifies the transcoder when a broadcaster has left", () => {
   assert.match(nginx, /^\s+on_publish_done http:\/\/\$\{INGEST_TRANSCODER\}\/gone;$/m);
   assert.doesNotMatch(nginx, /^\s+exec/m);
   assert.match(nginx, /listen \$\{INGEST_HTTP_LISTEN\};/);
 });
 
-// Trap (g): nginx makes a tag of seconds and size, which can be those of two playlists.
-test("the front proxy gives playlists no tag", () => {
+// Trap (g): nginx makes an ETag from seconds and size, which can be equal for two playlists.
+test("the front proxy sends playlists without an ETag", () => {
   assert.match(deployed("front/nginx.conf.template"), /^ {4}etag off;$/m);
 });

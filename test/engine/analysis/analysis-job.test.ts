@@ -55,7 +55,7 @@ const ANALYSIS: AgentAnalysis = {
 const GOOD =
   '{"data": {"topic": "refund", "order": 12}, "success": true, "reason": "It was paid."}';
 
-/** Answers each request with the next of its answers, the last one again and again. */
+/** Answers each request with the next answer, and repeats the last one. */
 class AnsweringModel extends ScriptedLanguageModel {
   answers: readonly string[];
   fault: VendorError | undefined;
@@ -149,7 +149,7 @@ const eventsOf = ({ webhooks }: Database) =>
     limit: 99,
   });
 
-test("data, success and reason stand in the record and in one event, with what they cost", async (context) => {
+test("data, success and reason are stored in the record and in one event, with their cost", async (context) => {
   const model = new AnsweringModel(GOOD);
   const { database } = await stand(context, model);
   await endedCalls(database, "call");
@@ -173,7 +173,7 @@ test("data, success and reason stand in the record and in one event, with what t
   assert.deepEqual(event.data, { agentId: "agent", ...facts, isCut: false, analyzedAt });
 });
 
-test("an answer that is no JSON is sent back once with what is wrong", async (context) => {
+test("an answer that is not JSON is returned to the LLM once, with its fault", async (context) => {
   const model = new AnsweringModel("I would rather not.", GOOD);
   const { database } = await stand(context, model);
   await endedCalls(database, "call");
@@ -186,7 +186,7 @@ test("an answer that is no JSON is sent back once with what is wrong", async (co
   assert.match(last?.content ?? "", /it holds no JSON object/);
 });
 
-test("an LLM that never answers JSON ends as a named failure in the record, an event and a failed job, which can be retried", async (context) => {
+test("without a JSON answer, the record, an event and a failed job name the error, and the job can be retried", async (context) => {
   const model = new AnsweringModel("I would rather not say cake.");
   const { database, clock, log, runner } = await stand(context, model);
   await endedCalls(database, "call");
@@ -197,7 +197,7 @@ test("an LLM that never answers JSON ends as a named failure in the record, an e
     });
     assert.equal(job.lastError, "the LLM's answer is invalid: it holds no JSON object");
     assert.equal(job.runAfterMs, clock.epochMs() + delayMs);
-    assert.equal(await analysisOf(database), undefined, "nothing is decided yet");
+    assert.equal(await analysisOf(database), undefined, "no result is stored yet");
     clock.advance(delayMs);
   }
   const failed = await until(async () => (await inState(database, "failed"))[0]);
@@ -214,7 +214,7 @@ test("an LLM that never answers JSON ends as a named failure in the record, an e
   );
 });
 
-test("a failing LLM is retried; an agent without one fails immediately", async (context) => {
+test("a failing LLM is retried, and an agent without one fails immediately", async (context) => {
   const model = new AnsweringModel(GOOD);
   model.fault = new VendorError("scripted", "unavailable", "down");
   const { database, clock } = await stand(context, model);
@@ -225,7 +225,7 @@ test("a failing LLM is retried; an agent without one fails immediately", async (
   assert.equal(job, "the LLM failed: unavailable");
   model.fault = undefined;
   await until(() => {
-    // The runner may be in the middle of a look, which then asks again a second later.
+    // The runner may be polling just now; then it polls again a second later.
     clock.advance(1_000);
     return analysisOf(database);
   });
@@ -234,7 +234,7 @@ test("a failing LLM is retried; an agent without one fails immediately", async (
   assert.equal((await until(() => analysisOf(other.database))).error, "noLlm");
 });
 
-test("calls that are too short, silent or out of the sample are left out, and those of an agent without analysis", async (context) => {
+test("calls that are too short, silent, outside of the sample or of an agent without analysis are left out", async (context) => {
   const cases = [{ ...ANALYSIS, minDurationSec: 21 }, { ...ANALYSIS, sampleRate: 0 }, null];
   for (const analysis of cases) {
     const model = new AnsweringModel(GOOD);
@@ -248,7 +248,7 @@ test("calls that are too short, silent or out of the sample are left out, and th
   }
 });
 
-test("a sample has its share of the calls, and always the same", () => {
+test("a sample has the right share of the calls and never changes", () => {
   const ids = Array.from({ length: 2_000 }, (_, n) => `call ${n}`);
   const sampled = ids.filter((id) => isSampled(id, 0.25));
   assert.ok(sampled.length > 400 && sampled.length < 600, String(sampled.length));
@@ -259,7 +259,7 @@ test("a sample has its share of the calls, and always the same", () => {
   assert.ok(ids.every((id) => isSampled(id, 1)));
 });
 
-test("a run analyzes the newest past calls of a time again, and says how far it is", async (context) => {
+test("a run analyzes the newest past calls of a period again and reports its progress", async (context) => {
   const model = new AnsweringModel(GOOD);
   const { database, runs } = await stand(context, model, { ...ANALYSIS, sampleRate: 0 });
   const ids = Array.from({ length: 450 }, (_, n) => `call-${n}`);
@@ -311,7 +311,7 @@ test("a process that has lost its lease changes nothing", async (context) => {
   assert.equal(await database.analyses.finish(second, outcome), true);
 });
 
-test("a response is checked against schema and criteria, wherever its JSON is", () => {
+test("a response is checked against schema and criteria, wherever it contains JSON", () => {
   const faultOf = (text: string) => parseAnalysis(ANALYSIS, text);
   assert.deepEqual(faultOf(`Here: \`\`\`json\n${GOOD}\n\`\`\``), {
     data: { topic: "refund", order: 12 },
@@ -330,7 +330,7 @@ test("a response is checked against schema and criteria, wherever its JSON is", 
   });
 });
 
-test("the sandbox's LLM answers by schema and criteria, from what the caller has said", () => {
+test("the sandbox's LLM answers by schema and criteria, from the caller's words", () => {
   const asked = analysisMessages(ANALYSIS, SAID).map(({ role, content }) => ({ role, content }));
   assert.deepEqual(parseAnalysis(ANALYSIS, replyTo(asked)), {
     data: { topic: "refund", order: 12 },

@@ -26,7 +26,7 @@ const RUNNING_PER_ORGANIZATION_MAX = 4;
 const SAID = { role: "user", text: "I want a cake", timestamp: 1 } as const;
 const WHOLE = '{"summary": "Ordered a cake.", "sentiment": "positive"}';
 
-/** Responds to every request immediately with the same words. */
+/** Answers every request immediately with the same text. */
 class EagerModel extends ScriptedLanguageModel {
   answer: string;
 
@@ -45,7 +45,7 @@ class EagerModel extends ScriptedLanguageModel {
   }
 }
 
-/** The jobs' runner on a file, with the time moved by hand; the agent's LLM is `client`. */
+/** A runner of summary jobs on a database file, with a virtual clock; the agent's LLM is `client`. */
 async function stand(context: TestContext, client: ScriptedLanguageModel | undefined) {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
@@ -87,15 +87,15 @@ async function endedCalls({ calls, jobs }: Database, ...ids: readonly string[]):
   await jobs.add(ids.map((id) => summaryJob("org", id, NOON_MS)));
 }
 
-/** A poll makes fewer requests, one after the other, and the storage answers all requests in order. */
+/** A poll makes fewer requests, one after the other; the storage answers all requests in order. */
 const POLL_REQUESTS_MAX = 10;
 
-/** Resolves when a poll of the runner that is under way has set its next time. */
+/** Resolves when the runner's current poll has set the time of the next one. */
 async function pollIsOver({ jobs }: Pick<Database, "jobs">): Promise<void> {
   for (let request = 0; request < POLL_REQUESTS_MAX; request += 1) await jobs.nextTimes();
 }
 
-/** Yields to other work until it holds. */
+/** Yields to other work until the condition is true. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise(setImmediate);
 }
@@ -108,7 +108,7 @@ const areDone = async (database: Database) => {
   return left.flat().length === 0;
 };
 
-test("the agent's own LLM sums the call up, soberly and in few tokens", async (context) => {
+test("the agent's own LLM summarizes the call, with temperature 0 and few tokens", async (context) => {
   const model = new EagerModel(WHOLE);
   const { database, start } = await stand(context, model);
   await endedCalls(database, "call");
@@ -126,7 +126,7 @@ test("the agent's own LLM sums the call up, soberly and in few tokens", async (c
   });
 });
 
-test("a call in which the caller said nothing is not summed up", async (context) => {
+test("a call without a word of the caller is not summarized", async (context) => {
   const model = new EagerModel("{}");
   const { database, start } = await stand(context, model);
   await database.calls.start(callRecord({ transcript: [{ ...SAID, role: "assistant" }] }), "run");
@@ -139,7 +139,7 @@ test("a call in which the caller said nothing is not summed up", async (context)
   assert.deepEqual(model.requests, []);
 });
 
-test("an invalid summary is requested again, with growing delays, and dropped without its words", async (context) => {
+test("an invalid summary is requested again with growing delays, and its text is not stored", async (context) => {
   const model = new EagerModel("I would rather bake");
   const { database, clock, log, start } = await stand(context, model);
   await endedCalls(database, "call");
@@ -164,7 +164,7 @@ test("an invalid summary is requested again, with growing delays, and dropped wi
   assert.equal((await database.calls.findById("org", "call"))?.summary, "Ordered a cake.");
 });
 
-test("a failing LLM is retried, and not before its requested delay", async (context) => {
+test("a failing LLM is retried, not earlier than it requested", async (context) => {
   const model = new ScriptedLanguageModel();
   const { database, clock, start } = await stand(context, model);
   await endedCalls(database, "call");
@@ -189,16 +189,16 @@ test("an LLM that does not answer times out after half a minute", async (context
   assert.equal((await inState(database, "queued"))[0]?.lastError, "the LLM failed: timeout");
 });
 
-test("an agent without an LLM leaves a failed job", async (context) => {
+test("the job of an agent without an LLM fails", async (context) => {
   const { database, start } = await stand(context, undefined);
   await endedCalls(database, "call");
   start("me");
   await until(async () => (await inState(database, "failed")).length === 1);
   const [job] = await inState(database, "failed");
-  assert.equal(job?.lastError, "the agent has no LLM any more");
+  assert.equal(job?.lastError, "the agent no longer has an LLM");
 });
 
-test("few calls of an organization are summed up at once; the next begins when one is done", async (context) => {
+test("only a few calls of an organization are summarized at once, and the next starts when one is done", async (context) => {
   const model = new ScriptedLanguageModel();
   const { database, start } = await stand(context, model);
   await endedCalls(database, "a", "b", "c", "d", "e", "f");
@@ -210,7 +210,7 @@ test("few calls of an organization are summed up at once; the next begins when o
   await until(() => model.requests.length === RUNNING_PER_ORGANIZATION_MAX + 1);
 });
 
-test("what a stop interrupts is summed up after the next start, as its first try", async (context) => {
+test("a job that a stop interrupts runs again after the next start, and the attempt does not count", async (context) => {
   const silent = new ScriptedLanguageModel();
   const { database, start, stopped } = await stand(context, silent);
   await endedCalls(database, "call", "other");
@@ -226,7 +226,7 @@ test("what a stop interrupts is summed up after the next start, as its first try
   await until(() => silent.requests.length === 4);
 });
 
-test("of an endless response at most the first eight thousand characters are read", async (context) => {
+test("only the first eight thousand characters of an endless response are read", async (context) => {
   const model = new EagerModel(WHOLE);
   model.complete = (request, onToken) => {
     onToken(" ".repeat(model.requests.length === 0 ? 7_999 : 8_000));
@@ -246,7 +246,7 @@ test("of an endless response at most the first eight thousand characters are rea
   });
 });
 
-test("organizations are served by turns, also where those before them have more jobs than places", async (context) => {
+test("organizations take turns, even if one has more jobs than may run", async (context) => {
   const model = new ScriptedLanguageModel();
   const { database, start } = await stand(context, model);
   await endedCalls(database, "call");

@@ -17,7 +17,7 @@ const told = (status: number, body = "") => {
 };
 const code = (name: string) => `<Error><Code>${name}</Code></Error>`;
 
-test("a retryable response is distinguished from one that an operator has to fix", () => {
+test("retryable responses are distinguished from ones that an operator has to fix", () => {
   for (const status of [408, 429, 500, 503]) {
     assert.deepEqual(told(status), ["away", `s3://calls/a/ answers ${status}`]);
   }
@@ -35,18 +35,18 @@ test("a retryable response is distinguished from one that an operator has to fix
   ]);
 });
 
-test("what an operator can mend is said in words", () => {
+test("the error says what an operator has to fix", () => {
   const elsewhere = "the bucket is in another region: set RECORDINGS_REGION";
   for (const [name, advice] of [
-    ["NoSuchBucket", "there is no such bucket: make it, or correct RECORDINGS_URL"],
-    ["InvalidAccessKeyId", "RECORDINGS_ACCESS_KEY_ID is not known there"],
+    ["NoSuchBucket", "there is no such bucket: create it, or correct RECORDINGS_URL"],
+    ["InvalidAccessKeyId", "the store does not know RECORDINGS_ACCESS_KEY_ID"],
     [
       "SignatureDoesNotMatch",
       "RECORDINGS_SECRET_ACCESS_KEY does not belong to RECORDINGS_ACCESS_KEY_ID, or RECORDINGS_REGION is wrong",
     ],
     [
       "AccessDenied",
-      "the key may not do that: it needs s3:PutObject, s3:GetObject and s3:DeleteObject there",
+      "the access key lacks a permission: it needs s3:PutObject, s3:GetObject and s3:DeleteObject",
     ],
     ["AuthorizationHeaderMalformed", elsewhere],
     ["PermanentRedirect", elsewhere],
@@ -60,7 +60,7 @@ test("what an operator can mend is said in words", () => {
   }
 });
 
-test("the region that the bucket reports is in the error if it is not the configured one", () => {
+test("the error contains the region that the bucket reports, if it is not the configured one", () => {
   const region = (name: string) => told(301, `<Region>${name}</Region>`)[1];
   assert.equal(
     region("us-west-2"),
@@ -69,7 +69,7 @@ test("the region that the bucket reports is in the error if it is not the config
   assert.equal(region("eu-central-1"), "s3://calls/a/: it answers 301");
 });
 
-test("why a bucket is unreachable is in the message, also for an error without text", () => {
+test("the error says why a bucket is unreachable, even if the cause has no message", () => {
   const refusedPort = Object.assign(new Error(""), { code: "ECONNREFUSED" });
   for (const [cause, reason] of [
     [new Error("other side closed"), "other side closed"],

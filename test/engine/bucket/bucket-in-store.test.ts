@@ -14,7 +14,7 @@ function fault(kind: "away" | "refused", message: RegExp) {
   };
 }
 
-test("servers that start at the same time do not delete what the other one looks for", async (context) => {
+test("servers that start at the same time do not delete each other's check objects", async (context) => {
   const { store, bucket } = await bucketInStore(context);
   await Promise.all([bucket.check(), bucket.check()]);
   const written = store.requests.filter((request) => request.startsWith("PUT "));
@@ -26,17 +26,17 @@ test("a store that stalls times out", async (context) => {
   const { store, bucket, clock, changes } = await bucketInStore(context);
   store.fault = { kind: "silence" };
   const sizeOf = bucket.sizeOf("call.wav");
-  const refused = assert.rejects(sizeOf, fault("away", /nothing moved for 30 seconds/));
+  const refused = assert.rejects(sizeOf, fault("away", /no progress for 30 seconds/));
   await changes.until("the request", () => store.requests[0]);
   passInUndici(3_600_000);
-  // Its connection would be gone by then.
+  // If undici timed out, the connection would be closed after these turns.
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   clock.advance(STALL_MAX_MS);
   await refused;
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("a store that is unreachable, or reports a temporary fault, is retryable", async (context) => {
+test("an unreachable store and a temporary error are retryable", async (context) => {
   const { store, bucket } = await bucketInStore(context);
   store.fault = { kind: "answer", status: 503, code: "SlowDown" };
   await assert.rejects(bucket.check(), fault("away", /answers 503 \(SlowDown\)/));
@@ -46,11 +46,11 @@ test("a store that is unreachable, or reports a temporary fault, is retryable", 
 
 for (const [what, wrong, message] of [
   ["bucket", { name: "letters" }, /there is no such bucket/],
-  ["key", { accessKeyId: "unknown" }, /RECORDINGS_ACCESS_KEY_ID is not known/],
+  ["key", { accessKeyId: "unknown" }, /does not know RECORDINGS_ACCESS_KEY_ID/],
   ["secret", { secretAccessKey: "wrong" }, /RECORDINGS_SECRET_ACCESS_KEY does not belong/],
   ["region", { region: "us-west-2" }, /set RECORDINGS_REGION; the bucket says it is in eu-c/],
 ] as const) {
-  test(`a wrong ${what} is reported in words, without a secret`, async (context) => {
+  test(`a wrong ${what} is reported in plain words, without a secret`, async (context) => {
     const { bucket } = await bucketInStore(context, wrong);
     await assert.rejects(bucket.check(), (error) => {
       assert.ok(!String(error).includes("secret-of"));
@@ -59,7 +59,7 @@ for (const [what, wrong, message] of [
   });
 }
 
-test("a refusal is read in however many pieces it comes, its first 16 KiB", async (context) => {
+test("the first 16 KiB of an error response are read, in any number of chunks", async (context) => {
   const code = "<Code>SlowDown</Code>";
   for (const [before, message] of [
     [0, /answers 503 \(SlowDown\)$/],
@@ -69,7 +69,7 @@ test("a refusal is read in however many pieces it comes, its first 16 KiB", asyn
     const text = " ".repeat(before) + code;
     const endpoint = await httpService(context, (_request, response) => {
       response.writeHead(503);
-      // Each is a chunk of HTTP, which is read by itself.
+      // Each write is an HTTP chunk, which arrives separately.
       response.write(text.slice(0, before + 8));
       response.end(text.slice(before + 8));
     });
@@ -84,7 +84,7 @@ test("a read-only key gets an error with the missing permission", async (context
   await assert.rejects(bucket.check(), fault("refused", /s3:PutObject/));
 });
 
-test("an upload whose bytes break off leaves nothing, and its connection is no more in use", async (context) => {
+test("an upload whose source fails stores nothing, and its connection is closed", async (context) => {
   const { store, bucket } = await bucketInStore(context);
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield await Promise.resolve(new Uint8Array(100_000));
@@ -97,7 +97,7 @@ test("an upload whose bytes break off leaves nothing, and its connection is no m
   await bucket.check();
 });
 
-test("a bucket is named as its operator knows it", async (context) => {
+test("a bucket is named in the form that its operator configures", async (context) => {
   const { bucket } = await bucketInStore(context, {
     name: "calls",
     prefix: "a/",

@@ -16,21 +16,21 @@ function bucketAt(address: string) {
   return { name, prefix };
 }
 
-test("recordings are in the configured bucket, in the folder after its name", () => {
+test("recordings are stored in the configured bucket, below the prefix of its URL", () => {
   assert.deepEqual(bucketAt("s3://sound"), { name: "sound", prefix: "" });
   assert.deepEqual(bucketAt("s3://sound/"), { name: "sound", prefix: "" });
   assert.deepEqual(bucketAt("s3://sound/phones/2026"), { name: "sound", prefix: "phones/2026/" });
   assert.deepEqual(bucketAt("s3://sound/phones/"), { name: "sound", prefix: "phones/" });
 });
 
-test("without an address there is no bucket, and 10 000 MB may wait for one", () => {
+test("without a URL there is no bucket, and the limit of waiting recordings is 10,000 MB", () => {
   assert.deepEqual(settingsOf({}), {
     recordingsBucket: undefined,
     recordingsWaitingBytesMax: 10_485_760_000,
   });
 });
 
-test("what is set is how the bucket is reached", () => {
+test("the variables set the endpoint, region and keys of the bucket", () => {
   const given = {
     RECORDINGS_URL: "s3://sound",
     RECORDINGS_ENDPOINT: "https://store.example.com//",
@@ -58,7 +58,7 @@ test("what is set is how the bucket is reached", () => {
   });
 });
 
-test("addresses, regions and amounts that cannot be meant are refused in words", () => {
+test("invalid URLs, regions and limits are refused, and the error says what is expected", () => {
   for (const [given, message] of [
     [
       { RECORDINGS_URL: "s3://Sound" },
@@ -80,7 +80,7 @@ test("addresses, regions and amounts that cannot be meant are refused in words",
   }
 });
 
-test("an address without its keys says which are missing", () => {
+test("a URL without keys is refused, and the error names the missing variables", () => {
   const address = { RECORDINGS_URL: "s3://sound" };
   const id = "RECORDINGS_ACCESS_KEY_ID: required with RECORDINGS_URL";
   const secret = "RECORDINGS_SECRET_ACCESS_KEY: required with RECORDINGS_URL";

@@ -21,7 +21,7 @@ function bucketOf(context: TestContext, changes: Partial<BucketSettings> = {}) {
   return { bucket, clock };
 }
 
-/** A store that answers as a test says, and the bucket in it. */
+/** A store that answers as the test defines, with its bucket. */
 async function answering(context: TestContext, answer: Answer) {
   const changes = new Changes();
   const requests: IncomingMessage[] = [];
@@ -37,7 +37,7 @@ async function* pieces(count: number): AsyncGenerator<Uint8Array> {
   for (let n = 0; n < count; n += 1) yield await Promise.resolve(new Uint8Array(10).fill(n));
 }
 
-test("each request says what it is about, and when", async (t) => {
+test("each request contains its path, headers and time", async (t) => {
   const told: unknown[] = [];
   const { bucket } = await answering(t, (response, request) => {
     const { method, url, headers } = request;
@@ -61,7 +61,7 @@ test("each request says what it is about, and when", async (t) => {
   ]);
 });
 
-test("an object that is not there is nothing to read, to measure or to remove, and leaves no timer", async (t) => {
+test("reading, measuring or removing a missing object does nothing and leaves no timer", async (t) => {
   const { bucket, clock } = await answering(t, (response) => {
     response.writeHead(404).end();
   });
@@ -72,7 +72,7 @@ test("an object that is not there is nothing to read, to measure or to remove, a
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("a store's result is determined by its status, up to 299", async (t) => {
+test("a status up to 299 is a success", async (t) => {
   let status = 299;
   const { bucket } = await answering(t, (response) => {
     response.writeHead(status).end();
@@ -82,7 +82,7 @@ test("a store's result is determined by its status, up to 299", async (t) => {
   await assert.rejects(bucket.remove("call.wav"), /it answers 300$/);
 });
 
-test("a store that does not report the size of its objects, or returns others, is refused", async (t) => {
+test("a store that reports no object size, or returns other content, is refused", async (t) => {
   let length: number | undefined;
   const { bucket, endpoint } = await answering(t, (response, { method }) => {
     if (method === "HEAD" && length !== undefined) response.setHeader("content-length", length);
@@ -111,7 +111,7 @@ test("the rest of a response that is longer than requested is not awaited", asyn
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("16 KiB of an endless refusal are read", async (t) => {
+test("only the first 16 KiB of an endless error response are read", async (t) => {
   const code = "<Code>SlowDown</Code>";
   for (const [before, message] of [
     [16_384 - code.length, /answers 503 \(SlowDown\)$/],
@@ -128,20 +128,20 @@ test("16 KiB of an endless refusal are read", async (t) => {
   }
 });
 
-/** What was written before has most likely been read by then: what follows is a piece of its own. */
+/** Gives the client time to read what was written before, so that the next write arrives as a separate chunk. */
 async function afterReading(write: () => void, turns = 10): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
   write();
 }
 
-test("long responses that are not read hold no connection", { timeout: 20_000 }, async (t) => {
+test("long responses that are not read occupy no connection", { timeout: 20_000 }, async (t) => {
   const long = "x".repeat(100_000);
   const { bucket, requests } = await answering(t, (response) => void response.end(long));
   await Promise.all(Array.from({ length: 17 }, () => bucket.remove("call.wav")));
   assert.equal(requests.length, 17);
 });
 
-test("sixteen requests are under way at once, and the next one waits for a connection", async (t) => {
+test("sixteen requests run at the same time, and the next one waits for a connection", async (t) => {
   const held: ServerResponse[] = [];
   const { bucket, requests, changes } = await answering(t, (response) => void held.push(response));
   const removed = Array.from({ length: 17 }, () => bucket.remove("call.wav"));
@@ -153,7 +153,7 @@ test("sixteen requests are under way at once, and the next one waits for a conne
   assert.equal(new Set(requests.map(({ socket }) => socket)).size, 16);
 });
 
-test("a connection is kept for ten seconds between two requests, however long the store would keep it", async (t) => {
+test("an idle connection is closed after ten seconds, even if the store would keep it longer", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   for (const hint of [{}, { "keep-alive": "timeout=3600" }]) {
     const { bucket, requests } = await answering(t, (response) => {
@@ -162,7 +162,7 @@ test("a connection is kept for ten seconds between two requests, however long th
     for (const passedMs of [0, 9_999, 10_000]) {
       t.mock.timers.tick(passedMs);
       await bucket.remove("call.wav");
-      // The connection is idle when undici has had its turn.
+      // undici needs a few turns to mark the connection as idle.
       for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
     }
     const [first, second, third] = requests.map(({ socket }) => socket);
@@ -170,7 +170,7 @@ test("a connection is kept for ten seconds between two requests, however long th
   }
 });
 
-test("an upload may take as long as it moves, and is broken off thirty seconds after it does not", async (t) => {
+test("an upload may take any time while it makes progress, and is aborted after thirty seconds without", async (t) => {
   const { bucket, clock } = await answering(t, (_response, request) => void request.resume());
   let pieceCount = 0;
   async function* slow(): AsyncGenerator<Uint8Array> {
@@ -183,19 +183,19 @@ test("an upload may take as long as it moves, and is broken off thirty seconds a
   }
   await assert.rejects(bucket.put("call.wav", slow(), 40, "audio/wav"), {
     kind: "away",
-    message: /nothing moved for 30 seconds$/,
+    message: /no progress for 30 seconds$/,
   });
   assert.deepEqual([pieceCount, clock.pendingTimerCount], [3, 0]);
 });
 
-test("each piece of a download is progress", async (t) => {
+test("each part of a download counts as progress", async (t) => {
   const touches = t.mock.method(StallWatch.prototype, "touch");
   const { bucket } = await answering(t, (response) => void response.end("12345"));
   await bucket.read("call.wav", 0, 5);
-  assert.ok(touches.mock.callCount() > 1, "the first is the request's own");
+  assert.ok(touches.mock.callCount() > 1, "the first call belongs to the request itself");
 });
 
-test("a server that stops breaks off what is under way", async (t) => {
+test("closing the bucket aborts requests in progress", async (t) => {
   const { bucket, requests, changes } = await answering(t, () => {});
   const removed = assert.rejects(bucket.remove("call.wav"), { kind: "away" });
   await changes.until("the request", () => requests[0]);
@@ -203,7 +203,7 @@ test("a server that stops breaks off what is under way", async (t) => {
   await removed;
 });
 
-test("Amazon's buckets have hosts of their own, where a certificate covers the name", async (t) => {
+test("Amazon's buckets have their own host names, if a certificate covers the name", async (t) => {
   const asked: unknown[] = [];
   t.mock.method(dns, "lookup", (host: string, ...rest: readonly unknown[]) => {
     asked.push(host);

@@ -26,7 +26,7 @@ async function readAll(reader: ObjectReader, from = 0): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-test("what is put in pieces is read from any place on, and is gone when it is removed", async (context) => {
+test("an object that is uploaded in parts can be read from any position until it is removed", async (context) => {
   const { store, bucket, clock } = await bucketInStore(context);
   await bucket.check();
   assert.equal(store.objects.size, 0);
@@ -44,7 +44,7 @@ test("what is put in pieces is read from any place on, and is gone when it is re
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("a download that breaks resumes twice, and then fails", async (context) => {
+test("a download that breaks off resumes twice and then fails", async (context) => {
   const { store, bucket } = await bucketInStore(context);
   await bucket.put("call.wav", pieces(), SIZE_BYTES, "audio/wav");
   const reader = await ObjectReader.open(bucket, "call.wav");
@@ -73,7 +73,7 @@ test("a slow reader of recordings does not block others from the bucket", {
 });
 
 test("a download that pauses continues, within the process's time limit", async (context) => {
-  // More than the system keeps for the two ends: what is written has been read.
+  // More than the socket buffers hold, so the client has read most of it when the write is done.
   const first = Buffer.alloc(16_000_000, 1);
   const rest = Buffer.alloc(1_000, 2);
   const endpoint = await httpService(context, (_request, response) => {

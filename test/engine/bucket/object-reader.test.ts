@@ -5,7 +5,7 @@ import { ObjectReader } from "../../../engine/bucket/object-reader.js";
 
 const PIECE_BYTES = 262_144;
 
-/** An object of this many bytes, whose store breaks off as often as configured; and the requests to it. */
+/** A reader of an object of this size whose first `breaks` requests fail, and the requests to the store. */
 async function objectOf(sizeBytes: number, breaks = 0, kind: "away" | "refused" = "away") {
   const asked: (readonly [position: number, sizeBytes: number])[] = [];
   const read = (_key: string, position: number, count: number) => {
@@ -18,7 +18,7 @@ async function objectOf(sizeBytes: number, breaks = 0, kind: "away" | "refused" 
   return { reader, asked };
 }
 
-test("an object is fetched in pieces of 256 KiB, and not beyond its end", async () => {
+test("an object is fetched in pieces of 256 KiB, up to its end", async () => {
   const { reader, asked } = await objectOf(PIECE_BYTES + 10);
   const buffer = new Uint8Array(8);
   assert.equal(await reader.read(buffer, 0), 8);
@@ -32,11 +32,11 @@ test("an object is fetched in pieces of 256 KiB, and not beyond its end", async 
     [0, PIECE_BYTES],
     [PIECE_BYTES, 10],
   ]);
-  assert.equal(await reader.read(buffer, 3), 8, "what stands before the piece");
+  assert.equal(await reader.read(buffer, 3), 8, "bytes before the current piece");
   assert.equal(buffer[0], 3);
 });
 
-test("a fetch that breaks off is repeated twice, and one that is refused never", async () => {
+test("a fetch that breaks off is repeated twice, and one that is refused is not repeated", async () => {
   const buffer = new Uint8Array(8);
   const twice = await objectOf(10, 2);
   assert.equal(await twice.reader.read(buffer, 4), 6);
@@ -53,7 +53,7 @@ test("a fetch that breaks off is repeated twice, and one that is refused never",
   }
 });
 
-test("a fetched piece is not requested again, until the reader is closed", async () => {
+test("a fetched piece is not requested again until the reader is closed", async () => {
   const { reader, asked } = await objectOf(10);
   const buffer = new Uint8Array(8);
   for (const position of [2, 2, 9, 9]) await reader.read(buffer, position);

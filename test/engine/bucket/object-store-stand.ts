@@ -12,7 +12,7 @@ export const STORE_KEY = {
   region: "eu-central-1",
 };
 
-/** An object store for one test, and the settings with which it is reached. */
+/** Starts an object store for one test, and returns it with the settings to reach it. */
 export async function objectStore(context: TestContext, onChange?: () => void) {
   const deps = onChange === undefined ? {} : { onChange };
   const store = await ObjectStore.start({ key: STORE_KEY, bucket: BUCKET, ...deps });
@@ -26,7 +26,7 @@ export async function objectStore(context: TestContext, onChange?: () => void) {
   return { store, settings };
 }
 
-/** The bucket of that store; `wrong` is what its settings have wrong. */
+/** Starts a store with its bucket; `wrong` replaces some of the bucket's settings. */
 export async function bucketInStore(context: TestContext, wrong: Partial<BucketSettings> = {}) {
   const changes = new Changes();
   const { store, settings } = await objectStore(context, changes.tell);

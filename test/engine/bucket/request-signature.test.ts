@@ -26,11 +26,11 @@ function example(changes: Readonly<Record<string, string>> = {}) {
   };
 }
 
-test("the simulated store takes the signature that Amazon's documentation shows", () => {
+test("the simulated store accepts the signature in Amazon's documentation", () => {
   assert.equal(signatureFault(example(), KEY), undefined);
 });
 
-test("the simulated store refuses what was changed after it was signed", () => {
+test("the simulated store refuses a request that was changed after it was signed", () => {
   assert.equal(signatureFault(example({ range: "bytes=0-10" }), KEY), "SignatureDoesNotMatch");
   const elsewhere = { ...example(), target: "/other.txt" };
   assert.equal(signatureFault(elsewhere, KEY), "SignatureDoesNotMatch");

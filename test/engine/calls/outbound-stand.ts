@@ -103,6 +103,7 @@ export function outboundCalls(
     opener: { preCall: () => Promise.resolve({}), refusal: () => Promise.resolve(undefined) },
     phoneNumbers: undefined,
     dialTargets: undefined,
+    doNotCall: { has: () => Promise.resolve(false) },
     slots,
     liveCalls,
     newId: () => `id-${++idCount}`,

@@ -47,6 +47,7 @@ function placing() {
       opener: { preCall: () => Promise.resolve({}), refusal: () => Promise.resolve(undefined) },
       phoneNumbers: undefined,
       dialTargets: undefined,
+      doNotCall: { has: () => Promise.resolve(false) },
       slots,
       liveCalls: new LiveCalls(),
       journal,

@@ -5,6 +5,7 @@ import {
   DocumentReader,
   READING_MAX_MS,
   READINGS_WAITING_MAX,
+  READINGS_WAITING_PER_ORGANIZATION_MAX,
 } from "../../../engine/knowledge/document-reader.js";
 import type { DocumentFormat } from "../../../engine/knowledge/document-text.js";
 import { RequestError } from "../../../engine/request-error.js";
@@ -14,7 +15,7 @@ import { encryptedPdf, pdf } from "./sample-pdf.js";
 
 const ENDLESS = new URL(`data:text/javascript,${encodeURIComponent("for(;;){}")}`);
 
-/** The next reading has begun, whose limits the clock then has. */
+/** Resolves when the next document is being read and its time limit is set on the clock. */
 const begun = () => new Promise((resolve) => setImmediate(resolve));
 
 function read(name: string, format: DocumentFormat, bytes: Uint8Array | string) {
@@ -28,7 +29,7 @@ async function textOf(name: string, format: DocumentFormat, bytes: Uint8Array | 
   return content.passages.map(({ text }) => text).join("\n");
 }
 
-test("a PDF has its words read", async () => {
+test("the text of a PDF is read", async () => {
   const text = await textOf(
     "prices.pdf",
     "pdf",
@@ -38,14 +39,14 @@ test("a PDF has its words read", async () => {
   assert.match(text, /Dyeing costs sixty/);
 });
 
-test("the words of HTML are read, without scripts and navigation, below their headings", async () => {
+test("the text of HTML is read without scripts and navigation, below its headings", async () => {
   const page =
     "<head><title>x</title></head><nav>Home</nav><script>alert(1)</script><h1>Prices</h1><p>Cut: <b>30</b>&nbsp;&euro;</p><ul><li>One<li>Two</ul>";
   const text = await textOf("page.html", "html", page);
   assert.equal(text, "Prices\nCut: 30 €\nOne\nTwo");
 });
 
-test("a document that cannot be used says why, by its name", async () => {
+test("the error for an unusable document names it and the reason", async () => {
   const cases: readonly (readonly [string, DocumentFormat, Uint8Array | string, RegExp])[] = [
     ["lie.pdf", "pdf", "just words", /^"lie\.pdf" is not a PDF/],
     ["lie.txt", "txt", pdf(["words"]), /^"lie\.txt" is a PDF and not txt/],
@@ -76,13 +77,13 @@ test("a document that cannot be used says why, by its name", async () => {
   }
 });
 
-test("HTML that is nested without end is refused at once", async () => {
+test("endlessly nested HTML is refused immediately", async () => {
   const content = await read("deep.html", "html", Buffer.alloc(DOCUMENT_BYTES_MAX, "<div><p>x"));
   assert.ok("error" in content);
   assert.match(content.error, /nested too deeply/);
 });
 
-test("a document that blocks its thread is given up", async () => {
+test("reading a document that blocks its thread times out", async () => {
   const clock = new VirtualClock();
   const reader = new DocumentReader({ clock, thread: ENDLESS });
   const reading = reader.read({
@@ -96,18 +97,43 @@ test("a document that blocks its thread is given up", async () => {
   assert.deepEqual(await reading, { error: '"loop.pdf" takes longer than 15 s to read' });
 });
 
-test("one document more than may wait is refused", async () => {
+/** With so many organizations, none of them has more documents waiting than it may. */
+const ORGANIZATIONS = Math.ceil(READINGS_WAITING_MAX / READINGS_WAITING_PER_ORGANIZATION_MAX);
+
+function endless(orgId: string) {
+  return { orgId, name: "loop.pdf", format: "pdf", bytes: Buffer.of(1) } as const;
+}
+
+const isRefused = (error: unknown) => error instanceof RequestError && error.code === "overloaded";
+
+test("a document beyond the full queue is refused", async () => {
   const clock = new VirtualClock();
   const reader = new DocumentReader({ clock, thread: ENDLESS });
-  const document = { orgId: "org", name: "loop.pdf", format: "pdf", bytes: Buffer.of(1) } as const;
-  const readings = Array.from({ length: READINGS_WAITING_MAX + 1 }, () => reader.read(document));
-  await assert.rejects(
-    reader.read(document),
-    (error) => error instanceof RequestError && error.code === "overloaded",
+  const readings = Array.from({ length: READINGS_WAITING_MAX + 1 }, (_, index) =>
+    reader.read(endless(`org-${index % ORGANIZATIONS}`)),
   );
-  for (const reading of readings) {
+  await assert.rejects(reader.read(endless("another")), isRefused);
+  for (let left = readings.length; left > 0; left -= 1) {
     await begun();
     clock.advance(READING_MAX_MS);
-    assert.ok("error" in (await reading));
   }
+  for (const reading of await Promise.all(readings)) assert.ok("error" in reading);
+});
+
+test("an organization with many documents leaves room for others, and they take turns", async () => {
+  const clock = new VirtualClock();
+  const reader = new DocumentReader({ clock, thread: ENDLESS });
+  const ended: string[] = [];
+  const read = (orgId: string) => reader.read(endless(orgId)).then(() => ended.push(orgId));
+  const ofMany = Array.from({ length: 1 + READINGS_WAITING_PER_ORGANIZATION_MAX }, () =>
+    read("many"),
+  );
+  await assert.rejects(reader.read(endless("many")), isRefused);
+  const all = [...ofMany, read("other")];
+  for (let left = all.length; left > 0; left -= 1) {
+    await begun();
+    clock.advance(READING_MAX_MS);
+  }
+  await Promise.all(all);
+  assert.deepEqual(ended, ["many", "other", "many", "many", "many"]);
 });

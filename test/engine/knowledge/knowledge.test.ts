@@ -32,7 +32,7 @@ async function opened(context: TestContext, reader: Pick<DocumentReader, "read">
   return { ...options, knowledge: new Knowledge(options) };
 }
 
-test("an upload that finds no place leaves no document", async (context) => {
+test("an upload that is refused because the queue is full leaves no document", async (context) => {
   const { knowledge, database } = await opened(context);
   const upload = knowledge.upload(
     "org",
@@ -43,12 +43,12 @@ test("an upload that finds no place leaves no document", async (context) => {
   assert.deepEqual(await database.knowledge.list("org"), []);
 });
 
-test("the ends of names that an object inherits are no formats", () => {
+test("inherited property names are not accepted as file extensions", () => {
   assert.equal(formatOf("x.constructor"), undefined);
   assert.equal(formatOf("x.PDF"), "pdf");
 });
 
-test("what an organization has no room for is not stored", async (context) => {
+test("content beyond the organization's limit is not stored", async (context) => {
   const { knowledge, database } = await opened(context);
   const input = { url: "https://a.example/", name: "page" };
   const { id } = await knowledge.addUrl("org", input, SERVER_ACTOR);
@@ -61,7 +61,7 @@ test("what an organization has no room for is not stored", async (context) => {
   assert.equal((await knowledge.get("org", id)).status, "ready");
 });
 
-test("a page that crashed the server at each attempt is given up", async (context) => {
+test("a page that crashed the server at each attempt is marked as failed", async (context) => {
   const { knowledge, database, clock, newId } = await opened(context);
   const { id } = await knowledge.addUrl(
     "org",
@@ -86,7 +86,7 @@ test("a page that crashed the server at each attempt is given up", async (contex
   assert.deepEqual([status, error], ["failed", '"page" stopped the server while it was read']);
 });
 
-test("a page whose fetch was given up can be fetched again half an hour later", async (context) => {
+test("a page whose fetch never finished can be fetched again half an hour later", async (context) => {
   const { knowledge, clock } = await opened(context);
   const { id } = await knowledge.addUrl("org", { url: "https://a.example/" }, SERVER_ACTOR);
   await assert.rejects(knowledge.refresh("org", id), refusal("conflict"));
@@ -94,7 +94,7 @@ test("a page whose fetch was given up can be fetched again half an hour later", 
   assert.equal((await knowledge.refresh("org", id)).status, "processing");
 });
 
-test("a long question is searched by its last words", () => {
+test("a long question is searched with its last words", () => {
   const words = Array.from({ length: 100 }, (_, n) => `word${n}`);
   const terms = questionTerms("org", words.join(" "));
   assert.equal(terms.length, QUESTION_TERMS_MAX);

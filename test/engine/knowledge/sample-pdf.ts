@@ -1,4 +1,4 @@
-/** A PDF with a page for each text; an empty one has a page without words, as a scan. */
+/** A PDF with one page per text; an empty text gives a page without words, like a scan. */
 export function pdf(pages: readonly string[], trailer = ""): Buffer {
   const kids = pages.map((_text, index) => `${4 + index * 2} 0 R`).join(" ");
   const objects = [
@@ -30,7 +30,7 @@ export function pdf(pages: readonly string[], trailer = ""): Buffer {
   return Buffer.from(parts.join(""), "latin1");
 }
 
-/** Its password is not the empty one. */
+/** A PDF with a password that is not empty. */
 export function encryptedPdf(): Buffer {
   const key = "00".repeat(32);
   return pdf(

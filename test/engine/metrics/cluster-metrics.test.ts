@@ -8,7 +8,7 @@ import {
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 import { Metrics } from "../../../engine/metrics/metrics.js";
 
-test("calls of a box's processes are added up, and a breaker that all of them know is one", async () => {
+test("the calls of a server's processes are added up, and a breaker that all of them report counts once", async () => {
   const openai = { category: "llm", vendor: "openai" };
   const deepgram = { category: "stt", vendor: "deepgram" };
   const pageOf = (troubled: readonly (typeof openai)[]) =>
@@ -34,14 +34,14 @@ test("calls of a box's processes are added up, and a breaker that all of them kn
   );
 });
 
-/** A page with one figure on it, of the kind that a process tells by itself. */
+/** A page with one metric of the kind that every process reports. */
 async function pageWith(name: string, value: number): Promise<readonly Metric[]> {
   const gauge = (await processMetrics()()).find((each) => each.name === "parley_build_info");
   assert.ok(gauge);
   return [{ ...gauge, name, values: [{ value, labels: {} }] }];
 }
 
-test("what is no sum of a box's processes is the least, the most or the first of them", async () => {
+test("a metric that is not a sum is the smallest, the largest or the first value of the processes", async () => {
   for (const [name, value] of [
     ["parley_calls_active", 6],
     ["parley_ready", 3],
@@ -62,7 +62,7 @@ test("what is no sum of a box's processes is the least, the most or the first of
   }
 });
 
-test("a process without calls has its build and its memory to say", async () => {
+test("a process without calls reports its build and its memory", async () => {
   const names = new Set((await processMetrics()()).map(({ name }) => name));
   assert.ok(names.has("parley_build_info"));
   assert.ok(names.has("process_resident_memory_bytes"));

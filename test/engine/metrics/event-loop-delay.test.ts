@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 
-/** The monitor's period, in whole milliseconds. */
+/** The monitor's resolution in whole milliseconds. */
 const PERIOD_MS = 10;
 const AT_REST = 0.004;
 const BUSY = 0.6;
@@ -12,14 +12,14 @@ function loop() {
   return { load, delay: new EventLoopDelay(() => load.busyShare) };
 }
 
-test("a loop at rest is not watched, and counts as in time", () => {
+test("an idle loop is not monitored, and its lateness is zero", () => {
   const { delay } = loop();
   assert.equal(delay.take(false), 0);
   assert.equal(delay.isWatching, false);
   assert.deepEqual(delay.takeWorst(), { p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 });
 });
 
-test("it is watched from the moment at which a call begins, for as long as there are calls", (t) => {
+test("the loop is monitored from the start of a call, and as long as there are calls", (t) => {
   const { delay } = loop();
   t.after(() => delay.close());
   delay.watch();
@@ -31,7 +31,7 @@ test("it is watched from the moment at which a call begins, for as long as there
   assert.equal(delay.isWatching, false);
 });
 
-test("a loop that works without calls is watched too, until it rests", (t) => {
+test("a loop that is busy without calls is monitored until it is idle", (t) => {
   const { delay, load } = loop();
   t.after(() => delay.close());
   load.busyShare = BUSY;
@@ -42,7 +42,7 @@ test("a loop that works without calls is watched too, until it rests", (t) => {
   assert.equal(delay.isWatching, false);
 });
 
-test("a blocked loop is late, and unwatched time does not count", async (t) => {
+test("a blocked loop is late, and time without monitoring does not count", async (t) => {
   const { delay } = loop();
   t.after(() => delay.close());
   delay.watch();
@@ -53,13 +53,13 @@ test("a blocked loop is late, and unwatched time does not count", async (t) => {
   await blocked(300);
   delay.watch();
   await blocked(2 * PERIOD_MS);
-  assert.ok(delay.take(false) < 300, "what was before the watch is not counted");
+  assert.ok(delay.take(false) < 300, "time before monitoring does not count");
   const { p99Ms, maxMs } = delay.takeWorst();
   assert.ok(p99Ms >= lateMs && maxMs >= p99Ms, "the worst is kept for the metrics");
   assert.equal(delay.takeWorst().maxMs, 0, "once");
 });
 
-test("the worst of each figure is kept, of whichever take it is", async (t) => {
+test("takeWorst returns the highest value of each figure over several takes", async (t) => {
   const { delay } = loop();
   t.after(() => delay.close());
   delay.watch();
@@ -72,7 +72,7 @@ test("the worst of each figure is kept, of whichever take it is", async (t) => {
   assert.ok(p50Ms >= 40 && p90Ms >= p50Ms, `${p50Ms} ms, ${p90Ms} ms`);
 });
 
-/** The loop does nothing else, then comes round once: the monitor measures from one of its timers to the next. */
+/** Blocks the loop, then lets it turn twice, since the monitor measures from one of its timers to the next. */
 async function blocked(durationMs: number): Promise<void> {
   const endMs = performance.now() + durationMs;
   while (performance.now() < endMs);

@@ -70,7 +70,7 @@ test("each kind of request is counted by its outcome", async () => {
   ]);
 });
 
-test("the page says which build runs, and nothing of a monitor that sleeps", async () => {
+test("the page contains the build, but no figures of the library's event loop monitor", async () => {
   const metrics = new LiveStreamMetrics(NOTHING);
   assert.deepEqual(await told(metrics, "parley_build_info"), [
     `parley_build_info{version="${VERSION}",node="${process.version}"} 1`,

@@ -27,7 +27,7 @@ test("gauges are read on request", async () => {
   assert.ok((await lines({ isReady: () => false })).includes("parley_ready 0"));
 });
 
-test("credentials that calls keep away from are counted by category and vendor, as they are now", async () => {
+test("credentials with an open circuit breaker are counted by category and vendor at each scrape", async () => {
   const openai = { category: "llm", vendor: "openai" };
   let troubled = [openai, openai, { category: "stt", vendor: "deepgram" }];
   const metrics = new Metrics({ ...SOURCES, failingVendors: () => troubled });
@@ -41,7 +41,7 @@ test("credentials that calls keep away from are counted by category and vendor, 
   assert.deepEqual(await told(), []);
 });
 
-test("an unknown value is omitted, not zero", async () => {
+test("an unknown value is omitted, and is not zero", async () => {
   const told = await lines({ diskFreeBytes: async () => undefined });
   assert.deepEqual(
     told.filter((line) => line.startsWith("parley_disk_free_bytes")),
@@ -49,7 +49,7 @@ test("an unknown value is omitted, not zero", async () => {
   );
 });
 
-test("a disk's free space is reported, and that of a missing folder is not", async (t) => {
+test("the free space of a disk is reported, unless the folder is missing", async (t) => {
   const statfs = t.mock.method(promises, "statfs", () =>
     Promise.resolve({ bavail: 7, bsize: 4_096 }),
   );

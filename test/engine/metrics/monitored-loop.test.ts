@@ -7,7 +7,7 @@ import { EventLoopDelay } from "../../../engine/metrics/event-loop-delay.js";
 const NS_PER_MS = 1_000_000;
 const NONE = { p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 };
 
-/** The system's monitor, which returns the test's values and records its requests. */
+/** A monitor that returns the test's values and records its calls. */
 function monitored(context: TestContext, share = () => 0) {
   const said = { p50: 0, p90: 0, p99: 0, max: 0 };
   const asked: string[] = [];
@@ -35,7 +35,7 @@ function monitored(context: TestContext, share = () => 0) {
   return { delay, said, takenAsks };
 }
 
-test("how late timers ran is what is above the monitor's own period, and never less than nothing", (t) => {
+test("lateness is the delay above the monitor's own period, and never negative", (t) => {
   const { delay, said } = monitored(t);
   delay.watch();
   Object.assign(said, { p50: 9, p90: 12.5, p99: 30, max: 41 });
@@ -44,7 +44,7 @@ test("how late timers ran is what is above the monitor's own period, and never l
   assert.deepEqual(delay.takeWorst(), NONE);
 });
 
-test("each figure is the worst since it was last read", (t) => {
+test("each figure is the highest since takeWorst was last called", (t) => {
   const { delay, said } = monitored(t);
   delay.watch();
   Object.assign(said, { p50: 15, p90: 26, p99: 37, max: 48 });
@@ -54,11 +54,11 @@ test("each figure is the worst since it was last read", (t) => {
   assert.deepEqual(delay.takeWorst(), { p50Ms: 5, p90Ms: 17, p99Ms: 27, maxMs: 39 });
 });
 
-test("the monitor restarts whenever it is enabled or read, and rests when nothing is to be watched", (t) => {
+test("the monitor is reset when it is enabled or read, and disabled when nothing is monitored", (t) => {
   let busyShare = 0.25;
   const { delay, said, takenAsks } = monitored(t, () => busyShare);
   said.p99 = 500;
-  assert.equal(delay.take(false), 0, "nobody watched");
+  assert.equal(delay.take(false), 0, "nothing was monitored");
   assert.deepEqual(takenAsks(), ["reset", "disable"]);
   busyShare = 0.26;
   delay.take(false);
@@ -71,7 +71,7 @@ test("the monitor restarts whenever it is enabled or read, and rests when nothin
   assert.deepEqual([delay.isWatching, takenAsks()], [false, ["disable"]]);
 });
 
-test("a loop's load covers the time since it was last read, not since the process began", (t) => {
+test("a loop's load covers the time since it was last read, not since the process started", (t) => {
   const loop = { active: 0, idle: 0 };
   const shareSince = (now?: typeof loop, last = { active: 0, idle: 0 }) => {
     if (now === undefined) return { ...loop, utilization: 0 };

@@ -6,7 +6,7 @@ import { VendorError } from "../../../engine/vendors/contracts.js";
 import { VERSION } from "../../../engine/version.js";
 
 const NO_LATENESS = { p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 };
-/** What dashboards and alarms were made for. */
+/** The bucket edges that dashboards and alerts rely on. */
 const EDGES_SEC = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
 
 function newMetrics(takeWorst = () => NO_LATENESS): Metrics {
@@ -25,7 +25,7 @@ async function told(metrics: Metrics, prefix: string): Promise<readonly string[]
   return (await metrics.text()).split("\n").filter((line) => line.startsWith(prefix));
 }
 
-test("calls are counted by how they came and ended, and by why they were refused", async () => {
+test("calls are counted by channel and end, and refused calls by reason", async () => {
   const metrics = newMetrics();
   metrics.callEnded("phone", CALLER_LEFT);
   metrics.callEnded("phone", CALLER_LEFT);
@@ -38,7 +38,7 @@ test("calls are counted by how they came and ended, and by why they were refused
   ]);
 });
 
-test("a call's setup is counted in the bucket of its seconds, edges included", async () => {
+test("a call's setup time is counted in its bucket, including the bucket's edges", async () => {
   const metrics = newMetrics();
   for (const edgeSec of EDGES_SEC) metrics.callReady(edgeSec * 1_000);
   metrics.callReady(10_001);
@@ -50,7 +50,7 @@ test("a call's setup is counted in the bucket of its seconds, edges included", a
   ]);
 });
 
-test("requests to MCP servers are counted by what was requested and what came of it", async () => {
+test("requests to MCP servers are counted by operation and outcome", async () => {
   const metrics = newMetrics();
   metrics.mcpRequested("list", "ok");
   metrics.mcpRequested("call", "timeout");
@@ -60,7 +60,7 @@ test("requests to MCP servers are counted by what was requested and what came of
   ]);
 });
 
-test("decisions about barge-in are counted by action and reason, ends of turns by reason", async () => {
+test("barge-in decisions are counted by action and reason, and ends of turns by reason", async () => {
   const metrics = newMetrics();
   metrics.bargedIn({ action: "ignore", reason: "backchannel" });
   metrics.bargedIn({ action: "ignore", reason: "backchannel" });
@@ -75,7 +75,7 @@ test("decisions about barge-in are counted by action and reason, ends of turns b
   ]);
 });
 
-test("a turn is counted with its stages, its gaps and whether it was interrupted", async () => {
+test("a turn is counted with its stages, its underruns and whether it was interrupted", async () => {
   const metrics = newMetrics();
   const times = { sttMs: 100, llmFirstTokenMs: 200, llmSentenceMs: 300, ttsFirstByteMs: 400 };
   const reply = { turn: 1, kind: "reply", ttsRestMs: 500 } as const;
@@ -99,7 +99,7 @@ test("a turn is counted with its stages, its gaps and whether it was interrupted
   ]);
 });
 
-test("faults of vendors are counted by kind, and the time without a recognizer in seconds", async () => {
+test("vendor errors are counted by kind, and time without STT in seconds", async () => {
   const metrics = newMetrics();
   metrics.vendorFailed("stt", new VendorError("deepgram", "timeout", "deepgram: too late"));
   metrics.listenerWasDeaf(1_500);
@@ -111,7 +111,7 @@ test("faults of vendors are counted by kind, and the time without a recognizer i
   ]);
 });
 
-test("the event loop's lateness is read once for all of its figures, in seconds", async () => {
+test("all event loop gauges come from one reading, in seconds", async () => {
   let count = 0;
   const metrics = newMetrics(() => {
     count += 1;
@@ -154,7 +154,7 @@ test("hedged replies are counted by outcome", async () => {
   ]);
 });
 
-test("a turn without gaps, replies or parts counts as a turn and nothing else", async () => {
+test("a turn without underruns, replies or stages is counted only as a turn", async () => {
   const metrics = newMetrics();
   metrics.turnEnded({ turn: 1, kind: "greeting", outcome: "played" });
   assert.deepEqual(await told(metrics, "parley_turns_total{"), [
@@ -167,7 +167,7 @@ test("a turn without gaps, replies or parts counts as a turn and nothing else", 
   assert.deepEqual(await told(metrics, "parley_turn_stage_seconds_count"), []);
 });
 
-test("the page says which build runs and what the process uses, and nothing of a monitor that sleeps", async () => {
+test("the page contains the build and the process's usage, but no figures of the library's event loop monitor", async () => {
   const metrics = newMetrics();
   assert.deepEqual(await told(metrics, "parley_build_info"), [
     `parley_build_info{version="${VERSION}",node="${process.version}"} 1`,

@@ -7,7 +7,7 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 const SECRET = "0123456789abcdef0123456789abcdef";
 const ISSUED_AT_SEC = 1_800_000_000;
 const ADA = { userId: "u1", orgId: "o1", email: "ada@example.com" };
-/** Made with another implementation: ADA, issued at 1800000000, for an hour. */
+/** A token from another implementation, for ADA, issued at 1800000000 and valid for an hour. */
 const ADAS_TOKEN =
   "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." +
   "eyJ1c2VySWQiOiJ1MSIsIm9yZ0lkIjoibzEiLCJlbWFpbCI6ImFkYUBleGFtcGxlLmNvbSIsImlhdCI6MTgwMDAwMDAwMCwiZXhwIjoxODAwMDAzNjAwfQ." +
@@ -47,7 +47,7 @@ test("a repeated token is not verified again, until it expires", async () => {
   assert.equal(await tokens.verify(ADAS_TOKEN), undefined);
 });
 
-test("a fault of our own is no wrong token", async () => {
+test("an internal error is thrown and does not count as a wrong token", async () => {
   const clock = startOfTest();
   clock.epochMs = () => {
     throw new RangeError("no clock");
@@ -55,7 +55,7 @@ test("a fault of our own is no wrong token", async () => {
   await assert.rejects(tokensAt(clock).verify(ADAS_TOKEN), { message: "no clock" });
 });
 
-test("claims that the service does not know are left out", async () => {
+test("unknown claims are ignored", async () => {
   const token = signed({ alg: "HS256" }, { ...CLAIMS, role: "root" });
   assert.deepEqual(await tokensAt(startOfTest()).verify(token), CLAIMS);
 });
@@ -67,7 +67,7 @@ for (const [expiresIn, seconds] of [
   ["7d", 604_800],
   ["2w", 1_209_600],
 ] as const) {
-  test(`a token for ${expiresIn} is good until its last second and no longer`, async () => {
+  test(`a token for ${expiresIn} is valid until its last second and no longer`, async () => {
     const clock = startOfTest();
     const tokens = tokensAt(clock, expiresIn);
     const token = await tokens.issue(ADA);
@@ -78,13 +78,13 @@ for (const [expiresIn, seconds] of [
   });
 }
 
-test("a lifetime of another form is refused at the start", () => {
+test("a lifetime in another format is refused at the start", () => {
   for (const expiresIn of ["", "1", "0h", "-1h", "1.5h", "1 h", "1y", "h", "1h30m", "9999999d"]) {
     assert.throws(() => tokensAt(startOfTest(), expiresIn), /lifetime/, expiresIn);
   }
 });
 
-test("a secret of fewer than 32 characters is refused without being repeated", () => {
+test("a secret of fewer than 32 characters is refused, and the error does not repeat it", () => {
   const secret = SECRET.slice(1);
   assert.throws(
     () => tokensAt(startOfTest(), "1h", secret),
@@ -92,7 +92,7 @@ test("a secret of fewer than 32 characters is refused without being repeated", (
   );
 });
 
-test("a token without a signature, whatever its algorithm is called, is refused", async () => {
+test("a token without a signature is refused, whatever its algorithm is called", async () => {
   const tokens = tokensAt(startOfTest());
   for (const alg of ["none", "None", "NONE", "HS256"]) {
     const [header = "", claims = ""] = signed({ alg, typ: "JWT" }, CLAIMS).split(".");
@@ -119,7 +119,7 @@ test("a token whose claims or signature were changed is refused", async () => {
   assert.equal(await tokens.verify(ADAS_TOKEN.replace(".AUn", ".BUn")), undefined);
 });
 
-test("a token that lacks a claim, or never expires, is refused", async () => {
+test("a token without a required claim or expiry is refused", async () => {
   const tokens = tokensAt(startOfTest());
   for (const missing of ["userId", "orgId", "email", "iat", "exp"]) {
     const claims = Object.fromEntries(Object.entries(CLAIMS).filter(([name]) => name !== missing));
@@ -127,7 +127,7 @@ test("a token that lacks a claim, or never expires, is refused", async () => {
   }
 });
 
-test("text that is no token is refused, not an error", async () => {
+test("text that is not a token is refused without an error", async () => {
   const tokens = tokensAt(startOfTest());
   for (const text of ["", ".", "..", "a.b.c", "vk_123", "€€€.€€€.€€€", `${ADAS_TOKEN}.x`]) {
     assert.equal(await tokens.verify(text), undefined, text);
@@ -140,7 +140,7 @@ function rotatedAt(clock: VirtualClock, oldSecrets: readonly string[]): AccessTo
   return new AccessTokens({ secret: NEW_SECRET, oldSecrets, expiresIn: "1h", clock });
 }
 
-test("a token that an old secret has signed is good until it expires", async () => {
+test("a token signed with an old secret is valid until it expires", async () => {
   const clock = startOfTest();
   const tokens = rotatedAt(clock, ["x".repeat(32), SECRET]);
   assert.deepEqual(await tokens.verify(ADAS_TOKEN), CLAIMS);
@@ -155,18 +155,18 @@ test("new tokens are signed with the current secret only", async () => {
   assert.deepEqual(await tokensAt(clock, "1h", NEW_SECRET).verify(token), CLAIMS);
 });
 
-test("a token of a secret that is not listed any more is refused", async () => {
+test("a token signed with a secret that was removed is refused", async () => {
   assert.equal(await rotatedAt(startOfTest(), ["x".repeat(32)]).verify(ADAS_TOKEN), undefined);
   assert.equal(await rotatedAt(startOfTest(), []).verify(ADAS_TOKEN), undefined);
 });
 
-test("an old secret opens no other algorithm", async () => {
+test("an old secret allows no other algorithm", async () => {
   const tokens = rotatedAt(startOfTest(), [SECRET]);
   assert.equal(await tokens.verify(signed({ alg: "HS512" }, CLAIMS, "sha512")), undefined);
   assert.equal(await tokens.verify(signed({ alg: "none" }, CLAIMS)), undefined);
 });
 
-test("an old secret that is too short is refused without being repeated", () => {
+test("an old secret that is too short is refused, and the error does not repeat it", () => {
   assert.throws(() => rotatedAt(startOfTest(), ["short"]), {
     message: "a signing secret must have at least 32 characters",
   });

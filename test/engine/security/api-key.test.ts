@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hashApiKey, isApiKey, newApiKey } from "../../../engine/security/api-key.js";
 
-test("a new key is vk_ and 48 hexadecimal characters, and shows its first ten", () => {
+test("a new key is vk_ and 48 hexadecimal characters, and its prefix has ten characters", () => {
   const { rawKey, keyPrefix } = newApiKey();
   assert.match(rawKey, /^vk_[0-9a-f]{48}$/);
   assert.equal(keyPrefix, rawKey.slice(0, 10));
 });
 
-test("a key is kept as the SHA-256 of the whole key", () => {
+test("a key is stored as the SHA-256 of the whole key", () => {
   assert.equal(
     hashApiKey(`vk_${"0123456789abcdef".repeat(3)}`),
     "55372187986ff9c5c4dfaff26954dcd5057bb20efce29135e9f61264c0fec4c8",
@@ -22,7 +22,7 @@ test("a key is kept as the SHA-256 of the whole key", () => {
   assert.equal(keyHash, hashApiKey(rawKey));
 });
 
-test("only text of the key's form counts as a key", () => {
+test("only text in the format of a key counts as a key", () => {
   assert.equal(isApiKey(newApiKey().rawKey), true);
   for (const text of [
     "",

@@ -25,7 +25,7 @@ test("a token contains its permissions, until it expires", () => {
   const tokens = new ClientTokens({ secret: SECRET, clock });
   for (const claims of [CLAIMS, BARE]) {
     const token = issued(tokens, claims);
-    assert.match(token, /^[\w.-]+$/, "it stands in addresses as it is");
+    assert.match(token, /^[\w.-]+$/, "a URL needs no escapes for it");
     const read = tokens.read(token);
     assert.ok(typeof read === "object");
     const { nonce, expiresAtMs, ...found } = read;
@@ -40,7 +40,7 @@ test("a token contains its permissions, until it expires", () => {
   assert.equal(tokens.read(token), "expired");
 });
 
-test("what is forged, cut, changed, or a token of another kind is good for nothing", () => {
+test("a text that is forged, truncated, changed, or a token of another kind is refused", () => {
   const clock = new VirtualClock();
   const tokens = new ClientTokens({ secret: SECRET, clock });
   const other = new ClientTokens({ secret: "t".repeat(32), clock });
@@ -62,13 +62,13 @@ test("what is forged, cut, changed, or a token of another kind is good for nothi
   }
 });
 
-test("claims that are too long for an address give no token", () => {
+test("no token is issued for claims that are too long for a URL", () => {
   const tokens = new ClientTokens({ secret: SECRET, clock: new VirtualClock() });
   const variables = { story: "x".repeat(2_000) };
   assert.equal(tokens.issue({ ...CLAIMS, variables }, 60), undefined);
 });
 
-test("a token of 2,048 characters is short enough, and none is longer", () => {
+test("a token has at most 2,048 characters", () => {
   const tokens = new ClientTokens({ secret: SECRET, clock: new VirtualClock() });
   const lengths: number[] = [];
   for (let length = 1_100; lengths.length < 500; length += 1) {

@@ -3,9 +3,11 @@ import { createCipheriv, createDecipheriv } from "node:crypto";
 import { test } from "node:test";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 
-/** Bytes 0 to 31. */
+/** The bytes 0 to 31. */
 const KEY_HEX = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString("hex");
-/** Made with another implementation (OpenSSL by way of Python): bytes 0 to 11 as IV, `{"apiKey":"sk-test"}`. */
+/**
+ * From another implementation (OpenSSL through Python), with bytes 0 to 11 as IV and `{"apiKey":"sk-test"}` as text.
+ */
 const SEALED =
   "000102030405060708090a0b:d95fa2f387c9dc524d1ee63bdfc67dc7:3c20b76bacaea762af7bb5f8dac40c08f0a2a549";
 
@@ -27,12 +29,12 @@ test("sealed credentials are AES-256-GCM with a 12-byte IV and a 16-byte tag ove
   assert.equal(json, '{"apiKey":"geheim €","region":1}');
 });
 
-test("the same credentials are never sealed twice in the same way", () => {
+test("the same credentials are never sealed into the same text", () => {
   const cipher = new CredentialCipher(KEY_HEX);
   assert.notEqual(cipher.seal({ apiKey: "a" }), cipher.seal({ apiKey: "a" }));
 });
 
-test("sealed credentials of which any part was changed are refused", () => {
+test("sealed credentials are refused if any part of them was changed", () => {
   const cipher = new CredentialCipher(KEY_HEX);
   const [iv = "", tag = "", ciphertext = ""] = SEALED.split(":");
   const flip = (hex: string) => (hex.startsWith("0") ? "1" : "0") + hex.slice(1);
@@ -46,7 +48,7 @@ test("sealed credentials of which any part was changed are refused", () => {
   }
 });
 
-test("a shortened tag is refused even though it is the beginning of the right one", () => {
+test("a shortened tag is refused even if it is a prefix of the right one", () => {
   const [iv, tag = "", ciphertext] = SEALED.split(":");
   const cipher = new CredentialCipher(KEY_HEX);
   assert.throws(() => cipher.open(`${iv}:${tag.slice(0, 8)}:${ciphertext}`), /stored format/);
@@ -56,14 +58,14 @@ test("credentials sealed under another key are refused", () => {
   assert.throws(() => new CredentialCipher("ff".repeat(32)).open(SEALED));
 });
 
-test("sealed text that holds no JSON object is refused", () => {
+test("sealed text that contains no JSON object is refused", () => {
   const cipher = createCipheriv("aes-256-gcm", Buffer.from(KEY_HEX, "hex"), Buffer.alloc(12));
   const ciphertext = cipher.update('"sk-test"', "utf8", "hex") + cipher.final("hex");
   const sealed = `${"00".repeat(12)}:${cipher.getAuthTag().toString("hex")}:${ciphertext}`;
   assert.throws(() => new CredentialCipher(KEY_HEX).open(sealed));
 });
 
-test("a key that is not 64 hexadecimal characters is refused without being repeated", () => {
+test("a key that is not 64 hexadecimal characters is refused, and the error does not repeat it", () => {
   for (const keyHex of ["", "ab".repeat(31), `${"ab".repeat(31)}zz`, "ab".repeat(33)]) {
     assert.throws(() => new CredentialCipher(keyHex), {
       message: "the encryption key must be 64 hexadecimal characters",
@@ -74,7 +76,7 @@ test("a key that is not 64 hexadecimal characters is refused without being repea
 const OLD_KEY_HEX = "0f".repeat(32);
 const OLDER_KEY_HEX = "f0".repeat(32);
 
-test("credentials under an old key open, and new ones are sealed under the current key only", () => {
+test("an old key opens credentials, and new ones are sealed only under the current key", () => {
   const old = new CredentialCipher(OLD_KEY_HEX).seal({ apiKey: "old" });
   const older = new CredentialCipher(OLDER_KEY_HEX).seal({ apiKey: "older" });
   const cipher = new CredentialCipher(KEY_HEX, [OLD_KEY_HEX, OLDER_KEY_HEX]);
@@ -89,7 +91,7 @@ test("credentials under an old key open, and new ones are sealed under the curre
   );
 });
 
-test("resealed credentials are the same bytes under the current key", () => {
+test("resealed credentials have the same bytes under the current key", () => {
   const cipher = createCipheriv("aes-256-gcm", Buffer.from(OLD_KEY_HEX, "hex"), Buffer.alloc(12));
   const text = '{ "rate": 1.0, "apiKey": "geheim €" }';
   const ciphertext = cipher.update(text, "utf8", "hex") + cipher.final("hex");
@@ -106,7 +108,7 @@ test("resealed credentials are the same bytes under the current key", () => {
   assert.equal(decipher.update(moved, "hex", "utf8") + decipher.final("utf8"), text);
 });
 
-test("tampering is found with any number of keys", () => {
+test("tampering is detected with any number of keys", () => {
   const cipher = new CredentialCipher(OLD_KEY_HEX, [OLDER_KEY_HEX, KEY_HEX]);
   const tampered = SEALED.slice(0, -1) + (SEALED.endsWith("0") ? "1" : "0");
   assert.equal(cipher.keyPosition(SEALED), 2);
@@ -117,7 +119,7 @@ test("tampering is found with any number of keys", () => {
   }
 });
 
-test("an old key that is not 64 hexadecimal characters is refused without being repeated", () => {
+test("an old key that is not 64 hexadecimal characters is refused, and the error does not repeat it", () => {
   assert.throws(() => new CredentialCipher(KEY_HEX, [OLD_KEY_HEX, "zz".repeat(32)]), {
     message: "the encryption key must be 64 hexadecimal characters",
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { derivedUuid } from "../../../engine/security/derived-uuid.js";
 
-test("16 bytes are a UUID of version 8, whatever they are, and further ones are ignored", () => {
+test("any 16 bytes give a UUID of version 8, and further bytes are ignored", () => {
   const uuids = [
     Buffer.alloc(16),
     Buffer.alloc(32, 0xff),

@@ -15,7 +15,7 @@ async function dataFolder(context: TestContext): Promise<string> {
   return folder;
 }
 
-test("keys are made once for a data folder, good for tokens and credentials", async (t) => {
+test("keys are generated once for a data folder, and are valid for tokens and credentials", async (t) => {
   const folder = await dataFolder(t);
   const made = await developmentKeys(folder);
   assert.equal(made.isNew, true);
@@ -27,14 +27,14 @@ test("keys are made once for a data folder, good for tokens and credentials", as
   assert.equal(text, `${JSON.stringify(keys, undefined, 2)}\n`);
 });
 
-test("the kept keys are readable by their owner only", async (t) => {
+test("only the owner can read the stored keys", async (t) => {
   const folder = await dataFolder(t);
   await developmentKeys(folder);
   const { mode } = await stat(join(folder, "keys.json"));
   assert.equal(mode & 0o777, 0o600);
 });
 
-test("a damaged file of keys is an error, never replaced: credentials are sealed under it", async (t) => {
+test("a damaged file of keys is an error and is never replaced, since credentials are sealed under it", async (t) => {
   const folder = await dataFolder(t);
   for (const damaged of ["", "{}", '{"jwtSecret":"short","encryptionKey":"00"}']) {
     await writeFile(join(folder, "keys.json"), damaged);
@@ -42,14 +42,14 @@ test("a damaged file of keys is an error, never replaced: credentials are sealed
   }
 });
 
-test("keys that cannot be read are an error, not taken for missing", async (t) => {
+test("keys that cannot be read are an error and do not count as missing", async (t) => {
   const folder = await dataFolder(t);
   assert.equal(await storedDevelopmentKeys(folder), undefined);
   await mkdir(join(folder, "keys.json"));
   await assert.rejects(storedDevelopmentKeys(folder), { code: "EISDIR" });
 });
 
-test("a secret of 32 characters is long enough, and one of 31 is not", async (t) => {
+test("a secret of 32 characters is accepted, and one of 31 is not", async (t) => {
   const folder = await dataFolder(t);
   const keys = { jwtSecret: "s".repeat(32), encryptionKey: "5a".repeat(32) };
   await writeFile(join(folder, "keys.json"), JSON.stringify(keys));

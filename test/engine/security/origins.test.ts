@@ -43,12 +43,12 @@ for (const origin of [
   "javascript://x",
   "wss://shop.example.com",
 ]) {
-  test(`${origin} would match no page, and is refused`, () => {
+  test(`${origin} would match no page and is refused`, () => {
     assert.equal(isOriginPattern(origin), false);
   });
 }
 
-test("a wildcard is one label", () => {
+test("a wildcard matches one label", () => {
   const pattern = "https://*.example.com";
   const allowed = ["https://shop.example.com", "https://a-1.example.com"];
   const others = [

@@ -12,7 +12,7 @@ test("a placed call's token identifies its call, until it expires", () => {
   const clock = new VirtualClock();
   const tokens = new OutboundTokens({ secret: SECRET, clock });
   const token = tokens.mint(CLAIMS);
-  assert.match(token, /^[\w.-]+$/, "it stands in addresses as it is");
+  assert.match(token, /^[\w.-]+$/, "a URL needs no escapes for it");
   assert.deepEqual(tokens.verify(token), CLAIMS);
   clock.advance(LIFETIME_MS - 1);
   assert.deepEqual(tokens.verify(token), CLAIMS);
@@ -20,7 +20,7 @@ test("a placed call's token identifies its call, until it expires", () => {
   assert.equal(tokens.verify(token), undefined);
 });
 
-test("a token that is forged, cut or of another server is good for nothing", () => {
+test("a token that is forged, truncated or of another server is refused", () => {
   const clock = new VirtualClock();
   const tokens = new OutboundTokens({ secret: SECRET, clock });
   const token = tokens.mint(CLAIMS);

@@ -14,7 +14,7 @@ test("a password is stored as a 16-byte salt and a 64-byte hash in hexadecimal",
   assert.match(stored, /^[0-9a-f]{32}:[0-9a-f]{128}$/);
 });
 
-test("the stored hash is scrypt of the password with the salt's bytes, at Node's default cost", async () => {
+test("the stored hash is scrypt of the password with the bytes of the salt, at Node's default cost", async () => {
   const stored = await hashPassword("päss wörd");
   const [saltHex = "", hashHex] = stored.split(":");
   assert.equal(scryptSync("päss wörd", Buffer.from(saltHex, "hex"), 64).toString("hex"), hashHex);
@@ -29,11 +29,11 @@ test("the third test vector of RFC 7914 is accepted", async () => {
   assert.equal(await verifyPassword("pleaseletmeout", `${salt}:${hash}`), false);
 });
 
-test("the same password is never stored twice in the same way", async () => {
+test("the same password is never stored as the same text", async () => {
   assert.notEqual(await hashPassword("correct horse"), await hashPassword("correct horse"));
 });
 
-test("a stored text that is not of the format matches no password", async () => {
+test("a stored text without the stored format matches no password", async () => {
   for (const stored of [
     "",
     ":",
@@ -45,13 +45,13 @@ test("a stored text that is not of the format matches no password", async () => 
   }
 });
 
-test("a stored password is marked by 96 bits of what is stored, which tokens in use have in them", () => {
+test("the mark of a stored password has 96 bits and stays the same, since valid tokens contain it", () => {
   assert.equal(passwordMark("00:11"), passwordMark("00:11"));
   assert.notEqual(passwordMark("00:11"), passwordMark("00:12"));
   assert.match(passwordMark("00:11"), /^[\w-]{16}$/);
 });
 
-/** Hashing that ends when the test says so, or fails with the error that it gives. */
+/** Hashing that finishes, or fails with the given error, when the test says so. */
 function heldHashing(context: TestContext) {
   const held: ((error: Error | null, hash: Buffer) => void)[] = [];
   context.mock.method(crypto, "scrypt", (...given: readonly unknown[]) => {
@@ -69,7 +69,7 @@ function heldHashing(context: TestContext) {
   return { held, end };
 }
 
-test("two passwords are hashed at a time and 128 wait; further ones are refused with a delay", async (t) => {
+test("two passwords are hashed at the same time and 128 wait; others are refused with a delay for the retry", async (t) => {
   const { held, end } = heldHashing(t);
   const taken = Array.from({ length: 130 }, () => hashPassword("correct horse"));
   await assert.rejects(hashPassword("correct horse"), {
@@ -86,7 +86,7 @@ test("two passwords are hashed at a time and 128 wait; further ones are refused 
   assert.equal((await all).length, 130);
 });
 
-test("a hash that cannot be made is an error, and no password", async (t) => {
+test("a hash that cannot be computed is an error, not a wrong password", async (t) => {
   const { end } = heldHashing(t);
   const hashed = assert.rejects(hashPassword("correct horse"), /no memory/);
   await new Promise(setImmediate);
@@ -94,7 +94,7 @@ test("a hash that cannot be made is an error, and no password", async (t) => {
   await hashed;
 });
 
-test("one password is the same in every Unicode form, also against a hash of what was typed on another system", async () => {
+test("a password matches in every Unicode form, also against a hash of the form that another system typed", async () => {
   const [composed, decomposed, wide] = [
     "caf\u00e9 12",
     "cafe\u0301 12",

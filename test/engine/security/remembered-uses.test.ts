@@ -11,7 +11,7 @@ const nonces = new UsedNonces({ clock, keptMs: 60_000 });
 const tokens = new TokenUses(clock);
 const webhooks = new AnsweredWebhooks(clock);
 
-/** Each with how many it remembers, and whether it takes one more. */
+/** Each record of uses: its limit, and a function that returns whether it accepts one more. */
 const REMEMBERED: Readonly<Record<string, readonly [max: number, take: (id: string) => boolean]>> =
   {
     "streams' tokens": [100_000, (id) => nonces.use(id) === undefined],
@@ -26,7 +26,7 @@ const REMEMBERED: Readonly<Record<string, readonly [max: number, take: (id: stri
   };
 
 for (const [name, [max, take]] of Object.entries(REMEMBERED)) {
-  test(`a limited number of used ${name} is remembered, and then no more are accepted`, () => {
+  test(`a limited number of used ${name} is remembered, and further ones are refused`, () => {
     let taken = 0;
     while (taken <= max && take(`${taken}`)) taken += 1;
     assert.equal(taken, max);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RequestError } from "../../../engine/request-error.js";
 import { Semaphore } from "../../../engine/security/semaphore.js";
 
-/** Work that ends when the test says so. */
+/** Work that finishes when the test says so. */
 class ScriptedWork {
   readonly started: string[] = [];
   readonly #finishByName = new Map<string, () => void>();
@@ -27,7 +27,7 @@ class ScriptedWork {
   }
 }
 
-/** Promises are settled before the event loop turns. */
+/** All settled promises have run their callbacks before the next turn of the event loop. */
 function everythingStarted(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -38,7 +38,7 @@ function scriptedWork(): ScriptedWork {
   );
 }
 
-test("work beyond the number that may run starts when a place is free", async () => {
+test("a task beyond the limit starts when a running one ends", async () => {
   const work = scriptedWork();
   const [first, second, third] = [work.begin("first"), work.begin("second"), work.begin("third")];
   await everythingStarted();
@@ -54,7 +54,7 @@ test("work beyond the number that may run starts when a place is free", async ()
   assert.deepEqual(await Promise.all([first, third]), ["first", "third"]);
 });
 
-test("work that would wait behind a full queue is refused immediately, with a delay", async () => {
+test("a task beyond the full queue is refused immediately, with a delay for the retry", async () => {
   const work = scriptedWork();
   const taken = [work.begin("first"), work.begin("second"), work.begin("third")];
   await assert.rejects(work.begin("fourth"), (error) => {
@@ -71,7 +71,7 @@ test("work that would wait behind a full queue is refused immediately, with a de
   await Promise.all(taken);
 });
 
-test("work that fails gives its place back", async () => {
+test("a task that fails returns its permit", async () => {
   const bounded = new Semaphore({ runningMax: 1, waitingMax: 1, refusal: "", retryAfterSec: 1 });
   await assert.rejects(
     bounded.run(() => Promise.reject(new Error("no luck"))),

@@ -5,11 +5,11 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const OPTIONS = { secret: "s".repeat(32), label: "test", lifetimeMs: 1_000 };
 
-test("ids come back as they were until they expire, and under their own label only", () => {
+test("ids are returned unchanged until they expire, and only under their own label", () => {
   const clock = new VirtualClock();
   const ids = new SignedIds({ ...OPTIONS, clock });
   const token = ids.mint(["a", "", "ü"]);
-  assert.match(token, /^[\w.-]+$/, "it stands in addresses as it is");
+  assert.match(token, /^[\w.-]+$/, "a URL needs no escapes for it");
   assert.deepEqual(ids.verify(token), ["a", "", "ü"]);
   const other = new SignedIds({ ...OPTIONS, label: "other", clock });
   assert.equal(other.verify(token), undefined);
@@ -17,7 +17,7 @@ test("ids come back as they were until they expire, and under their own label on
   assert.equal(ids.verify(token), undefined);
 });
 
-test("a UUID follows from the ids, and from the secret", () => {
+test("a UUID depends on the ids and on the secret", () => {
   const clock = new VirtualClock();
   const ids = new SignedIds({ ...OPTIONS, clock });
   const uuid = ids.uuidOf(["a", "b"]);
@@ -28,7 +28,7 @@ test("a UUID follows from the ids, and from the secret", () => {
   assert.notEqual(other.uuidOf(["a", "b"]), uuid);
 });
 
-test("a token of 1,024 characters is looked at, and no longer one", () => {
+test("a token has at most 1,024 characters; longer ones are refused", () => {
   const ids = new SignedIds({ ...OPTIONS, clock: new VirtualClock() });
   const tokens = Array.from({ length: 400 }, (_, more) => ids.mint(["x".repeat(500 + more)]));
   const lengths = tokens.filter((token) => ids.verify(token) !== undefined).map((t) => t.length);

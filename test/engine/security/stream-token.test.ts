@@ -25,7 +25,7 @@ function newTokens(options: { clock?: VirtualClock; usedMax?: number; secret?: s
   return { clock, tokens: new StreamTokens({ secret: SECRET, ...options, clock }) };
 }
 
-test("a token leads to the agent and the call that it was made for", () => {
+test("a token returns the agent and the call that it was made for", () => {
   const { tokens } = newTokens();
   const token = tokens.mint(CLAIMS);
   assert.match(token, /^[0-9a-f]+$/);
@@ -42,7 +42,7 @@ test("a token works once", () => {
   assert.notEqual(tokens.mint(CLAIMS), tokens.mint(CLAIMS));
 });
 
-test("a token lives for a minute", () => {
+test("a token is valid for one minute", () => {
   const { clock, tokens } = newTokens();
   const early = tokens.mint(CLAIMS);
   const late = tokens.mint(CLAIMS);
@@ -52,7 +52,7 @@ test("a token lives for a minute", () => {
   assert.equal(tokens.redeem(late).refusal, "expired");
 });
 
-test("a token of a server whose clock is slightly ahead is accepted, one from the future is not", () => {
+test("a token of a server whose clock is slightly ahead is accepted; one of a clock far ahead is not", () => {
   const base = 1_800_000_000_000;
   const here = newTokens({ clock: new VirtualClock(base) });
   const ahead = newTokens({ clock: new VirtualClock(base + CLOCK_SKEW_MAX_MS) });
@@ -61,7 +61,7 @@ test("a token of a server whose clock is slightly ahead is accepted, one from th
   assert.equal(here.tokens.redeem(faraway.tokens.mint(CLAIMS)).refusal, "fromTheFuture");
 });
 
-test("a used token stays used when the clock is set back", () => {
+test("a used token stays used if the clock is set back", () => {
   let epochMs = 1_800_000_000_000;
   const clock = Object.assign(new VirtualClock(0), { epochMs: () => epochMs });
   const { tokens } = newTokens({ clock });
@@ -72,7 +72,7 @@ test("a used token stays used when the clock is set back", () => {
   assert.equal(tokens.redeem(token).refusal, "used");
 });
 
-test("a token that was stolen for another agent or another call is refused, and keeps its worth", () => {
+test("a token that is presented for another agent or another call is refused and stays unused", () => {
   const { tokens } = newTokens();
   const token = tokens.mint(CLAIMS);
   assert.equal(tokens.redeem(token, { vendor: "telnyx" }).refusal, "otherVendor");
@@ -101,7 +101,7 @@ test("a token of another secret is refused", () => {
   assert.ok(newTokens({ secret: "s".repeat(32) }));
 });
 
-test("no text makes it throw", () => {
+test("no text causes an exception", () => {
   const { tokens } = newTokens();
   const text = fc.oneof(
     fc.string({ maxLength: 600 }),
@@ -115,7 +115,7 @@ test("no text makes it throw", () => {
   );
 });
 
-test("a token is never longer than what vendors pass on", () => {
+test("a token is never longer than the parameters that vendors pass on", () => {
   const { tokens } = newTokens();
   const longest = "i".repeat(CLAIM_LENGTH_MAX);
   const uuids = {
@@ -134,7 +134,7 @@ test("a token is never longer than what vendors pass on", () => {
   );
 });
 
-test("used tokens are forgotten in time, and when too many are remembered no more are taken", () => {
+test("used tokens are forgotten after a time, and new ones are refused if too many are remembered", () => {
   const { clock, tokens } = newTokens({ usedMax: 3 });
   for (let n = 0; n < 3; n += 1) assert.ok(tokens.redeem(tokens.mint(CLAIMS)).claims);
   assert.equal(tokens.redeem(tokens.mint(CLAIMS)).refusal, "overloaded");
@@ -143,7 +143,7 @@ test("used tokens are forgotten in time, and when too many are remembered no mor
   assert.equal(tokens.usedCount, 1);
 });
 
-test("a used token is remembered for twice as long as it could have had left", () => {
+test("a used token is remembered for twice its longest lifetime", () => {
   const { clock, tokens } = newTokens({ usedMax: 1 });
   assert.ok(tokens.redeem(tokens.mint(CLAIMS)).claims);
   clock.advance(129_999);
@@ -152,14 +152,14 @@ test("a used token is remembered for twice as long as it could have had left", (
   assert.ok(tokens.redeem(tokens.mint(CLAIMS)).claims);
 });
 
-test("a token of a webhook that names no call is good for a stream that names one", () => {
+test("a token of a webhook without a call id is valid for a stream with one", () => {
   const tokens = new StreamTokens({ secret: SECRET, clock: new VirtualClock() });
   const claims = { ...CLAIMS, callerRef: "" };
   const token = tokens.mint(claims);
   assert.deepEqual(tokens.redeem(token, { callerRef: "CA0002" }), { claims });
 });
 
-test("a token of another server's release is read: its claims, its end and 12 random bytes, signed", () => {
+test("a token of another release is accepted: its claims, its expiry and 12 random bytes, signed", () => {
   const { clock, tokens } = newTokens();
   const token = tokens.mint(CLAIMS);
   const content = Buffer.from(token.slice(0, -64), "hex");
@@ -173,7 +173,7 @@ test("a token of another server's release is read: its claims, its end and 12 ra
   assert.match(newCallKey(), /^[\w-]{11}$/);
 });
 
-test("a token has 480 characters at most, when it is made and when it is read", () => {
+test("a token has at most 480 characters, when it is minted and when it is read", () => {
   const { tokens } = newTokens();
   let spare = (STREAM_TOKEN_LENGTH_MAX - tokens.mint(CLAIMS).length) / 2;
   const longer = (id: string) => {

@@ -17,7 +17,7 @@ const claimsOf = (orgId: string) => ({
   attempt: 0,
 });
 
-test("a UUID leads to its claims once", () => {
+test("a UUID returns its claims once", () => {
   const uuids = new StreamUuids(new VirtualClock());
   const uuid = uuids.mint(claimsOf("org"));
   assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -27,7 +27,7 @@ test("a UUID leads to its claims once", () => {
   assert.equal(uuids.count, 0);
 });
 
-test("after a minute it leads nowhere, and is not kept", () => {
+test("a UUID expires after a minute and is removed", () => {
   const clock = new VirtualClock();
   const uuids = new StreamUuids(clock);
   const old = uuids.mint(claimsOf("org"));
@@ -39,7 +39,7 @@ test("after a minute it leads nowhere, and is not kept", () => {
   assert.deepEqual(uuids.redeem(later), claimsOf("org"));
 });
 
-test("one organization cannot take everybody's places, and all together not more than there are", () => {
+test("one organization cannot use up all UUIDs, and the total number is limited", () => {
   const clock = new VirtualClock();
   const uuids = new StreamUuids(clock);
   const fill = (orgId: string) => {

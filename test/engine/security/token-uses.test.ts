@@ -9,7 +9,7 @@ function token(nonce: string, expiresAtMs: number): ClientToken {
   return { ...claims, variables: {}, nonce, expiresAtMs };
 }
 
-test("a token begins one conversation, and continues only that one", () => {
+test("a token opens one conversation and continues only that one", () => {
   const clock = new VirtualClock();
   const uses = new TokenUses(clock);
   const mine = token("a", clock.epochMs() + 60_000);
@@ -20,10 +20,10 @@ test("a token begins one conversation, and continues only that one", () => {
   assert.match(uses.take(mine, "key-2") ?? "", /used/);
   assert.equal(uses.take(mine, "key-1"), undefined);
   uses.release(mine);
-  assert.match(uses.take(mine, undefined) ?? "", /used/, "what it has opened stays");
+  assert.match(uses.take(mine, undefined) ?? "", /used/, "its conversation stays open");
 });
 
-test("a call that could not be opened leaves the token as it was", () => {
+test("a token stays unused if its call could not be opened", () => {
   const clock = new VirtualClock();
   const uses = new TokenUses(clock);
   const mine = token("a", clock.epochMs() + 60_000);
@@ -40,7 +40,7 @@ test("an unused token has no stored state", () => {
   assert.equal(uses.take(mine, undefined), undefined);
 });
 
-test("when memory is full of good tokens, new ones are refused; expired ones make room", () => {
+test("if memory is full of valid tokens, new ones are refused; expired ones are removed", () => {
   const clock = new VirtualClock();
   const uses = new TokenUses(clock, 2);
   const expiresAtMs = clock.epochMs() + 60_000;

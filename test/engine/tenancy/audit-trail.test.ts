@@ -16,7 +16,7 @@ const sharedPlatform = platformOfFile();
 const HOUR_MS = 60 * 60 * 1_000;
 const ALL = { limit: 100, skip: 0 };
 
-test("entries are kept for 400 days and then removed, by the hour", async (t) => {
+test("entries are removed after 400 days, once an hour", async (t) => {
   const platform = await openPlatform(t);
   const { database, organizations, clock } = platform;
   const log: Logger = new SilentLogger();
@@ -37,13 +37,13 @@ test("entries are kept for 400 days and then removed, by the hour", async (t) =>
   assert.deepEqual(await names(), ["New"]);
 });
 
-test("a purge that fails is logged, and the next one comes all the same", async () => {
+test("a failed purge is logged, and the next one runs as planned", async () => {
   let count = 0;
   const purge = () => {
     count += 1;
     return Promise.reject(new Error("the disk is full"));
   };
-  // Only what is called.
+  // The double has only the methods that are called.
   const database = { audit: { purge } } as unknown as Database;
   const clock = new VirtualClock();
   const log = new RecordingLogger();
@@ -58,10 +58,10 @@ test("a purge that fails is logged, and the next one comes all the same", async 
   );
 });
 
-test("a purge that removes something is logged, with how much, and one that removes nothing is not", async () => {
+test("a purge is logged with the number of removed entries, and not at all if it removes none", async () => {
   const removed = [0, 1];
   const purge = async () => removed.shift() ?? 0;
-  // Only what is called.
+  // The double has only the methods that are called.
   const database = { audit: { purge } } as unknown as Database;
   const clock = new VirtualClock();
   const log = new RecordingLogger();
@@ -77,7 +77,7 @@ test("a purge that removes something is logged, with how much, and one that remo
   );
 });
 
-test("what changed nothing says so, and an activation is not taken for a suspension", async (t) => {
+test("an entry without changes says so, and activations differ from suspensions", async (t) => {
   const platform = await openPlatform(t);
   const trail = new AuditTrail({ database: platform.database, clock: platform.clock });
   const tenant = await platform.tenantOn("free");
@@ -89,7 +89,7 @@ test("what changed nothing says so, and an activation is not taken for a suspens
   await platform.organizations.activate(ownerEmail);
   const { items } = await trail.list(tenant, ALL);
   const told = items.map(({ action, changes }) => [action, ...changes].join(" "));
-  // All at one moment of the clock, so in no order.
+  // All entries have the same time, so their order is not defined.
   assert.deepEqual(
     new Set(told),
     new Set([
@@ -103,7 +103,7 @@ test("what changed nothing says so, and an activation is not taken for a suspens
   assert.equal(told.length, 5);
 });
 
-test("an administrator reads the trail of an organization by its owner's e-mail", async () => {
+test("an administrator finds an organization's audit trail by its owner's e-mail", async () => {
   const platform = await sharedPlatform();
   const trail = new AuditTrail({ database: platform.database, clock: platform.clock });
   const { organization } = await platform.tenantOn("free");
@@ -125,13 +125,13 @@ test("an administrator reads the trail of an organization by its owner's e-mail"
   await assert.rejects(trail.listOfOwner("nobody@example.com", ALL), refusal("not_found"));
 });
 
-test("a tenant without user and key cannot have changed anything", () => {
+test("a change by a tenant without user and key is an error", () => {
   assert.deepEqual(actorOf({ userId: "u", apiKeyId: undefined }), { type: "user", id: "u" });
   assert.deepEqual(actorOf({ userId: undefined, apiKeyId: "k" }), { type: "apiKey", id: "k" });
   assert.throws(() => actorOf({ userId: undefined, apiKeyId: undefined }), /neither/);
 });
 
-test("changed fields are named with their place, whatever their values are", () => {
+test("changed fields are named with their path, whatever their values are", () => {
   const before = { name: "a", on: true, persona: { greeting: "x", language: "y" }, list: [1] };
   assert.deepEqual(changedFields(before, structuredClone(before)), []);
   const after = { name: "b", on: true, persona: { greeting: "z", language: "y" }, list: [1, 2] };

@@ -9,8 +9,8 @@ import { openPlatform, ownLlm } from "./seeded-platform.js";
 const ROOT = { type: "administrator", id: "root" } as const;
 const NUMBER = "+15550101000";
 
-/** A reader of the trail must learn who did what to which object, when none of them exists any more. */
-test("every change leaves one entry, with its actor and its object", async (t) => {
+/** The entries have to say who did what to which object even after all of these were deleted. */
+test("every change writes one audit entry with its actor and its object", async (t) => {
   const platform = await openPlatform(t);
   const { agents, apiKeys, clock, database, newId, organizations, providers } = platform;
   const members = new Members(platform);

@@ -11,7 +11,7 @@ import type { SealedCredential } from "../../../storage/tenancy/sealed-credentia
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { openPlatform, ownLlm, type SeededPlatform } from "./seeded-platform.js";
 
-/** The key of the tests' platform. */
+/** The key that the platforms of the tests use. */
 const OLD_KEY = "5a".repeat(32);
 const NEW_KEY = "a5".repeat(32);
 const OLDEST_KEY = "0f".repeat(32);
@@ -33,7 +33,7 @@ function rotationOf(
     replaceKeyCheck: stored.replaceKeyCheck.bind(stored),
     ...sealedCredentials,
   };
-  // The double has every method of the store, and a store is only its methods.
+  // The double has every method that the rotation uses.
   const part = { sealedCredentials: scripted as unknown as typeof stored };
   return new CredentialRotation({ database: part, cipher, clock, newId });
 }
@@ -49,7 +49,7 @@ async function withOwnProvider(context: TestContext) {
   return { platform, tenant, provider, credentialsUnder };
 }
 
-test("the audit counts what is under the current key, under each old one and under none", async (t) => {
+test("the audit counts credentials under the current key, under each old key and under no key", async (t) => {
   const { platform, provider } = await withOwnProvider(t);
   const audit = (current: string, ...old: readonly string[]) =>
     rotationOf(platform, new CredentialCipher(current, old)).audit();
@@ -62,7 +62,7 @@ test("the audit counts what is under the current key, under each old one and und
   assert.ok(unopened.some(({ owner, id }) => owner === "provider" && id === provider.id));
 });
 
-test("the key is tried on organizations' credentials where no key check is stored yet", async (t) => {
+test("the key is tried on organizations' credentials if no key check is stored yet", async (t) => {
   const { platform } = await withOwnProvider(t);
   const verify = (key: string, ...old: readonly string[]) =>
     rotationOf(platform, new CredentialCipher(key, old)).verifyKey();
@@ -71,7 +71,7 @@ test("the key is tried on organizations' credentials where no key check is store
   assert.deepEqual(await verify(NEW_KEY), { key: "wrong", opened: 0, unopened: 1 });
 });
 
-test("without an organization's credentials the key check proves a key, before that global ones do", async (t) => {
+test("without an organization's credentials the key check proves a key, and global credentials come last", async (t) => {
   const platform = await openPlatform(t);
   const rotation = (key: string, ...old: readonly string[]) =>
     rotationOf(platform, new CredentialCipher(key, old));
@@ -116,7 +116,7 @@ test("with credentials under two keys a start reports how many it cannot decrypt
   assert.equal(HOLDERS_NAMED_MAX, 20);
 });
 
-test("resealing moves every provider to the current key, with an entry each, and changes nothing else", async (t) => {
+test("resealing moves every provider to the current key, writes an audit entry for each, and changes nothing else", async (t) => {
   const { platform, tenant, provider, credentialsUnder } = await withOwnProvider(t);
   platform.clock.advance(1_000);
   const rotation = rotationOf(platform, new CredentialCipher(NEW_KEY, [OLD_KEY]));
@@ -174,7 +174,7 @@ test("credentials that a user changes during resealing are not lost", async (t) 
   assert.deepEqual({ ...(await credentialsUnder(NEW_KEY)) }, { apiKey: "sk-newer" });
 });
 
-test("credentials that change at every attempt are named, and a provider that is gone is not", async (t) => {
+test("the report names credentials that change at every attempt, but not those of a deleted provider", async (t) => {
   const { platform, tenant, provider, credentialsUnder } = await withOwnProvider(t);
   const doomed = await platform.providers.create(tenant, ownLlm({ name: "Doomed" }));
   const { sealedCredentials: stored } = platform.database;
@@ -197,7 +197,7 @@ test("credentials that change at every attempt are named, and a provider that is
   assert.deepEqual({ ...(await credentialsUnder(OLD_KEY)) }, { apiKey: `sk-${changeCount}` });
 });
 
-test("more credentials than fit on one page are all seen once", async (t) => {
+test("the audit reads credentials on several pages once each", async (t) => {
   const { platform } = await withOwnProvider(t);
   const sealed = platform.cipher.seal({ apiKey: "a" });
   const all = Array.from({ length: 230 }, (_, index): SealedCredential => {
@@ -213,7 +213,7 @@ test("more credentials than fit on one page are all seen once", async (t) => {
   assert.deepEqual(await rotation.audit(), { current: 230, old: [], unopened: [] });
 });
 
-test("the headers of agents' tools are moved too", async (t) => {
+test("resealing also moves the headers of agents' tools", async (t) => {
   const { platform, tenant } = await withOwnProvider(t);
   const { agents, audit } = platform.database;
   const { id } = await platform.agents.create(tenant, await platform.agentInput());
@@ -237,7 +237,7 @@ test("the headers of agents' tools are moved too", async (t) => {
   );
 });
 
-test("the credentials of telephony accounts are moved too", async (t) => {
+test("resealing also moves the credentials of telephony accounts", async (t) => {
   const { platform, tenant } = await withOwnProvider(t);
   const { telephonyAccounts, audit } = platform.database;
   const orgId = tenant.organization.id;

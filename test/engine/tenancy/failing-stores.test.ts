@@ -7,7 +7,7 @@ import { openPlatform, ownLlm } from "./seeded-platform.js";
 
 const FULL = new Error("the disk is full");
 
-test("a store that cannot write is not taken for one that has the same already", async (t) => {
+test("an error of the store is not mistaken for a duplicate", async (t) => {
   const platform = await openPlatform(t);
   const { accounts, agents, database, providers } = platform;
   const tenant = await platform.tenantOn("pro");

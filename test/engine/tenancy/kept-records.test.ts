@@ -27,7 +27,7 @@ const owner = { organization: organizationRecord({ status: "active" }), plan: pl
 
 const AGENTS = Array.from({ length: 201 }, (_, index) => agentRecord({ id: `${index}` }));
 
-/** A database that has every requested record, and counts the requests. */
+/** A database that finds every requested record and counts the requests. */
 function countingDatabase() {
   const reads = { count: 0 };
   const found =
@@ -53,12 +53,12 @@ function countingDatabase() {
     },
     providers: { findMany: () => Promise.resolve([]) },
     usage: { minutesBetween: found(0) },
-    // Only what is called.
+    // The double has only the methods that are called.
   } as unknown as Database;
   return { database, reads };
 }
 
-/** A cache with the number of its entries, and a function that requests one of many. */
+/** Each cache, as a function that returns its number of entries and one that requests one of many records. */
 async function keepers(database: Database) {
   const clock = new VirtualClock();
   const about = { database, clock, newId: () => "id" };
@@ -86,7 +86,7 @@ async function keepers(database: Database) {
   ] as const;
 }
 
-test("the number of cached records is limited, and the least recently used one is dropped", async () => {
+test("the number of cached records is limited, and the least recently used one is evicted", async () => {
   const { database, reads } = countingDatabase();
   for (const [what, max, ask] of await keepers(database)) {
     const readsOf = async (index: number) => {

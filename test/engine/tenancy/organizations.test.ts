@@ -15,7 +15,7 @@ test("an organization is described with its plan", async () => {
   assert.equal(plan.slug, "starter");
 });
 
-test("a renamed organization keeps all but its name and the time of its change", async () => {
+test("renaming an organization changes only its name and the time of its change", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   platform.clock.advance(5_000);
@@ -49,7 +49,7 @@ test("the administrator changes an organization's plan", async () => {
   assert.equal((await platform.refreshed(tenant)).plan.slug, "pro");
 });
 
-test("the command line's user is in the trail of its changes, and without a name the server", async () => {
+test("the audit trail names the user of the command line, or the server if there is none", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const { database, accounts, apiKeys, clock, newId } = platform;
@@ -66,7 +66,7 @@ test("the command line's user is in the trail of its changes, and without a name
   );
 });
 
-test("an e-mail that owns nothing and a plan that does not exist are not found", async () => {
+test("an e-mail that owns no organization and an unknown plan are not found", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const { organizations } = platform;
@@ -90,7 +90,7 @@ test("the list shows every organization with its plan", async (t) => {
   );
 });
 
-test("set-up makes an active organization, an owner who can sign in, and a key", async () => {
+test("setting up creates an active organization, an owner who can sign in, and an API key", async () => {
   const platform = await sharedPlatform();
   const { organization, password, apiKey } = await platform.organizations.setUp({
     orgName: "Engines",
@@ -105,7 +105,7 @@ test("set-up makes an active organization, an owner who can sign in, and a key",
   assert.equal(tenant?.plan.slug, "pro");
 });
 
-test("set-up with a used e-mail is a conflict", async () => {
+test("setting up with a used e-mail fails", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   await assert.rejects(
@@ -114,7 +114,7 @@ test("set-up with a used e-mail is a conflict", async () => {
   );
 });
 
-test("initial set-up is complete with an active organization and a provider of each category", async (t) => {
+test("the initial setup is complete once there is an active organization and a provider of each category", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: {}, sandbox: false });
   assert.deepEqual(await platform.organizations.setupStatus(), {
     setupComplete: false,
@@ -158,7 +158,7 @@ test("initial set-up is complete with an active organization and a provider of e
   );
 });
 
-test("an operator changes status and plan at once, and what stays as it is leaves no entry", async () => {
+test("an operator changes status and plan in one request, and an unchanged field leaves no entry", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const { id } = tenant.organization;
@@ -180,7 +180,7 @@ test("an operator changes status and plan at once, and what stays as it is leave
   await assert.rejects(change({ planSlug: "gold" }), refusal("plan_not_found"));
 });
 
-test("an organization is shown to an operator with what it uses, and one that is not there is not found", async () => {
+test("an operator sees an organization with its usage, and an unknown one is not found", async () => {
   const platform = await sharedPlatform();
   const { organization, plan } = await platform.tenantOn("free");
   const overviews = new OrganizationOverviews(platform);

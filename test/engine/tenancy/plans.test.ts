@@ -26,7 +26,7 @@ test("the standard plans have the limits of the contract", () => {
   ]);
 });
 
-test("the standard plans cost what is announced", () => {
+test("the standard plans have the announced prices", () => {
   const rows = STANDARD_PLANS.map(({ slug, pricing }) => [
     slug,
     pricing.monthly,
@@ -41,7 +41,7 @@ test("the standard plans cost what is announced", () => {
   ]);
 });
 
-test("each plan has every model of the smaller one, and each can listen", () => {
+test("each plan includes every model of the smaller one, and each has an STT model", () => {
   for (const [index, plan] of STANDARD_PLANS.entries()) {
     assert.ok(plan.models.stt.includes("deepgram/nova-3"), plan.slug);
     const smaller = STANDARD_PLANS[index - 1];
@@ -64,7 +64,7 @@ test("the largest plan has exactly the models of the vendors in the registry", (
   }
 });
 
-test("the public list shows the standard plans, cheapest first, and neither hidden nor custom ones", async (t) => {
+test("the public list contains the standard plans, cheapest first, but no hidden or custom ones", async (t) => {
   const platform = await openPlatform(t);
   const free = await platform.database.plans.findBySlug("free");
   assert.ok(free);
@@ -84,7 +84,7 @@ test("seeding the plans again changes none of them", async (t) => {
   assert.deepEqual(await platform.database.plans.list(), before);
 });
 
-test("a model that is new in a release is added to the standard plans that have it, and to no other plan", async (t) => {
+test("a model that is new in a release is added only to the standard plans that include it", async (t) => {
   const { database, plans } = await openPlatform(t);
   const starter = await database.plans.findBySlug("starter");
   assert.ok(starter);
@@ -101,10 +101,10 @@ test("a model that is new in a release is added to the standard plans that have 
   assert.deepEqual(await database.plans.findBySlug("own"), own);
   assert.deepEqual(await database.plans.findBySlug("made"), made);
   await plans.seed();
-  assert.deepEqual(await database.plans.findBySlug("starter"), seeded, "nothing is new any more");
+  assert.deepEqual(await database.plans.findBySlug("starter"), seeded, "nothing new is left");
 });
 
-test("a plan that was added later is in the public list by its price", async (t) => {
+test("a plan that was added later is sorted into the public list by its price", async (t) => {
   const { database, plans } = await openPlatform(t);
   const pricing = { monthly: 99, annual: 990, maxDiscountPercent: 0 };
   await database.plans.insertIfAbsent(planRecord({ id: "own", slug: "own", pricing }));

@@ -7,7 +7,7 @@ import { VirtualClock } from "../../doubles/virtual-clock.js";
 const KEPT_MAX_MS = 1_000;
 const ENTRIES_MAX = 3;
 
-/** Reads return the value of `stored` when they begin, once `answer` was called for each of them. */
+/** Each read returns the value that `stored` has when the read starts, and resolves when `answer` is called. */
 function newCache() {
   const clock = new VirtualClock();
   const changes = new RecordChanges();
@@ -32,7 +32,7 @@ function newCache() {
   return { clock, changes, cache, stored, reads, ask, answer, read };
 }
 
-test("what was read is kept for a second", async () => {
+test("a read is cached for one second", async () => {
   const { clock, stored, reads, read } = newCache();
   stored.set("a", "1");
   assert.equal(await read("a"), "1");
@@ -44,7 +44,7 @@ test("what was read is kept for a second", async () => {
   assert.deepEqual(reads, ["a", "a"]);
 });
 
-test("the second counts from the beginning of the read", async () => {
+test("the second starts when the read starts", async () => {
   const { clock, stored, reads, ask, answer, read } = newCache();
   stored.set("a", "1");
   const slow = ask("a");
@@ -64,7 +64,7 @@ test("concurrent reads are shared", async () => {
   assert.deepEqual(reads, ["a", "b"]);
 });
 
-test("after a change everything is read again", async () => {
+test("after a change every record is read again", async () => {
   const { changes, stored, read } = newCache();
   stored.set("a", "1");
   await read("a");
@@ -72,10 +72,10 @@ test("after a change everything is read again", async () => {
   assert.equal(await read("a"), "2");
   stored.set("a", "3");
   changes.invalidate();
-  assert.equal(await read("a"), "3", "of another process");
+  assert.equal(await read("a"), "3", "after a change by another process");
 });
 
-test("a read that began before a change is neither kept nor shared after it", async () => {
+test("a read that started before a change is neither cached nor shared after it", async () => {
   const { changes, stored, ask, answer, read } = newCache();
   stored.set("a", "old");
   const before = ask("a");
@@ -87,7 +87,7 @@ test("a read that began before a change is neither kept nor shared after it", as
   assert.equal(await read("a"), "new");
 });
 
-test("an old read that fails or finds nothing leaves the newer one in its place", async () => {
+test("an old read that fails or finds nothing does not evict the newer one", async () => {
   const { changes, stored, reads, ask, answer, read } = newCache();
   const before = ask("a");
   changes.invalidate();
@@ -112,7 +112,7 @@ test("missing records and failed reads are read again", async () => {
   assert.equal(await cache.get("b", () => Promise.resolve("1")), "1");
 });
 
-test("beyond the limit, the least recently used one is dropped", async () => {
+test("beyond the limit, the least recently used entry is evicted", async () => {
   const { stored, reads, read } = newCache();
   const keys = ["a", "b", "c", "d"];
   for (const key of keys) stored.set(key, key);
@@ -124,7 +124,7 @@ test("beyond the limit, the least recently used one is dropped", async () => {
   assert.deepEqual(reads, ["b"]);
 });
 
-test("a change is announced when it is made, whether it succeeds or not, and before it resolves", async () => {
+test("a change is announced when its write has ended, even if it failed, and before its promise resolves", async () => {
   const changes = new RecordChanges();
   const order: string[] = [];
   changes.onChanged(async () => {

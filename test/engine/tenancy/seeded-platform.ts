@@ -110,7 +110,7 @@ export class SeededPlatform {
     return { organization, plan, userId, apiKeyId: undefined, scopes: ALL_SCOPES };
   }
 
-  /** The organization as a later request finds it. */
+  /** Returns the organization as a later request reads it. */
   async refreshed(tenant: Tenant): Promise<Tenant> {
     const found = await findOrganizationWithPlan(this.database, tenant.organization.id);
     assert.ok(found);
@@ -126,7 +126,7 @@ export class SeededPlatform {
     return found.id;
   }
 
-  /** What a free plan allows. */
+  /** Returns an agent whose models the free plan includes. */
   async agentInput(changes: Partial<AgentInput> = {}): Promise<AgentInput> {
     return {
       name: "Reception",
@@ -144,8 +144,8 @@ type Seed = Pick<SeedOptions, "vendorKeys" | "vendorUrls" | "sandbox">;
 const SANDBOX: Seed = { vendorKeys: {}, sandbox: true };
 
 /**
- * One for the tests of a file, which are isolated by their own organizations: opening takes longer than most
- * tests. Opened on first use, closed after the file's last test.
+ * Returns one platform for all tests of a file, since opening one takes longer than most tests; each test has its own
+ * organization. The platform is opened on first use and closed after the file's last test.
  */
 export function platformOfFile(): () => Promise<SeededPlatform> {
   let shared: Promise<SeededPlatform> | undefined;
@@ -159,7 +159,7 @@ export function platformOfFile(): () => Promise<SeededPlatform> {
   };
 }
 
-/** A platform for a test that needs to be alone. */
+/** Opens a platform for one test only. */
 export function openPlatform(context: TestContext, seed = SANDBOX): Promise<SeededPlatform> {
   return open(seed, (close) => context.after(close));
 }
@@ -193,7 +193,7 @@ export function ownLlm(changes: Partial<ProviderInput> = {}): ProviderInput {
   };
 }
 
-/** For assert.rejects: a refusal with this code, with a detail for each of these paths and no other. */
+/** A check for assert.rejects: the error has this code, and details for exactly these paths. */
 export function refusal(code: RequestErrorCode, ...paths: string[]): (error: unknown) => true {
   return (error) => {
     assert.ok(error instanceof RequestError, String(error));

@@ -6,7 +6,7 @@ import { LoopbackPlatform } from "../../api/http/loopback-platform.js";
 
 const ACTIVE_KEYS_MAX = 100;
 
-test("keys that are requested concurrently do not exceed the limit together", async (t) => {
+test("API keys that are created concurrently do not exceed the limit together", async (t) => {
   const platform = await LoopbackPlatform.start();
   t.after(() => platform.close());
   const { byKey } = await platform.newTenancy();
@@ -39,7 +39,7 @@ for (const host of [
   "printer.local",
   "redis",
 ]) {
-  test(`a tool that leads to ${host} is refused when it is saved`, () => {
+  test(`a tool at ${host} is refused when it is saved`, () => {
     assert.throws(() => requirePublicTools([toolAt(`http://${host}:8080/find`)]), {
       code: "invalid_request",
       message: /^tools\.0\.url: expected a public address/,
@@ -47,13 +47,13 @@ for (const host of [
   });
 }
 
-test("a tool that leads to a public name or address is not", () => {
+test("a tool at a public name or address is accepted", () => {
   for (const host of ["api.example.com", "192.0.1.1", "localhost.example.com"]) {
     requirePublicTools([toolAt(`https://${host}/find`)]);
   }
 });
 
-test("what can be spoken of a text is found in a time that grows as the text", () => {
+test("extracting the speakable part of a text takes time proportional to its length", () => {
   for (const mark of [" |", "|", "\n ", ", ", "*", "_", "[", "<a"]) {
     const text = `a${mark.repeat(100_000)}b`;
     const began = process.cpuUsage();

@@ -5,7 +5,7 @@ import { organizationRecord } from "../../storage/sample-records.js";
 import { TENANT } from "./sample-tenant.js";
 import { openPlatform } from "./seeded-platform.js";
 
-test("an organization comes with its plan, and an unknown one is not there", async (t) => {
+test("an organization is found with its plan, and an unknown one is undefined", async (t) => {
   const platform = await openPlatform(t);
   const { database } = platform;
   const { organization } = await platform.tenantOn("pro");
@@ -14,7 +14,7 @@ test("an organization comes with its plan, and an unknown one is not there", asy
   assert.equal(await findOrganizationWithPlan(database, "nobody"), undefined);
 });
 
-test("a tenant may do what its key opens, once its organization is active", () => {
+test("a tenant may do what the scopes of its key allow, once its organization is active", () => {
   const voice = { ...TENANT, scopes: ["voice"] } as const;
   assert.equal(accessRefusal(TENANT, "dashboard"), undefined);
   assert.equal(accessRefusal(voice, "voice"), undefined);

@@ -42,7 +42,7 @@ test("a call that another run has left active is closed as failed, and its usage
   assert.equal(await calls.closeAbandoned("new run", LATER_MS), 0, "only once");
 });
 
-test("it ends at the latest of its start, its last turn and its run's heartbeat, but not in the future", async (context) => {
+test("an abandoned call ends at the latest of its start, its last turn and its run's heartbeat, but not in the future", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
   await insertOrganizations(database);
@@ -75,7 +75,7 @@ test("it ends at the latest of its start, its last turn and its run's heartbeat,
   });
 });
 
-test("it lasts as long as its run's own clock says, whatever was done to the machine's", async (context) => {
+test("an abandoned call's duration is measured by its run's own clock, whatever the machine's clock shows", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls, usage } = database;
   await insertOrganizations(database);
@@ -104,7 +104,7 @@ test("it lasts as long as its run's own clock says, whatever was done to the mac
   );
 });
 
-test("calls of this run and calls that have ended are left alone", async (context) => {
+test("calls of this run and calls that have ended are not changed", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls, usage } = database;
   await insertOrganizations(database);
@@ -115,7 +115,7 @@ test("calls of this run and calls that have ended are left alone", async (contex
   assert.deepEqual(await usage.list("org", "2026-01-01", "2026-12-31"), []);
 });
 
-test("runs of before are forgotten with the calls that they have left: the table does not grow", async (context) => {
+test("earlier runs are deleted once their calls are closed, so the table does not grow", async (context) => {
   const filePath = temporaryFile();
   const database = await temporaryDatabase(context, filePath);
   await insertOrganizations(database);
@@ -130,7 +130,7 @@ test("runs of before are forgotten with the calls that they have left: the table
   assert.equal(await database.calls.count("org", { status: "active" }), 1);
 });
 
-test("any number of abandoned calls is closed", async (context) => {
+test("any number of abandoned calls can be closed", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
   await insertOrganizations(database);
@@ -143,7 +143,7 @@ test("any number of abandoned calls is closed", async (context) => {
   assert.equal(await calls.count("org", { status: "active" }), 0);
 });
 
-test("calls whose end was lost are closed at their last saved turn, however many, and those that have ended are not", async (context) => {
+test("any number of calls whose end was lost are closed at their last saved turn, and ended calls are not changed", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls, usage } = database;
   await insertOrganizations(database);
@@ -166,7 +166,7 @@ test("calls whose end was lost are closed at their last saved turn, however many
   assert.equal(await calls.closeLost([], LATER_MS), 0);
 });
 
-test("a hundred calls are looked up at a time, and none are not looked up at all", async () => {
+test("a hundred calls are looked up per request, and an empty list needs no request", async () => {
   const { database, asked } = askedDatabase();
   const looksFor = async (count: number) => {
     const ids = Array.from({ length: count }, (_, index) => `call ${index}`);
@@ -176,7 +176,7 @@ test("a hundred calls are looked up at a time, and none are not looked up at all
   assert.deepEqual([await looksFor(0), await looksFor(100), await looksFor(101)], [0, 1, 2]);
 });
 
-test("a call that was closed here says by what, and another end is none of these", async (context) => {
+test("a call that was closed as abandoned has one of these end reasons, and other calls do not", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
   await insertOrganizations(database);
@@ -196,7 +196,7 @@ test("a call that was closed here says by what, and another end is none of these
   assert.equal(isAbandoned("callerLeft"), false);
 });
 
-test("a run that has ended takes no call of another with it, and is forgotten alone", async (context) => {
+test("closing an ended run closes no call of another run, and deletes only that run", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
   await insertOrganizations(database);

@@ -48,7 +48,7 @@ const outcomeOf = (callId: string, analysis: CallAnalysis | undefined, runId?: s
   runId,
 });
 
-test("an analysis is stored with the end of its job, and lists find its plain fields", async (context) => {
+test("an analysis is stored with the end of its job, and lists can filter by its plain fields", async (context) => {
   const database = await opened(context);
   const { analyses, calls, jobs } = database;
   await calls.start(callRecord({ status: "completed" }), "run");
@@ -89,7 +89,7 @@ test("a failed analysis leaves a failed job", async (context) => {
   assert.equal((await calls.findById("org", "call"))?.analysis?.error, "noLlm");
 });
 
-test("a run lists its calls once, the newest first, and counts what became of them", async (context) => {
+test("a run lists its calls once, the newest first, and counts their outcomes", async (context) => {
   const database = await opened(context);
   const { analyses, calls } = database;
   for (const [n, id] of ["a", "b", "c", "d"].entries()) {
@@ -120,7 +120,7 @@ test("a run lists its calls once, the newest first, and counts what became of th
   assert.equal(await analyses.addRun({ ...run, id: "third" }), true);
 });
 
-test("a call that a dead process has left is analyzed where its agent wants that", async (context) => {
+test("a call of a dead process is analyzed if its agent's calls are analyzed", async (context) => {
   const database = await opened(context);
   await database.agents.insert(agentRecord({ analysis: SETTINGS }), 9);
   await database.agents.insert(agentRecord({ id: "plain" }), 9);

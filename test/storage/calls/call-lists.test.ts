@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { askedDatabase } from "../nodes/asked-database.js";
 
-test("words without a match are searched in eight pieces, and no call is read for them", async () => {
+test("words without a match are searched in eight steps, and no call is read", async () => {
   const { database, asked } = askedDatabase();
   const found = await database.calls.list("org", { skip: 0, limit: 20, sieve: { words: "a" } });
   assert.deepEqual(found, { items: [], total: 0 });

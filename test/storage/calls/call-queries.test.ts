@@ -25,7 +25,7 @@ const SEARCHED_CALLS_MAX = 2_000;
 const MINUTE_MS = 60_000;
 const BEGUN_AT_ONCE = 50;
 
-/** Five calls of `org`, a minute apart, the last two at the same moment, and one of `other`. */
+/** Stores five calls of `org`, a minute apart, the last two at the same moment, and one of `other`. */
 async function insertCalls(database: Database): Promise<void> {
   await insertOrganizations(database);
   const ends: Record<string, Exclude<CallStatus, "active"> | undefined> = {
@@ -65,7 +65,7 @@ async function ids(database: Database, page: Partial<CallPage>): Promise<[string
   return [items.map(({ id }) => id), total];
 }
 
-test("calls are listed newest first, page by page, with the number of all", async (context) => {
+test("calls are listed newest first, page by page, with their total number", async (context) => {
   const database = await temporaryDatabase(context);
   await insertCalls(database);
   assert.deepEqual(await ids(database, {}), [["4", "3", "2", "1", "0"], 5]);
@@ -73,7 +73,7 @@ test("calls are listed newest first, page by page, with the number of all", asyn
   assert.deepEqual(await ids(database, { limit: 20, skip: 9 }), [[], 5]);
 });
 
-test("a sieve finds what no index gives, among the latest calls, with their number", async (context) => {
+test("filters without an index apply to the latest calls, with the number of matches", async (context) => {
   const database = await temporaryDatabase(context);
   await insertCalls(database);
   const { avgLatencyMs, interruptions } = METRICS;
@@ -97,7 +97,7 @@ test("a sieve finds what no index gives, among the latest calls, with their numb
   ]);
 });
 
-test("calls of a time are found, together with other filters", async (context) => {
+test("calls can be filtered by time, together with other filters", async (context) => {
   const database = await temporaryDatabase(context);
   await insertCalls(database);
   const startedFromMs = NOON_MS + MINUTE_MS;
@@ -110,7 +110,7 @@ test("calls of a time are found, together with other filters", async (context) =
   assert.deepEqual(await ids(database, { sieve: { ...sieve, from: "+15550100" } }), [[], 0]);
 });
 
-test("words are found that either side has said, in any case and with signs that mean something to a database", async (context) => {
+test("words of either side are found, in any case, including characters with a meaning in SQL patterns", async (context) => {
   const database = await temporaryDatabase(context);
   await insertCalls(database);
   const say = (id: string, ...texts: readonly string[]) =>
@@ -137,7 +137,7 @@ test("words are found that either side has said, in any case and with signs that
   assert.deepEqual(both, [["2"], 3]);
 });
 
-test("words are searched in a limited number of the latest calls, piece by piece, and in no older ones", async (context) => {
+test("words are searched in a limited number of the latest calls, step by step, and in no older ones", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   const begin = (index: number) =>
@@ -150,7 +150,7 @@ test("words are searched in a limited number of the latest calls, piece by piece
       }),
       "run",
     );
-  // All at once, the last would wait for PostgreSQL's few connections for longer than they may.
+  // If all ran at once, the last would wait too long for one of PostgreSQL's few connections.
   for (let first = 0; first < SEARCHED_CALLS_MAX; first += BEGUN_AT_ONCE) {
     await Promise.all(Array.from({ length: BEGUN_AT_ONCE }, (_, index) => begin(first + index)));
   }
@@ -167,7 +167,7 @@ test("words are searched in a limited number of the latest calls, piece by piece
   assert.deepEqual(await search(SEARCHED_CALLS_MAX - 1), [["1"], SEARCHED_CALLS_MAX]);
 });
 
-test("the latest 10,000 calls are sieved, whatever the page, and words are looked for in 250 at a time", async () => {
+test("filters apply to the latest 10,000 calls, whatever the page, and words are searched in 250 at a time", async () => {
   const { database, asked } = askedDatabase();
   await database.calls.list("org", { skip: 40, limit: 20, sieve: { channel: "phone" } });
   assert.deepEqual(asked[0]?.[0]?.parameters, ["org", 10_000, 0, "phone", 20, 40]);
@@ -175,7 +175,7 @@ test("the latest 10,000 calls are sieved, whatever the page, and words are looke
   assert.deepEqual(asked[2]?.[0]?.parameters.slice(0, 3), ["org", 250, 250]);
 });
 
-test("a call needs attention by what only its metadata have", async (context) => {
+test("a call needs attention because of fields that only its metadata contains", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   const metadata: Readonly<Record<string, JsonObject>> = {
@@ -206,7 +206,7 @@ test("a call needs attention by what only its metadata have", async (context) =>
   assert.deepEqual([...found].sort(), ["deaf", "silent", "slow"]);
 });
 
-test("turns have their call and its time, without results of tools, and a call without turns is listed too", async (context) => {
+test("turns are listed with their call and its time, without results of tools, and so is a call without turns", async (context) => {
   const database = await temporaryDatabase(context);
   await insertCalls(database);
   const sinceMs = NOON_MS + MINUTE_MS;
@@ -228,7 +228,7 @@ test("turns have their call and its time, without results of tools, and a call w
   assert.deepEqual(await page(4), []);
 });
 
-test("a list carries no transcript and no turns", async (context) => {
+test("a list contains no transcripts and no turns", async (context) => {
   const database = await temporaryDatabase(context);
   await insertCalls(database);
   const { items } = await database.calls.list("org", { limit: 1, skip: 4 });
@@ -251,7 +251,7 @@ test("calls are filtered by agent, by status and by both, and counted in the sam
   assert.equal(await database.calls.count("nobody", {}), 0);
 });
 
-test("the statistics cover all calls, and the mean those that have ended", async (context) => {
+test("the statistics cover all calls, and the mean only ended ones", async (context) => {
   const database = await temporaryDatabase(context);
   await insertCalls(database);
   await database.calls.start(callRecord({ id: "one more" }), "run");
@@ -269,7 +269,7 @@ test("the statistics cover all calls, and the mean those that have ended", async
   });
 });
 
-test("a call that is deleted from the file by hand is not counted any more", async (context) => {
+test("a call that is deleted from the file by hand is no longer counted", async (context) => {
   const filePath = temporaryFile();
   const database = await temporaryDatabase(context, filePath);
   await insertCalls(database);
@@ -279,7 +279,7 @@ test("a call that is deleted from the file by hand is not counted any more", asy
   assert.deepEqual(await ids(database, {}), [["4", "2", "1", "0"], 4]);
 });
 
-/** How SQLite would run the query: one line a step. */
+/** Returns how SQLite would run the query, one step per line. */
 async function queryPlan(
   client: ThreadClient,
   query: { compile(): { sql: string; parameters: readonly unknown[] } },
@@ -290,7 +290,7 @@ async function queryPlan(
   return JSON.stringify(plan?.rows);
 }
 
-test("every list of calls follows an index, and no total counts calls", async (context) => {
+test("every list of calls uses an index, and no total counts rows", async (context) => {
   const client = await temporaryThread(context);
   const db = new Kysely<Tables>({ dialect: sqliteDialect(client) });
   const filters = [

@@ -4,7 +4,7 @@ import { askedDatabase } from "../nodes/asked-database.js";
 
 const SLOT = { orgId: "org", callId: "call", callsMax: 2, startId: "start" };
 
-test("a call has a slot while its organization has fewer, whose requests run one after the other", async () => {
+test("a call gets a slot while its organization has fewer than its maximum, and an organization's requests run one after the other", async () => {
   const { database, asked, answers } = askedDatabase();
   answers.push([[{ id: "org" }], 1], [[{ id: "org" }], 0], [1, 0, 1], [1, 1, 0]);
   const take = (replaces?: string) => database.callSlots.take({ ...SLOT, replaces });
@@ -26,7 +26,7 @@ test("a call has a slot while its organization has fewer, whose requests run one
   assert.deepEqual(rest, []);
 });
 
-test("slots are freed by their holder, in one request, and none needs no request", async () => {
+test("slots are freed by their holder in one request, and an empty list needs none", async () => {
   const { database, asked } = askedDatabase();
   await database.callSlots.free("start", []);
   assert.equal(asked.length, 0);
@@ -41,7 +41,7 @@ test("slots are freed by their holder, in one request, and none needs no request
   );
 });
 
-test("the holder of a call is known, and only the holder passes it on", async () => {
+test("the holder of a call can be found, and only the holder can move the call", async () => {
   const { database, answers } = askedDatabase();
   const { callSlots } = database;
   answers.push([[{ startId: "start" }]], [[]], [1], [0], [[{ callId: "a" }, { callId: "b" }]]);

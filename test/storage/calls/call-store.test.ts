@@ -29,7 +29,7 @@ const END: CallEnd = {
   usage: usageRecord(),
 };
 
-test("a call that has started is active, with what it was given", async (context) => {
+test("a started call is active and has the given fields", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   const call = callRecord({ channel: "phone", metadata: { from: "lobby" }, transcript: [ANSWER] });
@@ -41,7 +41,7 @@ test("a call that has started is active, with what it was given", async (context
   assert.equal(await database.calls.findById("other", "call"), undefined);
 });
 
-test("a session has one call, of an organization that exists", async (context) => {
+test("a session has one call, whose organization must exist", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   await database.calls.start(callRecord(), "run");
@@ -53,7 +53,7 @@ test("a session has one call, of an organization that exists", async (context) =
   await assert.rejects(database.calls.start(homeless, "run"), ForeignKeyViolationError);
 });
 
-test("the last call that began of some sessions is found, of one's own organization", async (context) => {
+test("the latest call of several sessions is found, within the own organization", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   const { calls } = database;
@@ -111,7 +111,7 @@ test("a turn is saved whether or not another call has changed its conversation",
   assert.equal((await calls.findById("org", "call"))?.transcript.length, 3);
 });
 
-test("a turn of a call that is not active is refused whole", async (context) => {
+test("a turn of a call that is not active is refused completely", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
   await insertOrganizations(database);
@@ -125,7 +125,7 @@ test("a turn of a call that is not active is refused whole", async (context) => 
   assert.deepEqual((await calls.findById("org", "call"))?.transcript, [ANSWER]);
 });
 
-test("a call that ends keeps its end, its last turn and the usage of its day", async (context) => {
+test("a call's end stores its last turn and adds to the usage of its day", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls, usage } = database;
   await insertOrganizations(database);
@@ -145,7 +145,7 @@ test("a call that ends keeps its end, its last turn and the usage of its day", a
   assert.deepEqual(await usage.list("org", ...ANY_DAY), [usageRecord()]);
 });
 
-test("later metadata of a call is added to the earlier, and a missing call has none", async (context) => {
+test("later metadata of a call is merged into the earlier, and ignored for a call that does not exist", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
   await insertOrganizations(database);
@@ -172,7 +172,7 @@ test("a call ends once: a second end changes nothing and adds no usage", async (
     calls.finish("call", { ...END, status: "failed" }),
     calls.finish("unknown", END),
   ]);
-  // Which of the two comes first is the database's to say.
+  // The database decides which of the two comes first.
   assert.notEqual(first, second);
   assert.equal(ofNobody, false);
   const call = await calls.findById("org", "call");
@@ -181,7 +181,7 @@ test("a call ends once: a second end changes nothing and adds no usage", async (
   assert.deepEqual(await usage.list("org", ...ANY_DAY), [usageRecord()]);
 });
 
-test("an end of which one part is refused does not happen at all", async (context) => {
+test("an end of which one part is refused is not stored at all", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
   await insertOrganizations(database);
@@ -191,7 +191,7 @@ test("an end of which one part is refused does not happen at all", async (contex
   assert.deepEqual(await calls.findById("org", "call"), callRecord({ metadata: { turns: [] } }));
 });
 
-test("a summary and a sentiment are set, each by itself, on a call that exists", async (context) => {
+test("a summary and a sentiment can be set separately, on a call that exists", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
   await insertOrganizations(database);
@@ -205,7 +205,7 @@ test("a summary and a sentiment are set, each by itself, on a call that exists",
   await assert.rejects(calls.saveSummary("unknown", { summary: "" }), /no call unknown/);
 });
 
-test("what was said is kept in every script, with the character NUL", async (context) => {
+test("transcripts are stored in every script, with the character NUL", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
   await insertOrganizations(database);
@@ -219,7 +219,7 @@ test("what was said is kept in every script, with the character NUL", async (con
   assert.equal(call?.metadata["more"], "\u0000");
 });
 
-test("a transcript of many thousand messages is kept whole and in order", async (context) => {
+test("a transcript of many thousand messages is stored completely and in order", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;
   await insertOrganizations(database);

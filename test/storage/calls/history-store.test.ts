@@ -9,7 +9,7 @@ const MESSAGES: readonly HistoryMessage[] = [
   { role: "assistant", content: "" },
 ];
 
-test("a history is loaded by its organization, while it is young enough", async (context) => {
+test("a history can be loaded by its organization, while it is recent enough", async (context) => {
   const database = await temporaryDatabase(context);
   const { history } = database;
   await insertOrganizations(database);
@@ -20,7 +20,7 @@ test("a history is loaded by its organization, while it is young enough", async 
   assert.equal(await history.load("org", "another", NOON_MS), undefined);
 });
 
-test("a known history is replaced, with its age; one that another call has saved is not", async (context) => {
+test("a known history is replaced with a new time; one that another call has saved meanwhile is not", async (context) => {
   const database = await temporaryDatabase(context);
   const { history } = database;
   await insertOrganizations(database);
@@ -32,7 +32,7 @@ test("a known history is replaced, with its age; one that another call has saved
   assert.equal(await history.replace(id, [], others, NOON_MS + 6), true);
   assert.equal(await history.replace(id, MESSAGES, MESSAGES, NOON_MS + 7), false);
   assert.deepEqual(await history.load("org", "key", NOON_MS + 6), others);
-  assert.equal(await history.load("org", "key", NOON_MS + 7), undefined, "its age stays too");
+  assert.equal(await history.load("org", "key", NOON_MS + 7), undefined, "its time stays, too");
 });
 
 test("a history that was purged meanwhile is stored again", async (context) => {
@@ -43,7 +43,7 @@ test("a history that was purged meanwhile is stored again", async (context) => {
   assert.deepEqual(await history.load("org", "key", 0), MESSAGES);
 });
 
-test("purging removes what was saved before the time, and says how many", async (context) => {
+test("purging removes histories saved before the time, and returns their number", async (context) => {
   const database = await temporaryDatabase(context);
   const { history } = database;
   await insertOrganizations(database);

@@ -30,7 +30,7 @@ async function stand(context: TestContext, ...callIds: readonly string[]) {
 
 const keyOf = (callId: string) => ({ callId, orgId: "org" });
 
-test("a recording is known from its beginning, heard when it is whole, and gone when it is removed", async (context) => {
+test("a recording exists from its beginning, can be played when it is complete, and is gone when it is removed", async (context) => {
   const { recordings, end, told } = await stand(context, "call");
   const key = keyOf("call");
   const seen = async () => [await recordings.isKnown(key), await recordings.isFinished(key)];
@@ -46,7 +46,7 @@ test("a recording is known from its beginning, heard when it is whole, and gone 
   assert.equal(await told("call"), undefined);
 });
 
-test("another organization neither hears, ends nor removes a recording", async (context) => {
+test("another organization can neither play, complete nor remove a recording", async (context) => {
   const { recordings, told } = await stand(context, "call");
   const key = keyOf("call");
   const theirs = { ...key, orgId: "other" };
@@ -60,7 +60,7 @@ test("another organization neither hears, ends nor removes a recording", async (
   assert.equal(await recordings.isFinished(key), false);
 });
 
-test("what was left unfinished is found by calls that are over, in the order of their ids", async (context) => {
+test("unfinished recordings of ended calls are listed in the order of the calls' ids", async (context) => {
   const ids = ["a", "B", "c", "d"];
   const { recordings, end } = await stand(context, ...ids);
   for (const id of ids) await recordings.start(keyOf(id), NOON_MS);
@@ -71,7 +71,7 @@ test("what was left unfinished is found by calls that are over, in the order of 
   assert.deepEqual(await recordings.listUnfinished("B", 10), [keyOf("c")]);
 });
 
-test("what has expired is listed with the oldest first, whole or not", async (context) => {
+test("expired recordings are listed oldest first, whether complete or not", async (context) => {
   const { recordings } = await stand(context, "late", "early", "kept");
   await recordings.start(keyOf("late"), NOON_MS);
   await recordings.start(keyOf("early"), NOON_MS - 1);

@@ -35,7 +35,7 @@ async function opened(context: TestContext): Promise<Database> {
   return database;
 }
 
-test("due jobs are claimed once, oldest first; queues are found by their names", async (context) => {
+test("due jobs are claimed once, oldest first, and queues are listed by name", async (context) => {
   const { jobs } = await opened(context);
   await jobs.add([
     job("late", { runAfterMs: NOON_MS + 1 }),
@@ -60,7 +60,7 @@ test("due jobs are claimed once, oldest first; queues are found by their names",
   assert.deepEqual(await jobs.nextTimes(), times);
 });
 
-test("a lease that is over is taken over, and its former owner changes nothing", async (context) => {
+test("an expired lease is taken over, and its former owner can change nothing", async (context) => {
   const { jobs } = await opened(context);
   await jobs.add([job("one")]);
   const [mine] = await jobs.claim(claimOf());
@@ -77,7 +77,7 @@ test("a lease that is over is taken over, and its former owner changes nothing",
   assert.deepEqual(await jobs.finish([theirs], NOON_MS), { count: 1, isNextDue: false });
 });
 
-test("a claim that was lost with its process is no try, but only so often", async (context) => {
+test("a claim that was lost with its process does not count as an attempt, up to a limit", async (context) => {
   const { jobs } = await opened(context);
   await jobs.add([job("one")]);
   const attempts: number[] = [];
@@ -89,7 +89,7 @@ test("a claim that was lost with its process is no try, but only so often", asyn
   assert.deepEqual(attempts, [...Array(LOST_CLAIMS_FORGIVEN_MAX + 1).fill(1), 2, 3]);
 });
 
-test("jobs that were claimed and not begun are as they were; another process's are not touched", async (context) => {
+test("released jobs are as they were before their claim, and another process's are not changed", async (context) => {
   const { jobs } = await opened(context);
   await jobs.add([job("one"), job("two"), job("three")]);
   const [one, two, three] = await jobs.claim(claimOf());
@@ -106,7 +106,7 @@ test("jobs that were claimed and not begun are as they were; another process's a
   assert.deepEqual(final.map(shape), [again, last].map(shape));
 });
 
-test("a failed job is kept, tried again by hand, and purged when it is old", async (context) => {
+test("a failed job is kept, can be retried by hand, and is purged when it is old", async (context) => {
   const { jobs } = await opened(context);
   await jobs.add([job("one")]);
   const [claimed] = await jobs.claim(claimOf());

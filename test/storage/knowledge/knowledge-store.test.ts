@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { recallTrial } from "../../../bench/knowledge/recall-trial.js";
 import { knowledgeJob } from "../../../storage/jobs/job-record.js";
-import type { DocumentRecord } from "../../../storage/knowledge/knowledge-store.js";
+import {
+  type DocumentRecord,
+  type KnowledgeStore,
+  SEARCHES_AT_ONCE_MAX,
+} from "../../../storage/knowledge/knowledge-store.js";
 import { insertOrganizations, NOON_MS } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
 
@@ -32,6 +36,16 @@ function content(...passages: readonly { readonly text: string; readonly terms: 
   return { sizeBytes: 10, characters: 20, text: null, passages };
 }
 
+type Searched = Pick<KnowledgeStore, "search">;
+type Query = Parameters<KnowledgeStore["search"]>[1];
+
+/** What is found while no other search runs. */
+async function found(knowledge: Searched, orgId: string, query: Query) {
+  const passages = await knowledge.search(orgId, query);
+  assert.ok(passages !== undefined);
+  return passages;
+}
+
 async function opened(context: TestContext, ...documents: readonly Partial<DocumentRecord>[]) {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
@@ -50,21 +64,21 @@ test("passages that share more and rarer terms come first", async (context) => {
     passage("other"),
   ];
   assert.equal(await knowledge.finish(documentRecord(), content(...passages), NOON_MS), true);
-  const found = await knowledge.search("org", {
+  const best = await found(knowledge, "org", {
     documentIds: ["document"],
     terms: ["rare", "common", "missing"],
     limit: 2,
   });
-  assert.deepEqual(found[0], {
+  assert.deepEqual(best[0], {
     documentId: "document",
     documentName: "prices.md",
     position: 1,
     text: "common rare",
   });
-  assert.equal(found.length, 2);
+  assert.equal(best.length, 2);
 });
 
-test("no search reaches documents of another organization, or documents that it does not name", async (context) => {
+test("a search finds only passages of the named documents of its organization", async (context) => {
   const { knowledge } = await opened(
     context,
     {},
@@ -79,7 +93,7 @@ test("no search reaches documents of another organization, or documents that it 
     await knowledge.finish({ orgId, id }, content(passage("secret", id)), NOON_MS);
   }
   const ask = async (orgId: string, ...documentIds: string[]) =>
-    (await knowledge.search(orgId, { documentIds, terms: ["secret"], limit: 5 })).map(
+    (await found(knowledge, orgId, { documentIds, terms: ["secret"], limit: 5 })).map(
       ({ documentId }) => documentId,
     );
   assert.deepEqual(await ask("org", "document", "foreign"), ["document"]);
@@ -91,13 +105,25 @@ test("no search reaches documents of another organization, or documents that it 
   assert.equal(await knowledge.fail({ orgId: "org", id: "foreign" }, "x", NOON_MS), false);
 });
 
-test("what is read again replaces what was read before", async (context) => {
+test("only a limited number of searches run at the same time, and another can begin when one has ended", async (context) => {
+  const { knowledge } = await opened(context, {});
+  await knowledge.finish(documentRecord(), content(passage("hours")), NOON_MS);
+  const query = { documentIds: ["document"], terms: ["hours"], limit: 5 };
+  const searches = Array.from({ length: SEARCHES_AT_ONCE_MAX }, () =>
+    knowledge.search("org", query),
+  );
+  assert.equal(await knowledge.search("org", query), undefined);
+  for (const passages of await Promise.all(searches)) assert.equal(passages?.length, 1);
+  assert.equal((await found(knowledge, "org", query)).length, 1);
+});
+
+test("newly read content replaces the earlier content", async (context) => {
   const { knowledge } = await opened(context, {});
   const many = Array.from({ length: 50 }, (_each, index) => passage("old", `n${index}`));
   await knowledge.finish(documentRecord(), content(...many), NOON_MS);
   await knowledge.finish(documentRecord(), content(passage("new")), NOON_MS + 1);
   const ask = async (term: string) =>
-    (await knowledge.search("org", { documentIds: ["document"], terms: [term], limit: 5 })).map(
+    (await found(knowledge, "org", { documentIds: ["document"], terms: [term], limit: 5 })).map(
       ({ position }) => position,
     );
   assert.deepEqual(await ask("old"), []);
@@ -107,7 +133,7 @@ test("what is read again replaces what was read before", async (context) => {
   assert.equal((await knowledge.find("org", "document"))?.error, "the page is gone");
 });
 
-test("a removed document leaves nothing to be found", async (context) => {
+test("nothing of a removed document can be found", async (context) => {
   const database = await opened(context, {});
   const { knowledge } = database;
   await knowledge.finish(documentRecord(), content(passage("word"), passage("word")), NOON_MS);
@@ -124,12 +150,12 @@ test("a removed document leaves nothing to be found", async (context) => {
   } as const;
   assert.equal(await knowledge.remove("other", "document", entry), false);
   const query = { documentIds: ["document"], terms: ["word"], limit: 5 };
-  assert.equal((await knowledge.search("org", query)).length, 2);
+  assert.equal((await found(knowledge, "org", query)).length, 2);
   assert.equal(await knowledge.remove("org", "document", entry), true);
-  assert.deepEqual(await knowledge.search("org", query), []);
+  assert.deepEqual(await found(knowledge, "org", query), []);
 });
 
-test("an organization has no more documents than it may", async (context) => {
+test("an organization's documents are limited", async (context) => {
   const { knowledge } = await opened(context, {});
   const job = knowledgeJob("org", "second", NOON_MS, "first");
   assert.equal(
@@ -152,7 +178,7 @@ test("the job that fetches a page is stored with the document, and only then", a
   assert.equal((await database.jobs.list("org", queued)).length, 1);
 });
 
-test("a page that is fetched again has one queued job at most", async (context) => {
+test("a page that is fetched again has at most one queued job", async (context) => {
   const database = await opened(context);
   const { knowledge, jobs } = database;
   await knowledge.insertWithin(
@@ -185,7 +211,7 @@ test("uploads that were lost with their process are marked as failed", async (co
   assert.equal((await knowledge.find("org", "document"))?.status, "failed");
 });
 
-test("half of the questions find their passage among the first five, in either language", async (context) => {
+test("half of the questions find their passage among the first five, in both languages", async (context) => {
   const database = await opened(context);
   const results = await recallTrial(database, "org", NOON_MS);
   assert.equal(

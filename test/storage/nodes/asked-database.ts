@@ -5,11 +5,11 @@ export interface AskedDatabase {
   readonly database: Database;
   /** The statements of each request, in order. */
   readonly asked: (readonly Statement[])[];
-  /** What the next request gets, one a statement: how many rows it changed, or the rows that it found. */
+  /** The results of the next request, one per statement: the number of changed rows, or the rows found. */
   readonly answers: (number | readonly unknown[])[][];
 }
 
-/** Stores as on PostgreSQL, whose database answers what a test says; what PostgreSQL makes of it is tested with a real one. */
+/** Stores as on PostgreSQL, with results that the test determines; other tests use a real PostgreSQL. */
 export function askedDatabase(): AskedDatabase {
   const asked: (readonly Statement[])[] = [];
   const answers: (number | readonly unknown[])[][] = [];

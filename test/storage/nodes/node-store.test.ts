@@ -7,7 +7,7 @@ const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
 const NODE = { startId: "start", name: "one", address: null, version: "1", capacity: 10 };
 const SAID = { calls: 3, load: 0.5, isTaking: true };
 
-test("a server that starts has no calls and takes none yet, by the clock of the database", async () => {
+test("a starting server has no calls and accepts none yet, with times from the database's clock", async () => {
   const { database, asked } = askedDatabase();
   await database.nodes.register(NODE);
   assert.deepEqual(asked, [
@@ -20,7 +20,7 @@ test("a server that starts has no calls and takes none yet, by the clock of the 
   ]);
 });
 
-test("a heartbeat says what the server does and gives all servers, but to one that was taken for dead", async () => {
+test("a heartbeat stores the server's state and returns all servers, except to one that was declared dead", async () => {
   const { database, asked, answers } = askedDatabase();
   const nodes = [{ ...NODE, silentMs: 5 }];
   answers.push([1, nodes], [0, nodes], [1, []]);
@@ -52,7 +52,7 @@ test("a server is declared dead only with its last heartbeat, and accepts no mor
   assert.deepEqual(statement?.parameters, [1, 0, "start", NOON_MS]);
 });
 
-test("a server that is drained takes no more calls at once; one that is not there is none", async () => {
+test("a drained server accepts no more calls at once, and an unknown one cannot be drained", async () => {
   const { database, asked, answers } = askedDatabase();
   answers.push([1], [0]);
   assert.deepEqual(
@@ -64,7 +64,7 @@ test("a server that is drained takes no more calls at once; one that is not ther
   assert.deepEqual(statement?.parameters, [1, 0, "one"]);
 });
 
-test("runs are a server's as long as it is there", async () => {
+test("runs belong to a server as long as it exists", async () => {
   const { database, asked, answers } = askedDatabase();
   await database.nodes.addRun("start", "run");
   answers.push([[{ runId: "run" }, { runId: "run 2" }]], [[{ runId: "orphan" }]]);

@@ -20,13 +20,13 @@ test("the first user of a key learns that, and all others get the stored value",
   const [[insert, known] = []] = asked;
   assert.ok(
     insert?.sql.endsWith(`where "onceTokens"."untilMs" <= ${NOW}`),
-    "what is too old is free",
+    "an expired key is free",
   );
   assert.deepEqual(insert?.parameters, ["key", "", "mine", 60_000, "mine", 60_000]);
   assert.deepEqual(known?.parameters, ["key"]);
 });
 
-test("an owner may have a limited number that were not taken out, and each is taken out once", async () => {
+test("an owner may have a limited number of stored values, and each can be taken out once", async () => {
   const { database, asked, answers } = askedDatabase();
   const row = { owner: "org", value: "claims" };
   answers.push([1], [0]);

@@ -8,7 +8,7 @@ const MARK = { id: "mark", atMs: 1_000 };
 const FIVE_MINUTES_MS = 300_000;
 const LOST = new Error("the connection was lost");
 
-/** A server that knows the mark as a transaction's that was undone or committed. */
+/** A server whose mark says that its transaction was undone or committed. */
 function serverWith(isUndone: boolean, ageMs = 0): ScriptedPool {
   const server = new ScriptedPool();
   const row = { isUndone, nowMs: MARK.atMs + ageMs };
@@ -16,7 +16,7 @@ function serverWith(isUndone: boolean, ageMs = 0): ScriptedPool {
   return server;
 }
 
-test("what a mark says of its transaction, it says for five minutes: later it may have been deleted", async () => {
+test("a mark gives its transaction's outcome for five minutes: later it may have been deleted", async () => {
   const told = (isUndone: boolean, ageMs: number) =>
     outcomeOf(serverWith(isUndone, ageMs).pool, MARK);
   assert.equal(await told(false, 0), "committed");
@@ -83,7 +83,7 @@ test("a commit in progress is looked up again, until its outcome is known", asyn
   await outcome;
 });
 
-test("a lookup that is not made, or is given up, blocks nothing", async () => {
+test("a lookup that is switched off, or is given up, blocks nothing", async () => {
   const unasked = new UncertainCommits(new ScriptedPool().pool, false);
   await assert.rejects(unasked.wasCommitted(MARK, LOST), StorageStoppedError);
   const lost = new UncertainCommits(serverWith(false).pool, true);
@@ -113,6 +113,6 @@ test("each lost commit gets its outcome, once", async () => {
     await judged;
     const asked = server.asked.length;
     await lost.settle();
-    assert.equal(server.asked.length, asked, "it is not asked for again");
+    assert.equal(server.asked.length, asked, "it is not looked up again");
   }
 });

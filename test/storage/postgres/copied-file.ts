@@ -9,7 +9,7 @@ import { type Row, ScriptedServer, type Told } from "./scripted-server.js";
 
 const ROW = /^insert into "(\w+)" select \* from json_populate_recordset/;
 
-/** A file with some rows, and an empty PostgreSQL database that has its tables and takes what is put into them. */
+/** A file with some rows, and an empty PostgreSQL database that has its tables and accepts inserts. */
 export async function copiedFile(context: TestContext) {
   const filePath = temporaryFile();
   await createDatabaseFile(filePath);
@@ -26,11 +26,11 @@ export async function copiedFile(context: TestContext) {
   const server = await ScriptedServer.start(context);
   const tables = new Map(tablesOf(file).map((table) => [measureSql(table), table.name]));
   const other = {
-    /** What the database has already, by table. */
+    /** The rows that the database already has, by table. */
     ids: {} as Readonly<Record<string, readonly string[]>>,
     lacks: [] as readonly string[],
     schema: { version: POSTGRES_SCHEMA_VERSION, oldestBeside: 1 },
-    /** What it says that it holds, where that is not what the file holds. */
+    /** The measurements that the database reports, if they differ from the file's. */
     measured: (_table: string, row: Row): Row => row,
     refuse: (_told: Told): void => undefined,
   };
@@ -49,10 +49,10 @@ export async function copiedFile(context: TestContext) {
         .filter(({ name }) => !other.lacks.includes(`${values[0]}.${name}`));
     }
     const measured = tables.get(sql);
-    // Sums of numbers, which the same statement gives there.
+    // Sums of numbers: the same statement runs on the file.
     return measured === undefined ? [] : [other.measured(measured, file.prepare(sql).get() as Row)];
   };
-  /** The rows that the database was given, by table, in the batches in which they came. */
+  /** The inserted rows, by table, in the batches in which they arrived. */
   const batches = (table: string): readonly (readonly Readonly<Record<string, unknown>>[])[] =>
     server.told
       .filter(({ sql }) => ROW.exec(sql)?.[1] === table)

@@ -10,7 +10,7 @@ import { copiedFile } from "./copied-file.js";
 import { saidByServer } from "./scripted-pool.js";
 import type { Row, ScriptedServer } from "./scripted-server.js";
 
-/** Nobody holds anything any more, and nothing was committed. */
+/** Asserts that every connection is closed, nothing was committed, and the file is free. */
 async function assertUndone(server: ScriptedServer, filePath: string): Promise<void> {
   while (server.openCount > 0) await new Promise(setImmediate);
   assert.ok(!server.asked.includes("commit"));
@@ -64,7 +64,11 @@ test("all tables are copied as one transaction, under a lock, without their trig
   assert.ok(!server.asked.some((sql) => sql.includes(`'"runs"', 'sequence'`)), "it has none");
   const { connection } = server.told.at(-1) ?? { connection: 0 };
   const timeouts = server.startups.map((startup) => startup.get("statement_timeout"));
-  assert.deepEqual(timeouts.splice(connection - 1, 1), [undefined], "a large table takes its time");
+  assert.deepEqual(
+    timeouts.splice(connection - 1, 1),
+    [undefined],
+    "copying has no statement timeout",
+  );
   assert.deepEqual(new Set(timeouts), new Set(["10000"]));
   while (server.openCount > 0) await new Promise(setImmediate);
   await (await openDatabase({ filePath, isServer: true })).close();
@@ -72,7 +76,7 @@ test("all tables are copied as one transaction, under a lock, without their trig
   assert.deepEqual(openFilesIn(dirname(filePath)), []);
 });
 
-test("a thousand rows or a million characters go at once", async (t) => {
+test("a batch has at most a thousand rows or a million characters", async (t) => {
   const { filePath, file, server, batches } = await copiedFile(t);
   file.exec(`with recursive n (i) as (select 1 union all select i + 1 from n limit 2001)
     insert into runs (id, heartbeatAtMs) select 'run ' || i, i from n`);
@@ -98,7 +102,7 @@ test("a thousand rows or a million characters go at once", async (t) => {
   assert.deepEqual(await sizesOf("sessionHistory"), [3, 2]);
 });
 
-test("characters that PostgreSQL does not hold are written as its texts have them, and numbers as they are", async (t) => {
+test("characters that PostgreSQL does not support are escaped, and numbers are written unchanged", async (t) => {
   const { filePath, file, server, batches } = await copiedFile(t);
   file.prepare("update plans set description = ?").run("a\u0000b\u001ac");
   await copyToPostgres(filePath, server.url);
@@ -107,7 +111,7 @@ test("characters that PostgreSQL does not hold are written as its texts have the
   assert.equal(plan?.["custom"], 0);
 });
 
-test("what others have put into the database is not replaced", async (t) => {
+test("data that does not come from this file is not replaced", async (t) => {
   const { filePath, server, other } = await copiedFile(t);
   other.ids = { organizations: ["other", "org"], runs: [] };
   await copyToPostgres(filePath, server.url);
@@ -143,7 +147,7 @@ test("what others have put into the database is not replaced", async (t) => {
   await assertUndone(server, filePath);
 });
 
-test("a copy that is not the same is not kept; sums may differ by what adding them in another order makes", async (t) => {
+test("a copy that differs is rolled back; sums may differ by rounding", async (t) => {
   const { filePath, server, other } = await copiedFile(t);
   const withSums = (of: string, change: (sum: number) => number) => (table: string, row: Row) => {
     const changed = ([name, value]: [string, unknown]) =>
@@ -209,7 +213,7 @@ test("an error on either side is reported with that side", async (t) => {
   await assertUndone(server, filePath);
 });
 
-test("nothing is copied from under a server, or from where there is no file", async (t) => {
+test("a file that a server uses, or that does not exist, is not copied", async (t) => {
   const { filePath, server } = await copiedFile(t);
   const running = await openDatabase({ filePath, isServer: true });
   t.after(() => running.close());

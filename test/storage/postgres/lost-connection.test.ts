@@ -11,7 +11,7 @@ const UPDATE = { sql: "update calls", parameters: [] };
 const CLAIM = /^insert into "commitMarks" as mark/;
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A server that is lost while it commits; what it says of the mark afterwards is the test's. */
+/** A server that is lost during a commit; the test determines the mark's outcome afterwards. */
 function lostServer() {
   const server = new ScriptedPool();
   const marks = { isUndone: false, asked: [] as unknown[] };
@@ -40,7 +40,7 @@ test("a commit whose response was lost is looked up, and its request gets its re
   assert.deepEqual(marks.asked, [["mark"]]);
 });
 
-test("one that was undone is refused as retryable, and so is one that was not committed yet", async () => {
+test("a commit that was undone is refused as retryable, and so is a transaction that was not committed yet", async () => {
   const { server, marks, client } = lostServer();
   marks.isUndone = true;
   const refused = assert.rejects(client.send([UPDATE, UPDATE], false), StorageUnwritableError);
@@ -57,7 +57,7 @@ test("one that was undone is refused as retryable, and so is one that was not co
     return {};
   };
   await assert.rejects(client.send([UPDATE, UPDATE], false), { databaseCode: "PG_53100" });
-  assert.equal(marks.asked.length, 1, "nobody asks for those");
+  assert.equal(marks.asked.length, 1, "these are not looked up");
 });
 
 test("closing rejects requests with an unknown outcome", async () => {

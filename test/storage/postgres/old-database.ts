@@ -9,7 +9,7 @@ const COLUMNS = `select column_name as name from information_schema.columns
   where table_schema = 'public' and table_name = $1`;
 
 /**
- * Makes an empty database into one as the release with only the first migrations left it. Its rows are those of today's
+ * Turns an empty database into one as left by the release with only the first migrations. Its rows are those of today's
  * database, as far as that release had tables and columns for them.
  */
 export async function makeOldDatabase(
@@ -26,7 +26,7 @@ export async function makeOldDatabase(
     `insert into "schemaState" ("only", "version", "oldestBeside") values (true, $1, 1)`,
     [migrationCount],
   );
-  // Rows come as they are: what triggers keep is among them.
+  // Rows are copied unchanged, including those that triggers maintain.
   await old.query("set session_replication_role = replica");
   for (const { name: table } of v.parse(Names, (await old.query(TABLES)).rows)) {
     const { rows } = await today.query(`select * from "${table}"`);
@@ -46,7 +46,7 @@ export async function makeOldDatabase(
   await Promise.all([today.end(), old.end()]);
 }
 
-/** Every row of every table, as an object; `tables` in the order of their names. */
+/** Returns every row of every table, as an object; `tables` in the order of their names. */
 export async function rowsOf(
   url: string,
   tables: readonly string[],

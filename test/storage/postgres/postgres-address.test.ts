@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressOf, isEscaped } from "../../../storage/postgres/postgres-address.js";
 
-test("an address names host, port and database, and neither user nor password", () => {
+test("an address contains host, port and database, and neither user nor password", () => {
   for (const [url, told] of [
     ["postgres://parley:secret@db.internal/calls", "db.internal:5432/calls"],
     ["postgres://parley:secret@db.internal:6432/calls?sslmode=require", "db.internal:6432/calls"],

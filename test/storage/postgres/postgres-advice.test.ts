@@ -4,7 +4,7 @@ import { postgresFault } from "../../../storage/postgres/postgres-fault.js";
 
 const PLACE = "db.example:5432/parley";
 
-test("a fault that is known says what to do, at which database", () => {
+test("a known fault is reported with advice and the database's address", () => {
   const known: readonly [code: string, advice: RegExp][] = [
     ["PG_08006", /DATABASE_URL/],
     ["PG_28P01", /pg_hba\.conf/],
@@ -22,7 +22,7 @@ test("a fault that is known says what to do, at which database", () => {
   }
 });
 
-test("any other fault says what the database said", () => {
+test("any other fault is reported with the database's message", () => {
   assert.deepEqual(postgresFault({ kind: "other", code: "PG_XX000", message: "odd" }, PLACE), {
     reason: "the database cannot be written (PG_XX000)",
     advice: `PostgreSQL at ${PLACE}: odd (PG_XX000)`,

@@ -5,7 +5,7 @@ import { StorageUnavailableError } from "../../../storage/statements/storage-err
 import { saidByServer } from "./scripted-pool.js";
 import { ScriptedServer } from "./scripted-server.js";
 
-/** A database with two tables, whose totals are as the test says. */
+/** A database with two tables, whose totals the test determines. */
 async function newDatabase(context: TestContext) {
   const server = await ScriptedServer.start(context);
   const database = { hasTables: true, callTotals: 3, auditTotals: 2 };
@@ -29,7 +29,7 @@ async function newDatabase(context: TestContext) {
   return { server, database, closed };
 }
 
-test("every table is counted at one moment, and totals that are not those of their rows are findings", async (t) => {
+test("every table is counted in one snapshot, and totals that differ from their rows are findings", async (t) => {
   const { server, database, closed } = await newDatabase(t);
   const counts = [
     { table: "agents", rows: 5 },
@@ -37,7 +37,7 @@ test("every table is counted at one moment, and totals that are not those of the
   ];
   assert.deepEqual(await checkPostgres(server.url), { sizeBytes: 8_000_000, findings: [], counts });
   assert.equal(server.asked[1], "begin isolation level repeatable read read only");
-  assert.equal(server.startups[0]?.get("statement_timeout"), undefined, "it takes its time");
+  assert.equal(server.startups[0]?.get("statement_timeout"), undefined, "it has no timeout");
   await closed();
   Object.assign(database, { callTotals: 4, auditTotals: 0 });
   const { findings } = await checkPostgres(server.url);
@@ -48,7 +48,7 @@ test("every table is counted at one moment, and totals that are not those of the
   await closed();
 });
 
-test("an unreadable database is reported in words, and its problems unchanged", async (t) => {
+test("an unreadable database is reported with a message, and other errors unchanged", async (t) => {
   const { server, database, closed } = await newDatabase(t);
   database.hasTables = false;
   await assert.rejects(checkPostgres(server.url), (error) => {

@@ -5,17 +5,17 @@ import { StorageUnavailableError } from "../../../storage/statements/storage-err
 import { saidByServer } from "./scripted-pool.js";
 import { ScriptedServer } from "./scripted-server.js";
 
-/** A server whose locks are free, or not, as the test says. */
+/** A server whose locks are free or taken, as the test determines. */
 async function lockServer(context: TestContext) {
   const server = await ScriptedServer.start(context);
   const locks = { taken: true, shared: true, lasting: true };
   server.answer = ({ sql }) => (sql.startsWith("select pg_try") ? [locks] : []);
   const take = (node?: string) => PostgresClaim.take(server.url, server.address, node);
-  /** Whether whoever has lost the connection knows of it. */
+  /** Breaks the connections, and resolves when the client has noticed. */
   const lost = async () => {
     server.drop();
     while (server.openCount > 0) await new Promise(setImmediate);
-    // The other end hears of it by a turn of the event loop.
+    // The client notices within a few turns of the event loop.
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   };
   return { server, locks, take, lost };
@@ -28,7 +28,7 @@ async function allClosed(server: ScriptedServer): Promise<void> {
   while (server.openCount > 0) await new Promise(setImmediate);
 }
 
-test("a database is claimed by a lock that lives as long as its connection, which is noticed when it dies", async (t) => {
+test("a database is claimed by a lock that lasts as long as its connection, whose loss is noticed", async (t) => {
   const { server, locks, take } = await lockServer(t);
   const claim = await take();
   assert.equal(claim.lockWasThere, true);
@@ -37,7 +37,7 @@ test("a database is claimed by a lock that lives as long as its connection, whic
     probes,
     "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3",
   );
-  // Every release knows the lock by this number, and takes no other for it.
+  // Every release uses this number for the lock.
   assert.match(lock, /^select pg_try_advisory_lock\(1345673305, hashtext\(current_schema\(\)\)\)/);
   assert.match(lock, /pg_postmaster_start_time\(\) > interval '30 s' as lasting$/);
   assert.equal(server.openCount, 1);
@@ -45,11 +45,7 @@ test("a database is claimed by a lock that lives as long as its connection, whic
   await allClosed(server);
   locks.lasting = false;
   const fresh = await take();
-  assert.equal(
-    fresh.lockWasThere,
-    false,
-    "the database was just started, and has forgotten its locks",
-  );
+  assert.equal(fresh.lockWasThere, false, "the database has just started and lost its locks");
   await fresh.close();
 });
 
@@ -69,7 +65,7 @@ test("a name is claimed next to others, under a lock that excludes a claim of th
   await claim.close();
 });
 
-test("another server's claim is refused, with what it has, and no connection remains", async (t) => {
+test("a claim that another server holds is refused with its name, and no connection remains", async (t) => {
   const { server, locks, take } = await lockServer(t);
   const whole = `another server runs on PostgreSQL at ${server.address}: stop that one first`;
   const named = `another server named one runs on PostgreSQL at ${server.address}: give this one a NODE_NAME`;
@@ -98,7 +94,7 @@ test("a claim whose connection was lost is renewed by the health check, once for
   const { server, locks, take, lost } = await lockServer(t);
   const claim = await take("one");
   await claim.renew();
-  assert.equal(server.connectionCount, 1, "it is still there");
+  assert.equal(server.connectionCount, 1, "the connection is still open");
   for (const count of [2, 3]) {
     await lost();
     await Promise.all([claim.renew(), claim.renew()]);

@@ -20,7 +20,7 @@ function newClient(options: { readonly requestsWaitingMax?: number } = {}) {
   return { server, client };
 }
 
-test("what only reads leaves no mark, and several reads see one state", async () => {
+test("a request that only reads leaves no mark, and its reads see one state", async () => {
   const { server, client } = newClient();
   server.answer = (sql) => (sql === SELECT.sql ? { rows: [{ one: 1 }], rowCount: 1 } : {});
   const one = { rows: [{ one: 1 }], changes: 1 };
@@ -44,10 +44,14 @@ test("what only reads leaves no mark, and several reads see one state", async ()
   assert.deepEqual(await client.send([UPDATE], false), [{ rows: [], changes: 3 }]);
   assert.deepEqual(await client.send([LOCK], false), [{ rows: [], changes: 0 }]);
   assert.equal(client.stats.lastGroupSize, 1);
-  assert.equal((await client.send([SELECT, SELECT], false))?.length, 2, "nothing found is found");
+  assert.equal(
+    (await client.send([SELECT, SELECT], false))?.length,
+    2,
+    "an empty result is a result",
+  );
 });
 
-test("a guard that touches no row undoes its request, and what follows no change is left out", async () => {
+test("a guard that touches no row undoes its request, and a statement that depends on a missing change is skipped", async () => {
   const { server, client } = newClient();
   assert.equal(await client.send([UPDATE], true), undefined);
   assert.equal(server.asked.at(-1), "rollback");
@@ -63,11 +67,11 @@ test("a guard that touches no row undoes its request, and what follows no change
   assert.deepEqual(
     results?.map(({ changes }) => changes),
     [1, 0, 1],
-    "a read between them is no change",
+    "a read between them does not count as a change",
   );
 });
 
-test("colliding transactions are retried, five times in all", async () => {
+test("conflicting transactions are attempted up to five times", async () => {
   const { server, client } = newClient();
   let tries = 0;
   server.answer = (sql) => {
@@ -77,7 +81,7 @@ test("colliding transactions are retried, five times in all", async () => {
     return ONE_ROW;
   };
   assert.equal((await client.send([UPDATE, UPDATE], false))?.length, 2);
-  assert.equal(tries, 6, "what is behind a failed statement is refused without being tried");
+  assert.equal(tries, 6, "statements after a failed one are refused without being run");
   server.answer = (sql) => {
     if (sql === UPDATE.sql) throw saidByServer("40P01");
     return {};
@@ -87,7 +91,7 @@ test("colliding transactions are retried, five times in all", async () => {
   assert.equal(server.asked.filter((sql) => sql.startsWith("begin")).length, 5);
 });
 
-test("statements are sent without waiting for each, but for one that depends on the one before", async () => {
+test("statements are sent without waiting for each, except one that depends on the one before", async () => {
   const { server, client } = newClient();
   let begin = () => {};
   const begun = new Promise<void>((resolve) => {
@@ -125,7 +129,7 @@ test("of several failures the first is reported, and a guard that touched no row
   await assert.rejects(client.send([SELECT, SELECT], false), StorageUnwritableError);
 });
 
-test("a connection whose request failed is kept when it can be emptied, and closed when it is broken", async () => {
+test("a connection whose request failed is kept if it can be rolled back, and closed if it is broken", async () => {
   const { server, client } = newClient();
   const failsWith = async (code: string, rollback?: string) => {
     server.answer = (sql) => {
@@ -141,7 +145,7 @@ test("a connection whose request failed is kept when it can be emptied, and clos
   assert.equal(await failsWith("57P01"), "closed");
 });
 
-test("why nothing could be written is known until something is, and a read says nothing of it", async () => {
+test("the reason of a failed write is known until a write succeeds; reads do not change it", async () => {
   const { server, client } = newClient();
   server.answer = () => {
     throw saidByServer("53100");
@@ -157,7 +161,7 @@ test("why nothing could be written is known until something is, and a read says 
   await assert.rejects(client.send([UPDATE], false));
   server.answer = () => ONE_ROW;
   await client.send([SELECT], false);
-  assert.deepEqual(client.writeFault, full, "neither is a write that went well");
+  assert.deepEqual(client.writeFault, full, "a read does not clear it");
   await client.send([UPDATE], false);
   assert.equal(client.writeFault, undefined);
 });
@@ -194,7 +198,7 @@ test("ten thousand requests wait by default, and closing waits for the last one"
   await Promise.all([asked[0], closed]);
 });
 
-test("old marks are deleted at every fifteenth look, and at once where there are more", async () => {
+test("old marks are deleted at every fifteenth health check, and at the next one if more are left", async () => {
   const { server, client } = newClient();
   let deleted = 10_000;
   server.answer = () => ({ rowCount: deleted });

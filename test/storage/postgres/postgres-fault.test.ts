@@ -8,7 +8,7 @@ import {
 } from "../../../storage/postgres/postgres-fault.js";
 import { saidByServer } from "./scripted-pool.js";
 
-test("a broken rule is reported with its table and columns, whatever language the server speaks", () => {
+test("a violated constraint is reported with its table and columns, whatever the server's language", () => {
   const unique = saidByServer("23505", { constraint: "shelves(room,place)", table: "calls" });
   assert.deepEqual(faultOfPostgres(unique), {
     kind: "unique",
@@ -20,7 +20,7 @@ test("a broken rule is reported with its table and columns, whatever language th
   assert.deepEqual(faultOfPostgres(saidByServer("23503")), { kind: "foreignKey" });
 });
 
-test("another fault keeps the server's code and words", () => {
+test("another fault keeps the server's code and message", () => {
   const told = (error: unknown) => {
     const fault = faultOfPostgres(error);
     return fault.kind === "other" ? [fault.code, fault.message] : fault.kind;
@@ -29,7 +29,7 @@ test("another fault keeps the server's code and words", () => {
   assert.deepEqual(told(new DatabaseError("no code", 0, "error")), ["PG_ERROR", "no code"]);
 });
 
-test("what the driver says by itself is about the way to the server, unless a value cannot be sent", () => {
+test("an error of the driver itself counts as a connection error, unless a value cannot be sent", () => {
   const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
   const selfSigned = Object.assign(new Error("self-signed certificate"), {
     code: "DEPTH_ZERO_SELF_SIGNED_CERT",
@@ -37,7 +37,7 @@ test("what the driver says by itself is about the way to the server, unless a va
   for (const [error, code, isLost] of [
     [refused, "PG_UNREACHABLE", true],
     [selfSigned, "PG_UNTRUSTED", true],
-    [new TypeError("a bigint is no JSON"), "ERROR", false],
+    [new TypeError("a bigint is not JSON"), "ERROR", false],
     [new RangeError("too long"), "ERROR", false],
     ["no error", "ERROR", false],
   ] as const) {
@@ -47,7 +47,7 @@ test("what the driver says by itself is about the way to the server, unless a va
   }
 });
 
-test("only collisions are retried immediately, and only a lost connection leaves the outcome unknown", () => {
+test("only conflicts are retried immediately, and only a lost connection leaves the outcome unknown", () => {
   const codes = ["40001", "40P01", "40002", "08006", "57P01", "23505", "57014"];
   assert.deepEqual(
     codes.filter((code) => isCollision(saidByServer(code))),

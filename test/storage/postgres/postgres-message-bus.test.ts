@@ -31,7 +31,7 @@ async function newMail(context: TestContext) {
   return { server, sent, mail, heard, state, listen, until };
 }
 
-test("what is posted goes to all of its channels by one statement, and is not longer than the database takes", async (t) => {
+test("a message goes to all of its channels in one statement, and is limited to the database's maximum length", async (t) => {
   const { sent, mail } = await newMail(t);
   const sql = "select pg_notify(channel, $2) from json_array_elements_text($1::json) as channel";
   await mail.post("one", "text");
@@ -48,7 +48,7 @@ test("what is posted goes to all of its channels by one statement, and is not lo
   assert.equal(sent.length, 2);
 });
 
-test("a channel's messages arrive until the listener ends, which is then not notified of a break", async (t) => {
+test("a channel's messages arrive until the listener stops, which is not notified of a break afterwards", async (t) => {
   const { server, heard, state, listen, until } = await newMail(t);
   const end = await listen("parley one", 'parley "two"');
   assert.deepEqual(server.asked, [KEEP_ALIVE, 'listen "parley one"', 'listen "parley ""two"""']);
@@ -61,7 +61,7 @@ test("a channel's messages arrive until the listener ends, which is then not not
   assert.equal(state.lostCount, 0);
 });
 
-test("a broken connection is reported once, and ending it then is no error", async (t) => {
+test("a broken connection is reported once, and closing it afterwards is no error", async (t) => {
   const { server, state, listen, until } = await newMail(t);
   const end = await listen("parley one");
   server.drop();

@@ -21,7 +21,7 @@ test("a database that hangs times out after seconds, on the server before the cl
   });
 });
 
-test("a connection of a pool takes the next statement before it has answered the last", async () => {
+test("a connection of a pool accepts the next statement before it has answered the last", async () => {
   const pool = newPool(URL);
   assert.equal(pool.options.pipeline, true);
   await pool.end();
@@ -31,11 +31,11 @@ test("a pool has ten connections by default, and closes those unused for a minut
   const [pool, small] = [newPool(URL), newPool(URL, 3)];
   assert.deepEqual([pool.options.max, small.options.max], [10, 3]);
   assert.equal(pool.options.idleTimeoutMillis, 60_000);
-  assert.ok(pool.listenerCount("error") > 0, "a connection that breaks ends no process");
+  assert.ok(pool.listenerCount("error") > 0, "a broken connection does not end the process");
   await Promise.all([pool.end(), small.end()]);
 });
 
-test("a connection that breaks between two statements ends no process, and is replaced by the next", async (context) => {
+test("a connection that breaks between two statements does not end the process, and is replaced", async (context) => {
   const server = await ScriptedServer.start(context);
   const pool = newPool(server.url, 1);
   const [used, idle] = [await pool.connect(), once(pool, "error")];

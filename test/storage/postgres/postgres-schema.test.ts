@@ -13,7 +13,7 @@ import { type Row, ScriptedServer } from "./scripted-server.js";
 
 const VERSION = POSTGRES_SCHEMA_VERSION;
 
-/** A database that has the schema which the test says; `refuse` is asked before everything else. */
+/** A database whose schema the test determines; `refuse` is called before every response. */
 async function databaseOf(context: TestContext) {
   const server = await ScriptedServer.start(context);
   const pool = newPool(server.url, 1);
@@ -36,7 +36,7 @@ async function databaseOf(context: TestContext) {
   return { server, pool, database, update };
 }
 
-test("an empty database gets every migration, and then a row that says which version it has", async (t) => {
+test("an empty database gets every migration, and then a row with its version", async (t) => {
   for (const hasTables of [false, true]) {
     const { server, database, update } = await databaseOf(t);
     database.hasTables = hasTables;
@@ -52,7 +52,7 @@ test("an empty database gets every migration, and then a row that says which ver
   }
 });
 
-test("a database of this version, or of a newer one that takes nothing away, is left as it is", async (t) => {
+test("a database of this version, or of a compatible newer one, is not changed", async (t) => {
   const { server, pool, database, update } = await databaseOf(t);
   for (const state of [
     { version: VERSION, oldestBeside: 1 },
@@ -68,7 +68,7 @@ test("a database of this version, or of a newer one that takes nothing away, is 
   assert.match(server.asked.at(-1) ?? "", /^insert into "schemaState"/);
 });
 
-test("a database from which a newer version has taken what this one needs is refused", async (t) => {
+test("a database of an incompatible newer version is refused", async (t) => {
   const { server, pool, database, update } = await databaseOf(t);
   database.state = { version: VERSION + 2, oldestBeside: VERSION + 1 };
   const message = `its schema is ${VERSION + 2}, which needs ${VERSION + 1} or later; this version has ${VERSION}`;
@@ -83,7 +83,7 @@ test("a database from which a newer version has taken what this one needs is ref
   });
 });
 
-test("a failed migration is reported in the server's words, or in Kysely's", async (t) => {
+test("a failed migration is reported with the server's message, or Kysely's", async (t) => {
   const { server, database, update } = await databaseOf(t);
   database.refuse = (sql) => {
     if (sql.startsWith('create table "plans"')) throw saidByServer("42501");
@@ -99,11 +99,11 @@ test("a failed migration is reported in the server's words, or in Kysely's", asy
   });
 });
 
-test("where there is to be a database, one without tables is refused", async (t) => {
+test("if a database must exist, one without tables is refused", async (t) => {
   const { server, pool, database } = await databaseOf(t);
   await requireTables(pool, server.address);
   database.hasTables = false;
-  assert.equal(await newerSchema(pool), undefined, "an empty one is no newer one");
+  assert.equal(await newerSchema(pool), undefined, "an empty database does not count as newer");
   await assert.rejects(requireTables(pool, server.address), (error) => {
     assert.ok(error instanceof StorageUnavailableError);
     assert.match(error.message, /^PostgreSQL at 127\.0\.0\.1:\d+\/calls has no tables of Parley: /);

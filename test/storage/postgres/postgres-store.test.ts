@@ -12,7 +12,7 @@ import { type Row, ScriptedServer } from "./scripted-server.js";
 
 const UPDATE = { sql: "update calls set status = $1", parameters: ["failed"] };
 
-/** A database that has all tables, and what the test says of its locks and its schema. */
+/** A database with all tables; the test determines its locks and its schema. */
 async function newDatabase(context: TestContext) {
   const server = await ScriptedServer.start(context);
   const locks = { taken: true, shared: true, lasting: true };
@@ -44,7 +44,7 @@ const unavailable = (words: RegExp) => (error: unknown) => {
   return true;
 };
 
-test("a server claims the database, or its name in it; a command line claims nothing", async (t) => {
+test("a server claims the database, or its name in it, and a command claims nothing", async (t) => {
   const { server, locks, open } = await newDatabase(t);
   const command = await open();
   assert.deepEqual([command.isSoleServer, command.writers], [true, "many"]);
@@ -63,7 +63,7 @@ test("a server claims the database, or its name in it; a command line claims not
   await assert.rejects(named.send([UPDATE], false), StorageStoppedError);
 });
 
-test("a database that cannot be used is refused in words, and no connection to it is left", async (t) => {
+test("a database that cannot be used is refused with a message, and no connection is left", async (t) => {
   const { server, locks, state, answers, open, allClosed } = await newDatabase(t);
   const at = `PostgreSQL at ${server.address}`;
   locks.taken = false;
@@ -103,7 +103,7 @@ test("a database that cannot be used is refused in words, and no connection to i
   await allClosed();
 });
 
-test("a health check reports a newer schema, a failed write, and a name that another server has by now", async (t) => {
+test("a health check reports a newer schema, a failed write, and a name that another server has taken", async (t) => {
   const { server, locks, state, answers, open } = await newDatabase(t);
   const store = await open({ isServer: true, nodeName: "one" });
   assert.deepEqual(await store.checkHealth(), { fault: undefined, warning: undefined });
@@ -146,7 +146,7 @@ test("a health check reports a newer schema, a failed write, and a name that ano
   assert.equal((await store.checkHealth()).warning, undefined);
 });
 
-test("a health check of a database that does not respond reports the reason, and not the holder of its lock", async (t) => {
+test("a health check of an unresponsive database reports the reason, and not the lock's holder", async (t) => {
   const { answers, open } = await newDatabase(t);
   const store = await open({ isServer: true });
   answers.refuse = () => {
@@ -157,7 +157,7 @@ test("a health check of a database that does not respond reports the reason, and
   assert.equal(warning, undefined);
 });
 
-test("a command line makes the tables where there are none, and posts to the servers", async (t) => {
+test("a command creates missing tables, and notifies the servers", async (t) => {
   const { server, answers, open } = await newDatabase(t);
   answers.hasTables = false;
   const store = await open();

@@ -9,7 +9,7 @@ import {
 
 const PIECES = ["\u0000", "\u001a", "0", "1", "\\", "u0000", "u001a", '"', "é", "word"];
 
-test("whatever is written comes back, and PostgreSQL never sees the character NUL", () => {
+test("every value is read back as written, and PostgreSQL never receives the character NUL", () => {
   const texts = fc.array(fc.constantFrom(...PIECES)).map((pieces) => pieces.join(""));
   fc.assert(
     fc.property(texts, (text) => {
@@ -22,11 +22,11 @@ test("whatever is written comes back, and PostgreSQL never sees the character NU
   );
 });
 
-test("only texts of a statement's values are changed", () => {
+test("only strings among a statement's values are changed", () => {
   assert.deepEqual(parametersOf(["a\u0000", 1, null, true]), ["a\u001a0", 1, null, true]);
 });
 
-test("a text without them is left as it is", () => {
+test("a text without such characters is not changed", () => {
   const text = "“¿Sí?” \\u00e9 \\u0001 今日は";
   assert.equal(escapeText(text), text);
 });

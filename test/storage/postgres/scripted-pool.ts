@@ -1,6 +1,6 @@
 import { DatabaseError, type Pool } from "pg";
 
-/** What the server answers a statement, or why it refuses it. */
+/** The server's response to a statement. */
 interface Answer {
   readonly rows?: readonly unknown[];
   readonly rowCount?: number | null;
@@ -15,10 +15,10 @@ const IN_FAILED_TRANSACTION = "25P02";
 const OUTSIDE = /^(?:begin|commit|rollback)/;
 const NOTHING: Answer = { rows: [], rowCount: 0, command: "" };
 
-/** Connections to a server that says what a test has it say; `asked` is all that it was told, in order. */
+/** Connections to a server whose responses the test determines; `asked` contains all statements, in order. */
 export class ScriptedPool {
   readonly asked: string[] = [];
-  /** How connections were given back. */
+  /** How connections were returned to the pool. */
   readonly givenBack: ("kept" | "closed")[] = [];
   isEnded = false;
   answer: (sql: string, values?: unknown) => Answer | Promise<Answer> = () => NOTHING;
@@ -28,7 +28,10 @@ export class ScriptedPool {
     return await this.#answered(sql, values);
   };
 
-  /** Its statements are asked at once and answered in order; after one that failed, all are refused until the transaction is over. */
+  /**
+   * Statements are accepted at once and answered in order. After one that failed, all are refused until the transaction
+   * is over.
+   */
   readonly connect = async () => {
     let last: Promise<unknown> = Promise.resolve();
     let hasFailed = false;
@@ -62,9 +65,9 @@ export class ScriptedPool {
     return sql.startsWith("begin; insert") ? [{}, { rows: [{ id: "mark", atMs: 0 }] }] : answer;
   }
 
-  /** As those know it who ask it. */
+  /** The pool in the type that the code under test expects. */
   get pool(): Pool {
-    // Only what is called.
+    // Implements only the methods that are called.
     return this as unknown as Pool;
   }
 }

@@ -5,7 +5,7 @@ import type { TestContext } from "node:test";
 type Value = string | number | boolean | null;
 export type Row = Readonly<Record<string, Value>>;
 
-/** What a server was asked, by which of its connections. */
+/** A statement that the server received, and the number of its connection. */
 export interface Told {
   readonly sql: string;
   readonly values: readonly (string | null)[];
@@ -22,16 +22,16 @@ const TRUST = message("R", int32(0));
 const READY = message("Z", Buffer.from("I"));
 
 /**
- * Speaks PostgreSQL's protocol over a real socket, and answers what a test has it answer: an error with a `code` is told as
- * the server's own.
+ * Speaks PostgreSQL's protocol over a real socket, with responses that the test determines. An error with a `code` is
+ * sent as the server's own.
  */
 export class ScriptedServer {
-  /** All that it was told, in order. */
+  /** All received statements, in order. */
   readonly told: Told[] = [];
-  /** What each connection has said of itself when it began. */
+  /** The startup parameters of each connection. */
   readonly startups: ReadonlyMap<string, string>[] = [];
   answer: Answering = () => [];
-  /** What comes of the second statement of `begin; insert`. */
+  /** The result of the second statement of `begin; insert`. */
   marks: readonly Row[] = [];
   readonly #server: Server;
   readonly #sockets = new Map<number, Socket>();
@@ -54,9 +54,9 @@ export class ScriptedServer {
     server.on("connection", (socket) => this.#serve(socket));
   }
 
-  /** As in `URL`: `127.0.0.1:5432/calls`. */
+  /** In the format of `URL`: `127.0.0.1:5432/calls`. */
   get address(): string {
-    // Listens to a port of this machine.
+    // The server listens on a port of this machine.
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}/calls`;
   }
 
@@ -64,7 +64,7 @@ export class ScriptedServer {
     return `postgres://parley:secret@${this.address}`;
   }
 
-  /** What it was told, without the values. */
+  /** The received statements, without the values. */
   get asked(): readonly string[] {
     return this.told.map(({ sql }) => sql);
   }
@@ -77,18 +77,18 @@ export class ScriptedServer {
     return this.#sockets.size;
   }
 
-  /** Tells a connection what somebody has said to a channel. */
+  /** Sends a connection a notification of a channel. */
   notify(connection: number, channel: string, text: string): void {
     const said = Buffer.concat([int32(1), words(channel), words(text)]);
     this.#sockets.get(connection)?.write(message("A", said));
   }
 
-  /** Says by itself that it lets go of a connection, without doing so. */
+  /** Announces that it closes a connection, without doing so. */
   complain(connection: number): void {
     this.#sockets.get(connection)?.write(errorOf("57P01", "as the server says"));
   }
 
-  /** As a server that is killed: all of its connections end. */
+  /** Closes all connections, as a killed server would. */
   drop(): void {
     for (const socket of this.#sockets.values()) socket.destroy();
   }
@@ -193,7 +193,7 @@ function typeOf(value: Value): number {
   return typeof value === "number" ? DOUBLE : TEXT;
 }
 
-/** The values of a statement, which come as texts. */
+/** Parses the values of a statement, which are sent as texts. */
 function boundValues(body: Buffer): (string | null)[] {
   let at = text(body, text(body, 0).end).end;
   at += 2 + 2 * body.readInt16BE(at);
@@ -208,7 +208,7 @@ function boundValues(body: Buffer): (string | null)[] {
   });
 }
 
-/** Names and values by turns, behind the number of the protocol. */
+/** Names and values alternate after the protocol's number. */
 function startupOf(body: Buffer): ReadonlyMap<string, string> {
   const said = body.toString("utf8", 4).split("\0");
   return new Map(said.flatMap((name, at) => (at % 2 === 0 ? [[name, said[at + 1] ?? ""]] : [])));

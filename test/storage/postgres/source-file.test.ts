@@ -8,7 +8,7 @@ import {
 } from "../../../storage/postgres/copy-to-postgres.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 
-test("tables come after those that they refer to, with the names of their columns and numbers", (context) => {
+test("tables come after those that they refer to, with the names of their columns and of numeric ones", (context) => {
   const file = new Sqlite(":memory:");
   context.after(() => file.close());
   file.exec(`create table books (id integer primary key, title text, shelf text references shelves (id));
@@ -24,7 +24,7 @@ test("tables come after those that they refer to, with the names of their column
   assert.throws(() => tablesOf(file), /^Error: the tables refer to each other in a circle$/);
 });
 
-test("a table is measured by its rows and the sums of its numbers, in the order of the columns", (context) => {
+test("a table's size is its rows and the sums of its numeric columns, in the columns' order", (context) => {
   const file = new Sqlite(":memory:");
   context.after(() => file.close());
   file.exec("create table loans (book integer, shelf text, days real)");

@@ -7,8 +7,8 @@ import { packageRoot } from "../../../api/commands/livestream-local/package-root
 import type { DatabaseKind } from "../../../storage/schema/columns.js";
 
 /**
- * What earlier releases have left, as they left it. `f0d55b19` is the last commit in which each database had migrations of
- * its own: a server of it took a call on the file, and its `copy` command filled PostgreSQL.
+ * Databases that earlier releases have left. `f0d55b19` is the last commit in which each kind of database had its own
+ * migrations: a server of it took a call on the file, and its `copy` command filled PostgreSQL.
  */
 const FOLDER = join(packageRoot(), "test/storage/schema/releases");
 
@@ -16,7 +16,7 @@ export async function writeReleasedFile(filePath: string): Promise<void> {
   await writeFile(filePath, gunzipSync(readFileSync(join(FOLDER, "f0d55b19.db.gz"))));
 }
 
-/** SQL that makes the database again where there is an empty one. */
+/** SQL that recreates the database in an empty one. */
 export function releasedDump(): string {
   return gunzipSync(readFileSync(join(FOLDER, "f0d55b19.sql.gz"))).toString();
 }
@@ -49,7 +49,7 @@ export interface ReleasedMigration {
   readonly sql: string;
 }
 
-/** The migrations up to that commit, each as the statements that it ran. */
+/** The migrations up to that commit, each with its statements. */
 export function releasedMigrations(kind: DatabaseKind): readonly ReleasedMigration[] {
   const text = readFileSync(join(FOLDER, `${kind}-migrations.sql`), "utf8");
   return text
@@ -61,7 +61,7 @@ export function releasedMigrations(kind: DatabaseKind): readonly ReleasedMigrati
     });
 }
 
-/** What Kysely's migrator has noted of the first of them. */
+/** The rows that Kysely's migrator has stored about the first of them. */
 export function notedMigrations(migrations: readonly ReleasedMigration[]): string {
   const rows = migrations.map(({ name }) => `('${name}', '2026-01-01T00:00:00.000Z')`);
   return `create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null);

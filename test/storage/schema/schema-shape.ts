@@ -1,6 +1,6 @@
 import type BetterSqlite3 from "better-sqlite3";
 
-/** What can be compared of two databases, whichever they are: as they describe themselves, in sorted lines. */
+/** A comparable description of a database of either kind, in sorted lines. */
 export type SchemaShape = readonly string[];
 
 interface FoundColumn {
@@ -32,10 +32,10 @@ interface Found {
   readonly indexes: readonly FoundIndex[];
 }
 
-/** The migrator's own tables, those that only the server of PostgreSQL needs, and SQLite's full-text index. */
+/** The migrator's own tables, those that only a PostgreSQL server needs, and SQLite's full-text index. */
 const OWN_TABLES =
   /^(?:kysely_migration|kysely_migration_lock|schemaState|commitMarks|knowledgeIndex(?:_\w+)?)$/;
-/** What stands for that index in PostgreSQL. */
+/** The index that replaces it in PostgreSQL. */
 const OWN_INDEX = "knowledgePassagesByTerm";
 
 function shapeOf({ columns, keys, indexes }: Found): SchemaShape {
@@ -62,7 +62,7 @@ function shapeOf({ columns, keys, indexes }: Found): SchemaShape {
     .toSorted();
 }
 
-/** The same expression in the words of either database. */
+/** Writes the same expression in one form for both databases. */
 function plain(expression: string): string {
   return expression.replace(/::text|[()"]/g, "").toLowerCase();
 }
@@ -136,7 +136,7 @@ const POSTGRES = {
       and not exists (select 1 from pg_constraint where conindid = indexrelid and contype in ('p', 'u'))`,
 };
 
-/** Describes the database that `query` asks. */
+/** Describes the database that `query` reads. */
 export async function postgresShape(
   query: (sql: string) => Promise<{ readonly rows: unknown[] }>,
 ): Promise<SchemaShape> {

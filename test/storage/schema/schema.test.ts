@@ -26,7 +26,7 @@ import {
 } from "./releases.js";
 import { sqliteShape } from "./schema-shape.js";
 
-/** More than a migration reads at once. */
+/** More rows than a migration reads at once. */
 const ROWS = 1_203;
 
 function opened(context: TestContext, filePath: string): BetterSqlite3.Database {
@@ -45,7 +45,7 @@ function rowsOf(file: BetterSqlite3.Database, table: string): readonly object[] 
   return file.prepare(`select * from "${table}" order by 1, 2`).all() as object[];
 }
 
-test("a file that main of f0d55b19 made is brought up to date, and has the same rows", async (context) => {
+test("a file created by f0d55b19 is migrated, and has the same rows", async (context) => {
   const filePath = temporaryFile();
   await mkdir(dirname(filePath), { recursive: true });
   await writeReleasedFile(filePath);
@@ -85,7 +85,7 @@ test("a file that main of f0d55b19 made is brought up to date, and has the same 
   assert.equal((await database.agents.list("org")).length, 1);
 });
 
-test("a file of every earlier schema gets today's: tables, columns, indexes, keys", async (context) => {
+test("a file of every earlier schema is migrated to the current tables, columns, indexes and keys", async (context) => {
   const expected = await newShape(context);
   const released = releasedMigrations("sqlite");
   assert.equal(released.length, 14);
@@ -99,7 +99,7 @@ test("a file of every earlier schema gets today's: tables, columns, indexes, key
   }
 });
 
-test("calls and agents of the schema before get the new names of their fields, however many there are", async (context) => {
+test("calls and agents of the previous schema get the new names of their fields, however many there are", async (context) => {
   const file = opened(context, ":memory:");
   const released = releasedMigrations("sqlite");
   for (const { sql } of released) file.exec(sql);
@@ -142,7 +142,7 @@ test("calls and agents of the schema before get the new names of their fields, h
   ]);
 });
 
-/** Inserts rows of which only some columns matter: the others get a value of their type that no other row has. */
+/** Inserts rows of which only some columns matter; the others get a unique value of their type. */
 function insertOf(file: BetterSqlite3.Database, table: string) {
   const columns = file.pragma(`table_info("${table}")`) as readonly {
     readonly name: string;
@@ -167,7 +167,7 @@ function insertOf(file: BetterSqlite3.Database, table: string) {
   };
 }
 
-test("migrations that databases have noted keep their names, and new ones come after them", () => {
+test("released migrations keep their names, and new ones come after them", () => {
   for (const kind of ["sqlite", "postgres"] as const) {
     const released = releasedMigrations(kind).map(({ name }) => name);
     assert.deepEqual(migrationNames(kind).slice(0, released.length), released);
@@ -190,10 +190,10 @@ async function postgresStatements(): Promise<readonly string[]> {
   return statements;
 }
 
-test("a migration takes nothing away that servers of the release before still use", async () => {
+test("a migration removes nothing that servers of the previous release still use", async () => {
   const statements = await postgresStatements();
   assert.ok(statements.length > 30, `${statements.length} statements`);
-  // Migration 018 ran before there was a release, so no server of one needs the old column.
+  // Migration 018 ran before the first release, so no released server needs the old column.
   const dropped = 'alter table "agents" drop column "publicOrigins"';
   for (const statement of statements.filter((one) => one !== dropped)) {
     assert.doesNotMatch(

@@ -12,7 +12,7 @@ import { otherProcess, saidBy } from "./other-process.js";
 
 const CALLS = 400;
 
-/** Closed, with all of it in the one file. */
+/** Returns a closed database whose data is all in the one file. */
 async function filledFile(): Promise<string> {
   const filePath = temporaryFile();
   const database = await openDatabase({ filePath });
@@ -33,7 +33,7 @@ function change(filePath: string, sql: string): void {
   file.close();
 }
 
-test("a whole file has no findings, and its rows are counted", async () => {
+test("an intact file has no findings, and its rows are counted", async () => {
   const filePath = await filledFile();
   const { findings, counts, sizeBytes } = checkDatabase(filePath);
   assert.deepEqual(findings, []);
@@ -51,7 +51,7 @@ test("a file in use is checked in one snapshot, and stays in use", async (contex
   assert.equal(await calls.closeAbandoned("next run", NOON_MS), CALLS + 1);
 });
 
-test("what a killed server left in the log alone is counted, and stays there", async () => {
+test("rows that a killed server left only in the log are counted, and stay there", async () => {
   const filePath = await filledFile();
   const server = otherProcess(
     filePath,
@@ -88,7 +88,7 @@ test("pages that were overwritten are found", async () => {
   assert.match(findings.join("\n"), /page|malformed/i);
 });
 
-test("a list of free pages that does not hold is found, though every row can be read", async () => {
+test("a wrong list of free pages is found, even if every row can be read", async () => {
   const filePath = await filledFile();
   const bytes = readFileSync(filePath);
   // The number of free pages in the file's header.
@@ -99,7 +99,7 @@ test("a list of free pages that does not hold is found, though every row can be 
   assert.equal(rowsOfCalls(report), CALLS);
 });
 
-test("a file that is cut off, or is none, is a finding and not a crash", async () => {
+test("a file that is truncated, or is not a database, is a finding and not a crash", async () => {
   const filePath = await filledFile();
   const bytes = readFileSync(filePath);
   writeFileSync(filePath, bytes.subarray(0, bytes.length >> 1));
@@ -108,7 +108,7 @@ test("a file that is cut off, or is none, is a finding and not a crash", async (
   assert.match(checkDatabase(filePath).findings.join(), /file is not a database/);
 });
 
-test("references to rows that are missing and totals that have drifted are found", async () => {
+test("references to missing rows and wrong totals are found", async () => {
   const filePath = await filledFile();
   change(filePath, "delete from organizations where id = 'org'");
   change(filePath, "update callTotals set calls = calls + 1");
@@ -126,7 +126,7 @@ test("at most a hundred findings are reported", async () => {
   assert.equal(checkDatabase(filePath).findings.length, 100);
 });
 
-test("a file without tables is no whole database, and neither is another program's", () => {
+test("a file without tables is not an intact database, and neither is another program's", () => {
   const filePath = temporaryFile();
   mkdirSync(dirname(filePath), { recursive: true });
   writeFileSync(filePath, "");

@@ -4,7 +4,7 @@ import { storageThread } from "../../../storage/sqlite/storage-thread.js";
 import { temporaryFile } from "../temporary-file.js";
 import { run, temporaryThread } from "./temporary-thread.js";
 
-test("requests to a closed file get no response, also if it is closed again, and its thread continues", async (context) => {
+test("requests to a closed file get no response, even if it is closed again, and its thread continues", async (context) => {
   const other = await temporaryThread(context);
   const { post, follow } = await storageThread().open({ filePath: temporaryFile() });
   const said: string[] = [];

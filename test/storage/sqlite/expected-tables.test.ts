@@ -6,7 +6,7 @@ import { missingParts } from "../../../storage/sqlite/open-store-file.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import { temporaryFile } from "../temporary-file.js";
 
-test("a database says which of the tables are missing that every release has", () => {
+test("the missing tables are named, of those that every release has", () => {
   const path = temporaryFile();
   mkdirSync(dirname(path));
   assert.equal(missingParts(path), "is not there");
@@ -24,7 +24,7 @@ test("a database says which of the tables are missing that every release has", (
   ]);
 });
 
-test("looking for tables leaves the log of a server that was killed as it is", () => {
+test("looking for tables does not change the log of a killed server", () => {
   const path = temporaryFile();
   mkdirSync(dirname(path));
   const server = new Sqlite(path);

@@ -23,7 +23,7 @@ async function lookedAt(context: TestContext) {
   return { filePath, file, look };
 }
 
-test("a lock that another server has by now, or that is none, is a warning, and no fault", async (context) => {
+test("a lock that another server has taken, or that is invalid, is a warning, and not a fault", async (context) => {
   const { filePath, look } = await lookedAt(context);
   const lockPath = `${filePath}.lock`;
   rmSync(lockPath);
@@ -36,10 +36,10 @@ test("a lock that another server has by now, or that is none, is a warning, and 
   writeFileSync(lockPath, GARBAGE);
   assert.equal(look.report().warning, "file is not a database");
   rmSync(lockPath);
-  assert.deepEqual(look.report(), WELL, "it is taken again");
+  assert.deepEqual(look.report(), WELL, "the lock is taken again");
 });
 
-test("a newer schema is a fault, the same or an older one is none", async (context) => {
+test("a newer schema is a fault; the same or an older one is not", async (context) => {
   const { file, look } = await lookedAt(context);
   for (const version of [SCHEMA_VERSION - 1, SCHEMA_VERSION]) {
     file.pragma(`user_version = ${version}`);
@@ -50,7 +50,7 @@ test("a newer schema is a fault, the same or an older one is none", async (conte
   assert.equal(fault?.kind === "other" && fault.code, "SCHEMA_NEWER");
 });
 
-test("what SQLite says of the file is a fault, and what is a fault of the program is thrown", () => {
+test("SQLite's errors about the file are faults, and errors of the program are thrown", () => {
   const filePath = temporaryFile();
   mkdirSync(dirname(filePath));
   writeFileSync(filePath, GARBAGE);

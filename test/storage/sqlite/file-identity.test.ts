@@ -13,7 +13,7 @@ function newFile(): string {
   return path;
 }
 
-test("a file is the same one wherever it was meanwhile, and another one in its place is not", () => {
+test("a file that was moved and returned is the same one, and another one in its place is not", () => {
   const path = newFile();
   const identity = new FileIdentity(path);
   assert.equal(identity.fault(), undefined);
@@ -28,10 +28,10 @@ test("a file is the same one wherever it was meanwhile, and another one in its p
   renameSync(`${path}.away`, path);
   assert.equal(identity.fault(), undefined);
   const below = new FileIdentity(`${path}/below`);
-  assert.equal(below.fault(), undefined, "nobody has ever seen it");
+  assert.equal(below.fault(), undefined, "it was never seen");
 });
 
-test("a file that comes later is known from then on", () => {
+test("a file that appears later is identified from then on", () => {
   const path = newFile();
   rmSync(path);
   const identity = new FileIdentity(path);
@@ -42,7 +42,7 @@ test("a file that comes later is known from then on", () => {
   assert.equal(identity.fault()?.kind, "other");
 });
 
-test("a file that cannot be looked at any more is as good as gone, in the system's words", () => {
+test("a file that can no longer be read is reported with the system's message", () => {
   const path = newFile();
   const identity = new FileIdentity(path);
   rmSync(dirname(path), { recursive: true });

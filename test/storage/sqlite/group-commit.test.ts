@@ -8,7 +8,7 @@ import type { Statement } from "../../../storage/statements/statement-port.js";
 import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 import { statement } from "./temporary-thread.js";
 
-/** Two tables in a real file, and the committer on it, in this thread. */
+/** Two tables in a real file, and the group commit for it, in this thread. */
 async function openTables(context: TestContext) {
   const filePath = temporaryFile();
   await (await temporaryDatabase(context, filePath)).close();
@@ -56,7 +56,7 @@ test("a refused statement undoes only its own request", async (context) => {
   assert.deepEqual(shelves(file), ["a", "c", "d"]);
 });
 
-test("a guarded statement that changes nothing says so, alone as well as before others", async (context) => {
+test("a guarded statement that changes nothing reports that, alone as well as before others", async (context) => {
   const { file, groupCommit } = await openTables(context);
   const removed = statement("delete from shelves where id = 'none'");
   const { replies } = groupCommit.run([
@@ -80,7 +80,7 @@ test("a request sees what those before it have done", async (context) => {
   });
 });
 
-test("while another process writes, writers may come again and readers are answered", async (context) => {
+test("while another process writes, writers may be retried and readers get results", async (context) => {
   const { filePath, groupCommit } = await openTables(context);
   const other = new Sqlite(filePath);
   context.after(() => other.close());
@@ -97,9 +97,9 @@ test("while another process writes, writers may come again and readers are answe
   assert.equal(groupCommit.run(blocked).committed, true);
 });
 
-test("when the transaction is lost, no request is reported as done", async (context) => {
+test("if the transaction is lost, no request is reported as done", async (context) => {
   const { file, groupCommit } = await openTables(context);
-  // Takes the whole transaction down, as a full disk does.
+  // Rolls back the whole transaction, as a full disk does.
   file.exec(`create trigger disaster before insert on shelves when new.id = 'bad'
     begin select raise(rollback, 'disk full'); end`);
   const { replies, committed } = groupCommit.run([
@@ -114,7 +114,7 @@ test("when the transaction is lost, no request is reported as done", async (cont
   assert.deepEqual(shelves(file), ["b"], "the next group works again");
 });
 
-test("a reader gets its response when the transaction is lost, and sees nothing of it", async (context) => {
+test("a reader gets its result if the transaction is lost, without any of its changes", async (context) => {
   const { file, groupCommit } = await openTables(context);
   file.exec(`create trigger disaster before insert on shelves when new.id = 'bad'
     begin select raise(rollback, 'disk full'); end`);

@@ -56,7 +56,7 @@ test("readers pass writers that wait for the lock, and writes take effect in the
   assert.deepEqual(notes(), ["note 1", "note 3", "note 5", "note 6"]);
 });
 
-test("a lock that is held for too long is not awaited, until a writer succeeds", async (t) => {
+test("after a lock was held for too long, writers are refused at once until one succeeds", async (t) => {
   const { queue, other, clock } = await openQueue(t);
   other.exec("begin immediate");
   queue.add([write(1)]);
@@ -74,10 +74,10 @@ test("a lock that is held for too long is not awaited, until a writer succeeds",
   assert.deepEqual(outcomes(queue.run().replies), ["5 done"]);
   other.exec("begin immediate");
   queue.add([write(6)]);
-  assert.deepEqual(queue.run().replies, [], "the next lock is waited for again");
+  assert.deepEqual(queue.run().replies, [], "writers wait for the next lock again");
 });
 
-test("a transaction that finds no room is lost as a whole, and the next one tries again", async (t) => {
+test("a transaction without disk space is lost as a whole, and the next one is attempted", async (t) => {
   const { queue, clock, notes } = await openQueue(t);
   queue.add([
     { id: 1, statements: [statement("pragma max_page_count = 1")], guarded: false },

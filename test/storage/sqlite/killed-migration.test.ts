@@ -11,10 +11,10 @@ import { makeOldDatabase } from "./old-database.js";
 import { killAtEachStep } from "./rigs/killed-process.js";
 
 const SQLITE_FILE = import.meta.resolve("../../../storage/sqlite/sqlite-file.js");
-/** Two migrations are missing: each is more than one step, and so is what is noted of them. */
+/** Two migrations are missing: each has several steps, and so does the record of them. */
 const OLD_VERSION = SCHEMA_VERSION - 2;
 
-test("an upgrade that is killed on its way changed nothing or everything, and the next start continues", async (t) => {
+test("an upgrade that is killed has changed nothing or everything, and the next start continues", async (t) => {
   const todaysPath = temporaryFile();
   const today = await temporaryDatabase(t, todaysPath);
   await insertOrganizations(today);
@@ -57,7 +57,7 @@ test("an upgrade that is killed on its way changed nothing or everything, and th
   assert.ok(seen.has(OLD_VERSION), "it was killed before the upgrade took effect");
 });
 
-/** What the next start finds, in rows. */
+/** The rows that the next start finds. */
 async function openedOnce(filePath: string) {
   (await openSqliteFile(filePath)).close();
   const { counts } = checkDatabase(filePath);

@@ -9,7 +9,7 @@ import { makeOldDatabase } from "./old-database.js";
 
 const BEFORE = releasedMigrations("sqlite").filter(({ name }) => name < "013-members").length;
 
-test("the audit trail from before there were members is kept whole: entries, order, total, finality", async (context) => {
+test("the audit trail from before members existed keeps its entries, order, total and immutability", async (context) => {
   const todaysPath = temporaryFile();
   const database = await temporaryDatabase(context, todaysPath);
   await insertOrganizations(database);

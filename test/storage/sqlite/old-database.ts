@@ -2,14 +2,14 @@ import type BetterSqlite3 from "better-sqlite3";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 import { notedMigrations, releasedMigrations } from "../schema/releases.js";
 
-/** Kept by triggers, so that copying the rows that they count fills them. */
+/** Maintained by triggers: copying the counted rows fills these tables. */
 const COUNTED = new Set(["callTotals", "auditTotals"]);
 
-/** Columns under their former names, with today's. */
+/** Columns under their former names, with the current ones. */
 const RENAMED = new Map([["publicOrigins", "allowedOrigins"]]);
 
 /**
- * Makes a database as the release with only the first migrations left it. Its rows are those of today's database, as
+ * Creates a database as left by the release with only the first migrations. Its rows are those of today's database, as
  * far as that release had tables and columns for them.
  */
 export function makeOldDatabase(todaysPath: string, oldPath: string, migrationCount: number): void {

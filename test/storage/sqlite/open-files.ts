@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readlinkSync } from "node:fs";
 
 const FILES = "/proc/self/fd";
 
-/** The files of this process that are open below the folder; only Linux says. */
+/** Lists the open files of this process below the folder; only Linux supports this. */
 export function openFilesIn(folder: string): readonly string[] {
   if (!existsSync(FILES)) return [];
   return readdirSync(FILES)
@@ -10,7 +10,7 @@ export function openFilesIn(folder: string): readonly string[] {
     .filter((path) => path.startsWith(folder));
 }
 
-/** The one with which the list is read is closed by now. */
+/** The descriptor that reads the list is closed by now. */
 function target(number: string): string {
   try {
     return readlinkSync(`${FILES}/${number}`);

@@ -3,9 +3,11 @@ import { once } from "node:events";
 
 const DATABASE_MODULE = new URL("../../../storage/database.js", import.meta.url).href;
 
-/** Runs the lines in another process, where `database` is open on the file and `say(line)` writes to this one. */
+/**
+ * Runs the lines in another process, in which `database` is open on the file and `say(line)` sends a line to this one.
+ */
 export function otherProcess(filePath: string, lines: string): ChildProcess {
-  // Not as a module: a thread inherits --input-type, and would not start with it.
+  // Not as a module: a thread would inherit --input-type, and not start with it.
   const program = `(async () => {
     const { openDatabase } = await import(${JSON.stringify(DATABASE_MODULE)});
     const database = await openDatabase({ filePath: ${JSON.stringify(filePath)} });
@@ -17,7 +19,7 @@ export function otherProcess(filePath: string, lines: string): ChildProcess {
   });
 }
 
-/** The next thing that the process says, without the line's end. */
+/** Resolves with the next line of the process, without its line ending. */
 export async function saidBy(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error("the process was started without a pipe");
   const [chunk] = await once(child.stdout, "data");

@@ -39,7 +39,7 @@ test("an administrator's process changes the database while the server writes to
   );
 });
 
-test("what was answered survives the process being killed, and its calls are closed at the next start", async (context) => {
+test("acknowledged writes survive a kill of the process, and its calls are closed at the next start", async (context) => {
   const filePath = temporaryFile();
   const setup = await temporaryDatabase(context, filePath);
   await insertOrganizations(setup);

@@ -4,7 +4,7 @@ import { updateSchema } from "../../../storage/sqlite/schema-update.js";
 import { SCHEMA_VERSION } from "../../../storage/sqlite/sqlite-file.js";
 import { Sqlite } from "../../../storage/sqlite/sqlite-library.js";
 
-/** A file that no release of ours has made as it is, and what is in it after a try to bring it up to date. */
+/** Updates the schema of a file that no release has created, and returns the error and the file's state. */
 async function tried(statements: string) {
   const file = new Sqlite(":memory:");
   file.exec(statements);
@@ -17,13 +17,13 @@ async function tried(statements: string) {
   return { error, after };
 }
 
-test("a file in which the schema has no room is refused in the words of SQLite, and stays as it was", async () => {
+test("a file with a conflicting table is refused with SQLite's message, and not changed", async () => {
   const { error, after } = await tried("create table organizations (theirs)");
   assert.match(String(error), /SqliteError: table .?organizations.? already exists/);
   assert.deepEqual(after, { version: 0, isLeft: true });
 });
 
-test("a file whose steps are not in our order is refused in words, and stays as it was", async () => {
+test("a file with migrations in another order is refused with a message, and not changed", async () => {
   const { error, after } = await tried(`
     create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null);
     insert into kysely_migration values ('002-audit-trail', '2026-01-01T00:00:00.000Z')`);

@@ -15,7 +15,7 @@ test("the log is copied into the file at every 250th commit, and not sooner", as
   let atMs = 0;
   const commit = async (count: number) => {
     for (let each = 0; each < count; each += 1) await calls.heartbeat("run", (atMs += 1));
-    // A read is answered behind what the thread does after a commit, and is none itself.
+    // A read is answered after the thread's work that follows a commit, and is not a commit itself.
     await calls.otherRuns("run");
     return readFileSync(filePath);
   };
@@ -44,7 +44,7 @@ test("an attempt to write delays readers by ten milliseconds, and a closed file 
   assert.deepEqual(openFilesIn(dirname(filePath)), []);
 });
 
-test("a command line misses no lock: it has none", async (context) => {
+test("a command reports no missing lock, because it has none", async (context) => {
   const { isSoleServer } = await temporaryDatabase(context, temporaryFile());
   assert.equal(isSoleServer, true);
 });

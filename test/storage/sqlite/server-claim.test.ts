@@ -7,7 +7,7 @@ import { planRecord } from "../sample-records.js";
 import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 import { otherProcess, saidBy } from "./other-process.js";
 
-test("a SQLite file has one server at a time, and any number of command lines", async (context) => {
+test("a SQLite file has one server at a time, and any number of commands", async (context) => {
   const filePath = temporaryFile();
   const server = await openDatabase({ filePath, isServer: true });
   await assert.rejects(
@@ -16,7 +16,7 @@ test("a SQLite file has one server at a time, and any number of command lines", 
       error instanceof StorageUnavailableError && /another server runs on/.test(error.message),
   );
   const commandLine = await temporaryDatabase(context, filePath);
-  assert.equal(commandLine.isSoleServer, true, "it is none");
+  assert.equal(commandLine.isSoleServer, true, "it is not a server");
   await commandLine.plans.insertIfAbsent(planRecord());
   assert.deepEqual(await server.plans.list(), [planRecord()]);
   await server.close();
@@ -24,7 +24,7 @@ test("a SQLite file has one server at a time, and any number of command lines", 
   await next.close();
 });
 
-test("a server in another process counts until it dies, however it dies", async () => {
+test("a server in another process holds the file until it dies, however it dies", async () => {
   const filePath = temporaryFile();
   const other = otherProcess(
     filePath,

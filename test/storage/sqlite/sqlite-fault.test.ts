@@ -7,7 +7,7 @@ import { ForeignKeyViolationError } from "../../../storage/statements/foreign-ke
 import { StorageError } from "../../../storage/statements/storage-error.js";
 import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 
-/** What SQLite throws for the statement, in a database with two tables. */
+/** Returns the error that SQLite throws for the statement, in a database with two tables. */
 function thrownFor(sql: string): unknown {
   const file = new Sqlite(":memory:");
   try {
@@ -40,7 +40,7 @@ test("a row with a missing reference is distinguished from every other fault", (
   assert.ok(errorOf(fault) instanceof ForeignKeyViolationError);
 });
 
-test("another fault keeps its name and its words", () => {
+test("another fault keeps its code and its message", () => {
   const fault = faultOf(thrownFor("insert into nowhere values (1)"));
   assert.deepEqual(fault, {
     kind: "other",
@@ -58,7 +58,7 @@ test("another fault keeps its name and its words", () => {
   });
 });
 
-test("what is no error of SQLite has the system's name, or none", () => {
+test("an error that is not SQLite's has the system's code, or none", () => {
   const system = Object.assign(new Error("no space"), { code: "ENOSPC" });
   assert.deepEqual(faultOf(system), { kind: "other", code: "ENOSPC", message: "no space" });
   const numbered = Object.assign(new Error("odd"), { code: 5 });

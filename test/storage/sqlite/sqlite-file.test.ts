@@ -19,7 +19,7 @@ test("a file that does not exist is created with the whole schema, for its owner
   assert.equal((await stat(`${filePath}-wal`)).mode & 0o777, 0o600);
 });
 
-test("the file is opened with a log, foreign keys, and bounds on waiting and on the log", async (context) => {
+test("the file is opened with a write-ahead log, foreign keys, and limits for waiting and for the log", async (context) => {
   const file = await openSqliteFile(temporaryFile());
   context.after(() => file.close());
   const settings = {
@@ -29,7 +29,7 @@ test("the file is opened with a log, foreign keys, and bounds on waiting and on 
     busy_timeout: 5000,
     wal_autocheckpoint: 4096,
     journal_size_limit: 67_108_864,
-    // In KiB where it is negative.
+    // In KiB if it is negative.
     cache_size: -16_384,
     temp_store: 2,
     mmap_size: 0,
@@ -64,7 +64,7 @@ test("the version in the file's header is the number of migrations", async (cont
   assert.equal(noted, SCHEMA_VERSION);
 });
 
-test("a file of a release that did not number its schema is brought up to date", async (context) => {
+test("a file of a release that did not number its schema is migrated", async (context) => {
   const filePath = temporaryFile();
   await (await openDatabase({ filePath })).close();
   const file = new Sqlite(filePath);
@@ -101,7 +101,7 @@ test("two threads may open the same new file at once", async (context) => {
   assert.equal(file.prepare("select count(*) from plans").pluck().get(), 1);
 });
 
-test("a file of a newer release is refused and left as it is", async () => {
+test("a file of a newer release is refused and not changed", async () => {
   const filePath = temporaryFile();
   await (await openDatabase({ filePath })).close();
   const file = new Sqlite(filePath);
@@ -114,7 +114,7 @@ test("a file of a newer release is refused and left as it is", async () => {
   );
 });
 
-test("a file that is no database is refused", async () => {
+test("a file that is not a database is refused", async () => {
   const filePath = temporaryFile();
   const file = await openSqliteFile(filePath);
   file.close();

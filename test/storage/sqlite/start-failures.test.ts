@@ -18,8 +18,8 @@ const MAIN = fileURLToPath(new URL("../../../main.js", import.meta.url));
 const REFUSED_STARTS = fileURLToPath(new URL("./rigs/refused-starts.js", import.meta.url));
 const SQLITE = import.meta.resolve("../../../storage/sqlite/sqlite-library.js");
 /**
- * Permissions say nothing to root: there, the server runs under the account that owns nothing, or, where that account cannot
- * come to the program, as a root that has lost its rights.
+ * Permissions do not restrict root. If root runs the tests, the server runs as the account that owns nothing or, if
+ * that account cannot read the program, as root without its capabilities.
  */
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
@@ -27,22 +27,22 @@ const isNobody = isRoot && isOpenToAll(MAIN);
 const WITHOUT_RIGHTS = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"];
 const runningProcesses: ChildProcess[] = [];
 
-/** Whether any account may go through all the folders above the file. */
+/** Whether any account may enter all the folders above the file. */
 function isOpenToAll(path: string): boolean {
   const above = dirname(path);
   return (statSync(above).mode & 0o001) !== 0 && (above === path || isOpenToAll(above));
 }
 
 let folder: string;
-/** A database as a server leaves it. */
+/** An intact database as a server leaves it. */
 let whole: string;
-/** Tries to start with what it is told. */
+/** A process that tries starts with the settings that it receives. */
 let starter: ChildProcess;
 let starterQuestions = 0;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "parley-start-"));
-  // So that the account of no rights can go through it.
+  // So that the account without rights can enter it.
   await chmod(folder, 0o755);
   whole = join(folder, "whole.db");
   starter = spawnWithoutRights(REFUSED_STARTS, {}, ["ignore", "inherit", "inherit", "ipc"]);
@@ -56,7 +56,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A data folder with the whole database in it, before a test spoils it. */
+/** Creates a data folder with the intact database, which a test then damages. */
 async function dataFolder(name: string): Promise<{ dataDir: string; filePath: string }> {
   const dataDir = join(folder, name);
   const filePath = join(dataDir, "parley.db");
@@ -83,7 +83,7 @@ function spawnWithoutRights(
 ): ChildProcess {
   const command = [...(isRoot && !isNobody ? WITHOUT_RIGHTS : []), process.execPath, program];
   const child = spawn(command[0] ?? "", command.slice(1), {
-    // The account may not write where coverage is collected, and would say so.
+    // The account cannot write coverage data, and would print an error.
     env: { PATH: process.env["PATH"], NODE_V8_COVERAGE: "", ...environment },
     stdio,
     ...(isNobody ? { uid: NOBODY, gid: NOBODY } : {}),
@@ -92,7 +92,7 @@ function spawnWithoutRights(
   return child;
 }
 
-/** What an operator reads of a start that is to fail: the exit code, and the last line of the error output. */
+/** Starts a server that must fail. Returns the last line of its error output, which an operator reads. */
 async function failedStart(dataDir: string): Promise<string> {
   const environment = { ...ENVIRONMENT, DATA_DIR: dataDir };
   const child = spawnWithoutRights(MAIN, environment, ["ignore", "ignore", "pipe"]);
@@ -106,7 +106,7 @@ async function failedStart(dataDir: string): Promise<string> {
 
 const refused = v.object({ id: v.number(), refusal: v.string() });
 
-/** The message of the start's fault, without a process of its own for each. */
+/** Returns the message of a failed start, without a process of its own for each. */
 async function refusedStart(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
@@ -132,14 +132,14 @@ async function heldBy(filePath: string, statements: string): Promise<void> {
     const held = new Sqlite(${JSON.stringify(filePath)});
     ${statements}
     say("held");
-    // What nobody refers to is collected as garbage, and lets go of the file.
+    // Without a reference it would be garbage-collected, which closes the file.
     setInterval(() => held.open, 1000);`;
   const other = otherProcess(filePath, program);
   runningProcesses.push(other);
   assert.equal(await saidBy(other), "held");
 }
 
-test("a database that was overwritten or cut off is named, with the way back", async () => {
+test("an overwritten or truncated database is reported with advice on recovery", async () => {
   const overwritten = await dataFolder("overwritten");
   await writeFile(overwritten.filePath, "this is a letter, not a database".repeat(100));
   assert.equal(
@@ -152,7 +152,7 @@ test("a database that was overwritten or cut off is named, with the way back", a
   assert.match(errors, /cut-off\/parley\.db is damaged or was cut off \(.+\): move it away with/);
 });
 
-test("an object in the place of a file or a folder is named", async () => {
+test("an object in the place of a file or a folder is reported", async () => {
   const { dataDir, filePath } = await dataFolder("folder-for-file");
   await rm(filePath);
   await mkdir(filePath);
@@ -168,7 +168,7 @@ test("an object in the place of a file or a folder is named", async () => {
   );
 });
 
-test("what the account may not read or write is named", async () => {
+test("files that the account may not read or write are reported", async () => {
   const refusal =
     /may not be read and written by the account that this runs under \(uid \d+\): give that account the data folder/;
   const secret = await dataFolder("secret");
@@ -179,7 +179,7 @@ test("what the account may not read or write is named", async () => {
 
   const closed = await dataFolder("closed");
   await chmod(closed.dataDir, 0o555);
-  // Without secrets, the first thing that is to be written are the keys.
+  // Without configured secrets, the keys are the first file to be written.
   for (const settings of [{}, { NODE_ENV: "development", JWT_SECRET: "" }]) {
     const ofFolder = await refusedStart(closed.dataDir, settings);
     assert.ok(ofFolder.startsWith(`the folder ${closed.dataDir} may not`), ofFolder);
@@ -199,14 +199,14 @@ test("what the account may not read or write is named", async () => {
   assert.match(ofSideFile, refusal);
 });
 
-test("a folder that the system makes nowhere is named at once", async () => {
+test("a folder that the system cannot create is reported at once", async () => {
   assert.equal(
     await refusedStart("/proc/parley"),
     "the folder /proc/parley is not there and cannot be made: make it, or set DATA_DIR",
   );
 });
 
-test("a database of a newer version is refused in words, and left as it is", async () => {
+test("a database of a newer version is refused with a message, and not changed", async () => {
   const { dataDir, filePath } = await dataFolder("newer");
   const file = new Sqlite(filePath);
   file.exec("insert into kysely_migration (name, timestamp) values ('900-from-the-future', '')");
@@ -220,7 +220,7 @@ test("a database of a newer version is refused in words, and left as it is", asy
   assert.deepEqual(await readFile(filePath), before);
 });
 
-test("a database that another program holds is named, once it was waited for", async () => {
+test("a database that another program locks is reported after a wait", async () => {
   const reading = await dataFolder("held");
   const writing = await dataFolder("written-to");
   await heldBy(

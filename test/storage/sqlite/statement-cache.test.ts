@@ -15,11 +15,11 @@ test("a statement is compiled once, and those that were not used for long are dr
   assert.notEqual(cache.prepare("select 1"), first);
 });
 
-test("three hundred shapes of statements are kept where nothing else is said", (context) => {
+test("three hundred compiled statements are kept by default", (context) => {
   const file = new Sqlite(":memory:");
   context.after(() => file.close());
   const cache = new StatementCache(file);
   const prepared = Array.from({ length: 301 }, (_, index) => cache.prepare(`select ${index}`));
   assert.equal(cache.size, 300);
-  assert.equal(cache.prepare("select 1"), prepared[1], "the oldest went");
+  assert.equal(cache.prepare("select 1"), prepared[1], "the oldest was dropped");
 });

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { storageAdvice } from "../../../storage/sqlite/storage-advice.js";
 import { temporaryFile } from "../temporary-file.js";
 
-/** How a start on files that are really spoilt ends is in start-failures.test.ts. */
+/** start-failures.test.ts tests starts on files that are really damaged. */
 test("a full disk is reported with the free space", () => {
   const filePath = temporaryFile();
   mkdirSync(dirname(filePath));
@@ -14,7 +14,7 @@ test("a full disk is reported with the free space", () => {
   assert.match(storageAdvice(filePath, { code: "ENOSPC", message: "no space" }), full);
 });
 
-test("the room that is left is what the file system says, in MiB", () => {
+test("the free space is the file system's, in MiB", () => {
   const filePath = temporaryFile();
   mkdirSync(dirname(filePath));
   const { bavail, bsize } = statfsSync(dirname(filePath));
@@ -25,7 +25,7 @@ test("the room that is left is what the file system says, in MiB", () => {
   assert.ok(Math.abs(toldMib - leftMib) < leftMib / 2, `${toldMib} of ${leftMib}`);
 });
 
-test("a folder that is not there and could not be made is named", () => {
+test("a missing folder that could not be created is reported", () => {
   const filePath = temporaryFile();
   assert.equal(
     storageAdvice(filePath, { code: "ENOENT", message: "" }),
@@ -43,7 +43,7 @@ test("a fault without a better explanation keeps its original message", () => {
   );
 });
 
-test("SQLite's error about the database itself is reported with the way back", () => {
+test("SQLite's error about the database itself is reported with advice on recovery", () => {
   const filePath = temporaryFile();
   mkdirSync(dirname(filePath));
   const advised = (code: string) => storageAdvice(filePath, { code, message: "as SQLite says" });

@@ -19,7 +19,7 @@ test("files of one thread are independent: one is refused, one is closed, and th
   assert.deepEqual((await run(two, IDS)).rows, [{ id: "b" }]);
 });
 
-test("two may open the same new file at once on one thread", async (context) => {
+test("two clients may open the same new file at once on one thread", async (context) => {
   const filePath = temporaryFile();
   const open = () => temporaryThread(context, { filePath });
   const [one, two] = await Promise.all([open(), open()]);
@@ -27,7 +27,7 @@ test("two may open the same new file at once on one thread", async (context) => 
   assert.deepEqual((await run(two, IDS)).rows, [{ id: "a" }]);
 });
 
-test("a process has one thread, which waits for the next file, and another where that one has ended", async (context) => {
+test("a process has one storage thread, which waits for the next file, and starts another if it has ended", async (context) => {
   const threads: unknown[] = [];
   const onWorker = (worker: unknown) => void threads.push(worker);
   process.on("worker", onWorker);

@@ -6,7 +6,7 @@ import { temporaryFile } from "../temporary-file.js";
 const filePath = temporaryFile();
 const told = (code: string) => storeFault({ kind: "other", code, message: "it said so" }, filePath);
 
-test("why nothing can be written is reported in words, from the storage thread's report", () => {
+test("the reason why nothing can be written is reported as text, from the storage thread's report", () => {
   const reasons = [
     "SQLITE_FULL",
     "SQLITE_BUSY_SNAPSHOT",
@@ -27,7 +27,7 @@ test("why nothing can be written is reported in words, from the storage thread's
   ]);
 });
 
-test("what to do depends on what it is, and what is no fault of the store is none", () => {
+test("the advice depends on the fault, and other errors are no fault of the database", () => {
   for (const code of ["FILE_GONE", "FILE_REPLACED"]) {
     assert.match(told(code)?.advice ?? "", /^it said so: put the same file back/);
   }

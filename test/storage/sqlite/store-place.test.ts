@@ -19,7 +19,7 @@ async function opened(context: Parameters<typeof temporaryDatabase>[0]) {
   return { database, filePath };
 }
 
-test("a database that was moved away is neither written nor taken for whole, until it is back", async (t) => {
+test("a database that was moved away accepts no writes and is reported as missing, until it is back", async (t) => {
   const { database, filePath } = await opened(t);
   await rename(filePath, `${filePath}.away`);
   const { fault } = await database.checkHealth();
@@ -32,7 +32,7 @@ test("a database that was moved away is neither written nor taken for whole, unt
   assert.equal((await database.checkHealth()).fault, undefined);
 });
 
-test("another file in its place is noticed, also one with the same content", async (t) => {
+test("another file in its place is noticed, even one with the same content", async (t) => {
   const { database, filePath } = await opened(t);
   await copyFile(filePath, `${filePath}.copy`);
   await rename(`${filePath}.copy`, filePath);
@@ -41,14 +41,14 @@ test("another file in its place is noticed, also one with the same content", asy
   await assert.rejects(database.calls.heartbeat("run", 1), { databaseCode: "FILE_REPLACED" });
 });
 
-test("a log that was removed is noticed: what would be written to it is lost", async (t) => {
+test("a removed write-ahead log is noticed, because data written to it would be lost", async (t) => {
   const { database, filePath } = await opened(t);
   await rm(`${filePath}-wal`);
   assert.match((await database.checkHealth()).fault?.advice ?? "", /parley\.db-wal was deleted/);
   await assert.rejects(database.calls.heartbeat("run", 1), StorageUnwritableError);
 });
 
-test("a schema that a newer version has brought up to date under a server is noticed", async (t) => {
+test("a schema that a newer version has migrated under a running server is noticed", async (t) => {
   const { database, filePath } = await opened(t);
   const newer = new Sqlite(filePath);
   newer.pragma("user_version = 99");
@@ -60,7 +60,7 @@ test("a schema that a newer version has brought up to date under a server is not
   await database.calls.heartbeat("run", 1);
 });
 
-test("a server whose lock file was removed takes the lock again at its next look", async () => {
+test("a server whose lock file was removed takes the lock again at its next health check", async () => {
   const filePath = temporaryFile();
   const first = await openDatabase({ filePath, isServer: true });
   assert.equal(first.isSoleServer, false, "there was no lock before");
@@ -73,7 +73,7 @@ test("a server whose lock file was removed takes the lock again at its next look
   await next.close();
 });
 
-test("a server that finds another one in the place of its lost lock says so", async () => {
+test("a server whose lost lock another server has taken reports that", async () => {
   const filePath = temporaryFile();
   const first = await openDatabase({ filePath, isServer: true });
   await rm(`${filePath}.lock`);

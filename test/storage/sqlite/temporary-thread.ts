@@ -5,7 +5,7 @@ import { ThreadClient } from "../../../storage/sqlite/thread-client.js";
 import type { Statement, StatementResult } from "../../../storage/statements/statement-port.js";
 import { temporaryFile } from "../temporary-file.js";
 
-/** The client of a file on a real storage thread, without stores, closed after the test. */
+/** The client of a file on a real storage thread, without stores. It is closed after the test. */
 export async function temporaryThread(
   context: TestContext,
   options: { readonly filePath?: string; readonly requestsWaitingMax?: number } = {},
@@ -21,7 +21,7 @@ export function statement(sql: string, ...parameters: readonly unknown[]): State
   return { sql, parameters };
 }
 
-/** Sends one statement and gives its result. */
+/** Sends one statement and returns its result. */
 export async function run(
   client: ThreadClient,
   sql: string,

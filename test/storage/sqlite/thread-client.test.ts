@@ -17,8 +17,9 @@ const COUNT = "select count(*) as count from runs";
 const THREAD_URL = new URL("../../../storage/sqlite/database-thread.js", import.meta.url);
 
 /**
- * The real thread, which ends by itself as soon as it is asked for something. Ended from outside in the middle of a statement,
- * it takes the whole process with it where Node is 24.21: SQLite's binding has V8 make a value for a thread that has none.
+ * The real thread, which ends by itself at the first request. A thread that is terminated from outside in the middle of
+ * a statement ends the whole process on Node 24.21: SQLite's binding has V8 create a value for a thread that no longer
+ * exists.
  */
 function shortLivedThread(): StorageThread {
   return threadOf(`import(${JSON.stringify(THREAD_URL.href)}).then(() =>
@@ -30,7 +31,7 @@ function threadOf(program: string): StorageThread {
   return new StorageThread(new Worker(lines, { eval: true }));
 }
 
-test("requests of one moment share a commit, and reads need none", async (context) => {
+test("concurrent requests share a commit, and reads need none", async (context) => {
   const client = await temporaryThread(context);
   const before = client.stats.groupsCommitted;
   const writes = Array.from({ length: 50 }, (_, index) => run(client, BEAT, `run ${index}`));
@@ -62,7 +63,7 @@ test("a long queue is committed in groups of 500, in order", async (context) => 
   );
 });
 
-test("more waiting requests than the bound are refused, and those that wait are answered", async (context) => {
+test("requests beyond the limit of waiting ones are refused, and the waiting ones are answered", async (context) => {
   const client = await temporaryThread(context, { requestsWaitingMax: 3 });
   const outcomes = await Promise.allSettled(
     [1, 2, 3, 4].map((id) => run(client, BEAT, String(id))),
@@ -98,7 +99,7 @@ test("closing waits for pending requests and refuses later ones", async () => {
   await client.close();
 });
 
-test("when the thread dies, every waiting and later request fails and the owner is notified once", async () => {
+test("if the thread dies, every waiting and later request fails, and the owner is notified once", async () => {
   const thread = shortLivedThread();
   const failures: Error[] = [];
   const onFailure = (error: Error) => failures.push(error);
@@ -144,7 +145,7 @@ test("an error that the thread does not expect ends it, with the error as the ca
   assert.equal(failures.length, 1);
 });
 
-test("a file that cannot be opened is the reason why storage does not start", async () => {
+test("if a file cannot be opened, storage fails to start with that reason", async () => {
   const filePath = temporaryFile();
   await mkdir(filePath, { recursive: true });
   const onFailure = assert.ifError;
@@ -170,7 +171,7 @@ test("a guard that touches no row keeps the rest from happening", async (context
   );
 });
 
-test("why nothing could be written is known until something is; a read or a wrong statement says nothing of it", async (context) => {
+test("the reason of a failed write is known until a write succeeds; reads and invalid statements do not change it", async (context) => {
   const filePath = temporaryFile();
   const client = await temporaryThread(context, { filePath });
   await assert.rejects(run(client, "insert into nowhere values (1)"), {

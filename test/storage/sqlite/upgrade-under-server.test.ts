@@ -13,7 +13,7 @@ import { makeOldDatabase } from "./old-database.js";
 
 const OLD_VERSION = SCHEMA_VERSION - 1;
 
-/** A server of the version before: it holds the database's lock, and writes by the schema that it knows. */
+/** A server of the previous version: it holds the database's lock, and writes in its own schema. */
 async function earlierServer(context: TestContext) {
   const todaysPath = temporaryFile();
   await insertOrganizations(await temporaryDatabase(context, todaysPath));
@@ -38,7 +38,7 @@ async function earlierServer(context: TestContext) {
   };
 }
 
-test("neither a server nor a command of this version brings the database of a running server up to date", async (t) => {
+test("neither a server nor a command of this version migrates the database of a running server", async (t) => {
   const earlier = await earlierServer(t);
   const { filePath } = earlier;
   earlier.beat();
@@ -58,7 +58,7 @@ test("neither a server nor a command of this version brings the database of a ru
   await upgraded.close();
 });
 
-test("a command that comes first brings the database of a stopped server up to date, and lets go of it", async (t) => {
+test("a command that runs first migrates the database of a stopped server, and releases it", async (t) => {
   const earlier = await earlierServer(t);
   const { filePath } = earlier;
   earlier.stop();

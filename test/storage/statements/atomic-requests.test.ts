@@ -30,7 +30,7 @@ test("the platform's rows are inserted without a limit", async () => {
   );
 });
 
-test("a provider that an agent of another server has just been given is in use", async () => {
+test("a provider that another server has just given to an agent is in use", async () => {
   const database = joinDatabase("many", {
     run: async () => ({
       results: undefined,

@@ -10,7 +10,7 @@ import {
 } from "../../../storage/statements/storage-error.js";
 import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 
-test("a refusal that is passed to another thread or process is the same one there", () => {
+test("a refusal that is sent to another thread or process is the same error there", () => {
   for (const error of [
     new UniqueViolationError("shelves", "room,place"),
     new ForeignKeyViolationError(),
@@ -21,20 +21,20 @@ test("a refusal that is passed to another thread or process is the same one ther
   }
 });
 
-test("a store that takes no more is worth asking again there, too", () => {
+test("an overloaded database is retryable there, too", () => {
   const error = errorOf(toWireError(new StorageOverloadedError(10)));
   assert.ok(isRetryable(error), error.message);
   assert.match(error.message, /10 requests waiting/);
 });
 
-test("what is no refusal of the store keeps its words, and is not worth repeating", () => {
+test("another error keeps its message, and is not retryable", () => {
   const error = errorOf(toWireError(new TypeError("a mistake")));
   assert.ok(error instanceof StorageError);
   assert.deepEqual([error.code, error.message], ["storage_failed", "a mistake"]);
   assert.equal(isRetryable(error), false);
 });
 
-test("a fault is reported by the system's code, and without one as an error", () => {
+test("a fault has the system's code, or ERROR without one", () => {
   const full = Object.assign(new Error("no room"), { code: "ENOSPC" });
   const numbered = Object.assign(new Error("no name"), { code: 28 });
   const noError = "a value that is not an Error was thrown";

@@ -17,7 +17,7 @@ test("a read from before a change is out of date for good, whichever process mad
   assert.equal(new Set(seen).size, 5, String(seen));
 });
 
-test("a write settles once the others were notified, also one that fails", async () => {
+test("a write settles once the others were notified, even if it fails", async () => {
   const changes = new RecordChanges();
   const order: string[] = [];
   changes.onChanged(async () => {

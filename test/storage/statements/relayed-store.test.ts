@@ -19,7 +19,7 @@ const RESULTS: Results = [{ rows: [], changes: 1 }];
 const FULL = { reason: "the disk of the database is full", advice: "make room" };
 const WELL: RelayedOutcome = { results: RESULTS, fault: undefined, writeFault: undefined };
 
-/** The store of a worker, whose owner answers what the test says. */
+/** The store of a worker; the test determines the responses of its primary. */
 function newStore(writers: "one" | "many" = "one") {
   const owner = {
     outcome: WELL,
@@ -56,7 +56,7 @@ test("queries are written for the kind of database that the other process has", 
   }
 });
 
-test("why nothing can be written is known from the last answer, and from the last look", async () => {
+test("the reason of a failed write is known from the last response, and from the last health check", async () => {
   const { owner, store } = newStore();
   owner.outcome = {
     results: undefined,

@@ -22,7 +22,7 @@ async function open(context: TestContext) {
   return { db, atomic: new AtomicRequests(portOf(client), new RecordChanges()) };
 }
 
-test("queries tell how many rows they have touched", async (context) => {
+test("queries return how many rows they have touched", async (context) => {
   const { db } = await open(context);
   const inserted = await db
     .insertInto("runs")
@@ -43,7 +43,7 @@ test("queries tell how many rows they have touched", async (context) => {
   ]);
 });
 
-test("a single query is no condition of others", async () => {
+test("a single query is not a guard", async () => {
   const asked: unknown[] = [];
   const send: StatementPort["send"] = async (statements, guarded) => {
     asked.push([statements.length, guarded]);
@@ -54,7 +54,7 @@ test("a single query is no condition of others", async () => {
   assert.deepEqual(asked, [[1, false]]);
 });
 
-test("several queries happen as one, and give their rows in order", async (context) => {
+test("several queries run as one transaction, and return their rows in order", async (context) => {
   const { db, atomic } = await open(context);
   const insert = db.insertInto("runs").values({ id: "a", heartbeatAtMs: 1 });
   const [inserted, selected] = await atomic.run([insert, db.selectFrom("runs").selectAll()]);
@@ -65,7 +65,7 @@ test("several queries happen as one, and give their rows in order", async (conte
   assert.deepEqual(await db.selectFrom("runs").select("id").execute(), [{ id: "a" }]);
 });
 
-test("a transaction that would stay open is refused in words", async (context) => {
+test("a transaction that would stay open is refused with a message", async (context) => {
   const { db } = await open(context);
   await assert.rejects(
     db.transaction().execute(() => Promise.resolve()),
@@ -98,7 +98,7 @@ test("invalid SQL and broken checks are reported with SQLite's code, and without
   );
 });
 
-test("the tables can be looked up as with any dialect", async (context) => {
+test("the tables can be listed as with any dialect", async (context) => {
   const { db } = await open(context);
   const tables = (await db.introspection.getTables()).map(({ name }) => name);
   assert.ok(tables.includes("calls"));

@@ -57,7 +57,7 @@ test("an agent's tools are read back as they were written, with its headers encr
   assert.deepEqual(await database.agents.update("org", "agent", others), kept);
 });
 
-test("an agent without a temperature is read back so, and uses of models are counted over all organizations", async (context) => {
+test("an agent without a temperature is read back as such, and uses of models are counted across all organizations", async (context) => {
   const database = await temporaryDatabase(context);
   await insertProviders(database);
   const agent = agentRecord({ llmConfig: { temperature: null, maxTokens: 90 } });
@@ -76,7 +76,7 @@ test("an agent without a temperature is read back so, and uses of models are cou
   );
 });
 
-test("of two agents that are inserted concurrently with room for one, one is stored", async (context) => {
+test("if two agents are inserted concurrently with room for one, one is stored", async (context) => {
   const database = await temporaryDatabase(context);
   await insertProviders(database);
   const [first, second, elsewhere] = await Promise.all([
@@ -84,7 +84,7 @@ test("of two agents that are inserted concurrently with room for one, one is sto
     database.agents.insert(agentRecord({ id: "b" }), 1),
     database.agents.insert(agentRecord({ id: "c", orgId: "other" }), 1),
   ]);
-  // Which of the two comes first is the database's to say.
+  // The database decides which of the two comes first.
   assert.notEqual(first, second);
   assert.equal(elsewhere, true);
   assert.equal((await database.agents.list("org")).length, 1);
@@ -99,7 +99,7 @@ test("an agent needs providers that exist, when it is created and when it is cha
   await assert.rejects(database.agents.update("org", "agent", homeless), ForeignKeyViolationError);
 });
 
-test("agents are listed in the order of creation, also those of one moment", async (context) => {
+test("agents are listed in the order of creation, even those of one moment", async (context) => {
   const database = await temporaryDatabase(context);
   await insertProviders(database);
   for (const id of ["z", "m", "a"]) await database.agents.insert(agentRecord({ id }), ROOM);
@@ -177,7 +177,7 @@ test("only active agents of the organization are counted", async (context) => {
   assert.equal(await database.agents.countActive("org"), 1);
 });
 
-test("an agent that was stored before there were some choices has what was done then", async (context) => {
+test("an agent that was stored before some settings existed has their former behaviour", async (context) => {
   const filePath = temporaryFile();
   const database = await temporaryDatabase(context, filePath);
   await insertProviders(database);

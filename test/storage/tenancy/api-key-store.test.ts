@@ -16,7 +16,7 @@ test("a key is found by its hash, which no other key may have", async (context) 
   );
 });
 
-test("the keys of an organization are listed newest first, revoked ones too", async (context) => {
+test("the keys of an organization are listed newest first, including revoked ones", async (context) => {
   const database = await temporaryDatabase(context);
   const { apiKeys } = database;
   await insertOrganizations(database);
@@ -46,7 +46,7 @@ test("a key is revoked by its own organization, and the first time counts", asyn
   assert.equal((await apiKeys.findByHash("abcd"))?.revokedAtMs, NOON_MS + 2);
 });
 
-test("the last use of a key is noted", async (context) => {
+test("the last use of a key is stored", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   await database.apiKeys.insert(apiKeyRecord());
@@ -54,7 +54,7 @@ test("the last use of a key is noted", async (context) => {
   assert.equal((await database.apiKeys.findByHash("abcd"))?.lastUsedAtMs, NOON_MS + 7);
 });
 
-test("a key is found by its id in its own organization alone", async (context) => {
+test("a key is found by its id only in its own organization", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   await database.apiKeys.insert(apiKeyRecord());

@@ -37,7 +37,7 @@ function auditRecord(fields: Partial<AuditRecord> = {}): AuditRecord {
   };
 }
 
-test("an entry comes in with its change and is read back as it was written", async (context) => {
+test("an entry is stored with its change and read back as it was written", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   await database.organizations.rename("org", "Bakers", NOON_MS, auditRecord());
@@ -47,7 +47,7 @@ test("an entry comes in with its change and is read back as it was written", asy
   });
 });
 
-test("every change of a record can bring an entry, and one that touches nothing brings none", async (context) => {
+test("every change of a record can add an entry, and one that touches no row adds none", async (context) => {
   const database = await temporaryDatabase(context);
   const { agents, apiKeys, audit, organizations, providers } = database;
   await insertProviders(database);
@@ -89,7 +89,7 @@ test("every change of a record can bring an entry, and one that touches nothing 
   }
 });
 
-test("a change that is refused brings no entry, and an entry that is refused no change", async (context) => {
+test("a refused change adds no entry, and a refused entry undoes its change", async (context) => {
   const database = await temporaryDatabase(context);
   const { audit, organizations } = database;
   await insertOrganizations(database);
@@ -144,7 +144,7 @@ test("an organization's entries are listed newest first, page by page", async (c
   );
 });
 
-test("old entries are removed, however many, and not counted any more", async (context) => {
+test("any number of old entries can be removed, and they are no longer counted", async (context) => {
   const filePath = temporaryFile();
   const database = await temporaryDatabase(context, filePath);
   await insertOrganizations(database);
@@ -175,7 +175,7 @@ test("no entry can be rewritten, not even in the file", async (context) => {
   file.close();
 });
 
-test("pages and the removal of old entries follow an index, and no total counts entries", async (context) => {
+test("pages and the removal of old entries use an index, and no total counts rows", async (context) => {
   const client = await temporaryThread(context);
   const db = new Kysely<Tables>({ dialect: sqliteDialect(client) });
   const planOf = async (query: { compile(): { sql: string; parameters: readonly unknown[] } }) => {

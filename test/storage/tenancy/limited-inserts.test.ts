@@ -14,11 +14,11 @@ import { temporaryDatabase } from "../temporary-file.js";
 const ATTEMPTS = 30;
 const MAX = 10;
 
-/** Whatever an organization has a limited number of: one more of it, and how many it has. */
+/** A kind of record of which an organization has a limited number: inserts one more, and returns their number. */
 interface Limited {
   readonly insert: (database: Database, id: string, orgId: string) => Promise<boolean>;
   readonly count: (database: Database, orgId: string) => Promise<number>;
-  /** Those of every organization of these tests. */
+  /** The number of records of every organization of these tests. */
   readonly before: number;
 }
 
@@ -64,7 +64,7 @@ function entryOf(id: string, orgId: string) {
 }
 
 for (const [kind, { insert, count, before }] of Object.entries(KINDS)) {
-  test(`${kind} that are made at the same time do not pass the limit of either organization`, async (context) => {
+  test(`${kind} that are created at the same time do not exceed the limit of either organization`, async (context) => {
     const database = await temporaryDatabase(context);
     await insertProviders(database);
     const made = Array.from({ length: ATTEMPTS }, (_, n) =>

@@ -14,7 +14,7 @@ import { temporaryDatabase } from "../temporary-file.js";
 const MARCH = { fromDate: "2026-03-01", toDate: "2026-03-31" };
 const PAGE = { ...MARCH, skip: 0, limit: 10 };
 
-/** `org` has one call in progress and two of March behind it, one of February; `other` has one in progress. */
+/** `org` has one call in progress, two ended ones of March and one of February; `other` has one in progress. */
 async function stand(context: TestContext) {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
@@ -69,7 +69,7 @@ test("operators see every organization's calls in progress and minutes, the newe
   assert.equal(await overviews.find("nobody", MARCH), undefined);
 });
 
-test("pages of it, and filters by words and status, have the same totals", async (context) => {
+test("pages, and filters by words and status, have the same totals", async (context) => {
   const overviews = await stand(context);
   const seen = async (asked: Partial<Parameters<typeof overviews.list>[0]>) => {
     const { items, total } = await overviews.list({ ...PAGE, ...asked });

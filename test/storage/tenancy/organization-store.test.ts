@@ -34,7 +34,7 @@ test("an unknown organization or user is undefined", async (context) => {
   assert.equal(await users.findByEmail("owner@bakery.test"), undefined);
 });
 
-test("an e-mail address belongs to one user of all organizations, and the second organization is not kept either", async (context) => {
+test("an e-mail address belongs to one user of all organizations, and a second organization is not stored either", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   await assert.rejects(

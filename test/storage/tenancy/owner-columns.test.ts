@@ -12,7 +12,7 @@ import {
 } from "../sample-records.js";
 import { temporaryDatabase, temporaryFile } from "../temporary-file.js";
 
-test("a key is found with its organization and that one's plan", async (context) => {
+test("a key is found with its organization and the organization's plan", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   await database.apiKeys.insert(apiKeyRecord());
@@ -24,7 +24,7 @@ test("a key is found with its organization and that one's plan", async (context)
   assert.equal(await database.apiKeys.findWithOwner("efgh"), undefined);
 });
 
-test("a revoked one is found, too, on request", async (context) => {
+test("a revoked key is found, too", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   await database.apiKeys.insert(apiKeyRecord());
@@ -55,7 +55,7 @@ test("a change of an organization or its plan is visible immediately", async (co
     return found;
   };
   const first = await seen();
-  assert.equal((await seen()).plan, first.plan, "what has not changed is read once");
+  assert.equal((await seen()).plan, first.plan, "an unchanged plan is parsed once");
 
   await database.organizations.setStatus("org", "active", NOON_MS + 1);
   await database.organizations.setPlan("org", "pro", NOON_MS + 2);
@@ -69,7 +69,7 @@ test("a change of an organization or its plan is visible immediately", async (co
   assert.equal((await seen()).plan.limits.maxAgents, 7);
 });
 
-test("each column of a plan that is changed by hand is seen, though its time of change stays", async (context) => {
+test("a manual change of any column of a plan is noticed, even if its update time stays", async (context) => {
   const filePath = temporaryFile();
   const database = await temporaryDatabase(context, filePath);
   await insertOrganizations(database);
@@ -96,7 +96,7 @@ test("each column of a plan that is changed by hand is seen, though its time of 
   }
 });
 
-test("a thousand plans are remembered as they were read, and of more the latest", () => {
+test("a thousand plans are cached, and of more the latest", () => {
   const {
     pricing,
     limits,

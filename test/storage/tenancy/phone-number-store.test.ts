@@ -33,7 +33,7 @@ test("a number is removed from the organization that has it, and from no other",
   assert.deepEqual(await phoneNumbers.list(), []);
 });
 
-test("a number has the agent that its organization has chosen, as long as there is that agent", async (context) => {
+test("a number has the agent that its organization has chosen, as long as that agent exists", async (context) => {
   const database = await temporaryDatabase(context);
   const { phoneNumbers, agents } = database;
   await insertOrganizations(database);

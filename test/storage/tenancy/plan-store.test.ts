@@ -37,7 +37,7 @@ test("plans are listed in the order of their creation", async (context) => {
   );
 });
 
-test("the models of a plan are replaced, with the time, and those of no plan are nothing", async (context) => {
+test("the models of a plan are replaced, with the time; an unknown plan changes nothing", async (context) => {
   const { plans } = await temporaryDatabase(context);
   await plans.insertIfAbsent(planRecord());
   const models = { llm: [], tts: ["edge/aria"], stt: ["deepgram/nova"] };

@@ -23,7 +23,7 @@ test("a provider is read back as it was written", async (context) => {
   assert.equal(await database.providers.findById("nobody"), undefined);
 });
 
-test("the newest test of a provider is kept until its credentials change, and not of one that changed meanwhile", async (context) => {
+test("a provider's latest test is kept until its credentials change, and not stored if they changed meanwhile", async (context) => {
   const database = await temporaryDatabase(context);
   const { providers } = database;
   await insertOrganizations(database);
@@ -40,7 +40,7 @@ test("the newest test of a provider is kept until its credentials change, and no
   assert.equal(resealed?.lastTest, undefined);
 });
 
-test("a global provider that exists is left as it is", async (context) => {
+test("an existing global provider is not changed", async (context) => {
   const { providers } = await temporaryDatabase(context);
   const provider = providerRecord({ orgId: null, sealedCredentials: null });
   assert.equal(await providers.insertGlobalIfAbsent(provider), true);
@@ -72,7 +72,7 @@ test("the name of a provider is unique in its organization, category and vendor"
   assert.equal(await providers.insertGlobalIfAbsent(providerRecord({ id: "g" })), true);
 });
 
-test("of two providers that are inserted concurrently with room for one, one is stored", async (context) => {
+test("if two providers are inserted concurrently with room for one, one is stored", async (context) => {
   const database = await temporaryDatabase(context);
   await insertOrganizations(database);
   const [first, second, elsewhere] = await Promise.all([
@@ -80,7 +80,7 @@ test("of two providers that are inserted concurrently with room for one, one is 
     database.providers.insertOwned(providerRecord({ id: "b", name: "B" }), 1),
     database.providers.insertOwned(providerRecord({ id: "c", orgId: "other" }), 1),
   ]);
-  // Which of the two comes first is the database's to say.
+  // The database decides which of the two comes first.
   assert.notEqual(first, second);
   assert.equal(elsewhere, true);
 });
@@ -162,7 +162,7 @@ test("a provider is updated only under its owner, and not to a name in use", asy
   );
 });
 
-test("an owner is compared as every database can: only null by another operator", async () => {
+test("an owner is compared in a way that both databases support: null by another operator", async () => {
   const { database, asked } = askedDatabase();
   for (const orgId of ["org", null]) {
     await database.providers.update("provider", orgId, { name: "X" }, NOON_MS);
@@ -185,7 +185,7 @@ test("a provider is removed only when no agent uses it", async (context) => {
   assert.equal(await providers.removeUnused("provider", "org"), "notFound");
 });
 
-test("a removal that storage cannot make is no provider in use", async (context) => {
+test("a removal that fails in storage is not reported as a provider in use", async (context) => {
   const database = await temporaryDatabase(context);
   await database.close();
   await assert.rejects(database.providers.removeUnused("provider", "org"), StorageStoppedError);
@@ -197,7 +197,7 @@ test("an agent that is created while its provider is removed keeps it, or is ref
   await insertProviders(database);
   await providers.insertOwned(providerRecord(), ROOM);
   const agent = agentRecord({ llmProviderId: "provider" });
-  // Which of the two comes first is the database's to say.
+  // The database decides which of the two comes first.
   for (const isInsertedFirst of [true, false]) {
     const insert = () => agents.insert(agent, ROOM);
     const remove = () => providers.removeUnused("provider", "org");

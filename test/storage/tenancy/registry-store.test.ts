@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { registryRecord } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
 
-test("the catalog lists its entries in the order of insertion, each vendor once a category, as last put", async (context) => {
+test("the catalog lists its entries in the order of insertion, each vendor once per category, as last stored", async (context) => {
   const { registry } = await temporaryDatabase(context);
   const { createdAtMs } = registryRecord();
   await registry.put(registryRecord());

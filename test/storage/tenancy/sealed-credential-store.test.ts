@@ -23,7 +23,7 @@ const ENTRY: AuditRecord = {
   changes: [],
 };
 
-test("the credentials of all providers are read page by page, without those that have none", async (context) => {
+test("the credentials of all providers are read page by page, without providers that have none", async (context) => {
   const database = await temporaryDatabase(context);
   const { providers, sealedCredentials } = database;
   await insertOrganizations(database);
@@ -74,7 +74,7 @@ test("credentials are replaced only while they are the expected ones, and nothin
   assert.deepEqual(await audit.listNewest(ROOM), [ENTRY]);
 });
 
-test("the headers of agents' tools are credentials too", async (context) => {
+test("the headers of agents' tools are credentials, too", async (context) => {
   const database = await temporaryDatabase(context);
   const { agents, sealedCredentials } = database;
   await insertProviders(database);
@@ -94,7 +94,7 @@ test("the headers of agents' tools are credentials too", async (context) => {
   assert.deepEqual(await sealedCredentials.find(found), { ...found, sealed: "new" });
 });
 
-test("there is one key check, which is replaced only by those that know it", async (context) => {
+test("there is one key check, which is replaced only if it is the expected one", async (context) => {
   const { sealedCredentials } = await temporaryDatabase(context);
   assert.equal(await sealedCredentials.keyCheck(), undefined);
   assert.equal(await sealedCredentials.replaceKeyCheck("another", "first"), false);

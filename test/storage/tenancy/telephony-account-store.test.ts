@@ -53,7 +53,7 @@ test("an organization has one account at each vendor", async (context) => {
   assert.equal(await telephonyAccounts.findByVendor("other", "plivo"), undefined);
 });
 
-test("an account is changed only as it was read, and by its organization", async (context) => {
+test("an account is changed only if it was not updated since it was read, and only by its organization", async (context) => {
   const database = await temporaryDatabase(context);
   const { telephonyAccounts } = database;
   await insertOrganizations(database);
@@ -66,7 +66,7 @@ test("an account is changed only as it was read, and by its organization", async
   assert.deepEqual(await telephonyAccounts.findById("account"), after);
 });
 
-test("numbers that came from an account go with it, and no others", async (context) => {
+test("removing an account removes the numbers imported from it, and no others", async (context) => {
   const database = await temporaryDatabase(context);
   const { telephonyAccounts, phoneNumbers } = database;
   await insertOrganizations(database);
@@ -87,7 +87,7 @@ test("numbers that came from an account go with it, and no others", async (conte
   assert.equal(await telephonyAccounts.findById("account"), undefined);
 });
 
-test("a number gets no account that is gone, or is another organization's", async (context) => {
+test("a number cannot get an account that was removed, or is another organization's", async (context) => {
   const database = await temporaryDatabase(context);
   const { telephonyAccounts, phoneNumbers } = database;
   await insertOrganizations(database);

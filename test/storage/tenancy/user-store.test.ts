@@ -23,7 +23,7 @@ function entry(action: Extract<AuditRecord["action"], `member.${string}`>): Audi
   };
 }
 
-test("a member is added, gets another role and another password, and is removed; the trail records it", async (context) => {
+test("a member can be added, get another role and another password, and be removed; the audit trail records it", async (context) => {
   const database = await temporaryDatabase(context);
   const { users, audit } = database;
   await insertOrganizations(database);
@@ -46,7 +46,7 @@ test("a member is added, gets another role and another password, and is removed;
   );
 });
 
-test("what meets no member changes nothing and leaves no entry", async (context) => {
+test("a change of an unknown member changes nothing and leaves no entry", async (context) => {
   const database = await temporaryDatabase(context);
   const { users, audit } = database;
   await insertOrganizations(database);
@@ -61,7 +61,7 @@ test("what meets no member changes nothing and leaves no entry", async (context)
   assert.equal((await audit.list("org", { skip: 0, limit: 10 })).total, 0);
 });
 
-test("operators are listed by address, and are made and unmade of people that there are", async (context) => {
+test("operators are listed by address, and only existing users can get or lose the role", async (context) => {
   const database = await temporaryDatabase(context);
   const { users } = database;
   await insertOrganizations(database);

@@ -5,12 +5,12 @@ import type { Tables } from "../../../storage/tables.js";
 import { EventOutbox } from "../../../storage/webhooks/event-outbox.js";
 import { newEvent } from "../../../storage/webhooks/event-record.js";
 
-test("the statements of all events have the same text, and each the values of its own", () => {
+test("the statements of all events have the same text, each with its own values", () => {
   const db = new Kysely<Tables>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
       createDriver: () => new DummyDriver(),
-      createIntrospector: () => assert.fail("nothing is looked at"),
+      createIntrospector: () => assert.fail("the database is not introspected"),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   });

@@ -61,7 +61,7 @@ const queued = async (database: Database) =>
     .map(({ id }) => id)
     .toReversed();
 
-test("an event is stored with the call's commit, once for each endpoint that wants it", async (context) => {
+test("an event is stored with the call's commit, with one job for each subscribed endpoint", async (context) => {
   const database = await stored(context, {}, { id: "second", eventTypes: ["call.ended"] });
   await database.calls.start(callRecord(), "run", null, [startOf("call")]);
   await database.calls.finish("call", callEnd("call"));
@@ -86,7 +86,7 @@ test("an event is stored with the call's commit, once for each endpoint that wan
   );
 });
 
-test("nothing is stored for an organization without an endpoint that wants it", async (context) => {
+test("nothing is stored for an organization without a subscribed endpoint", async (context) => {
   const database = await stored(
     context,
     { state: "disabled" },
@@ -98,7 +98,7 @@ test("nothing is stored for an organization without an endpoint that wants it", 
   assert.equal(await database.webhooks.findEvent("org", "evt_call_end"), undefined);
 });
 
-test("a call that a dead process has left has one terminal event", async (context) => {
+test("a call of a dead process has one terminal event", async (context) => {
   const database = await stored(context, {});
   for (const id of ["a", "b"]) await database.calls.start(callRecord({ id }), "dead");
   await database.calls.finish("a", callEnd("a"));
@@ -114,7 +114,7 @@ test("a call that a dead process has left has one terminal event", async (contex
   assert.equal(event?.data["endReason"], "a process of the server ended during the call");
 });
 
-test("a refused call tells so once, and one with a record does not", async (context) => {
+test("a refused call has one event, and a call with a record has none for its refusal", async (context) => {
   const database = await stored(context, {});
   const refused = { ...endOf("refused"), type: "call.failed" as const };
   await database.calls.refuse(refused);
@@ -124,7 +124,7 @@ test("a refused call tells so once, and one with a record does not", async (cont
   assert.deepEqual(await queued(database), ["evt_refused_end_endpoint"]);
 });
 
-test("an event that was delivered is not delivered again because its commit is repeated", async (context) => {
+test("a delivered event is not delivered again when its commit is repeated", async (context) => {
   const database = await stored(context, {});
   await database.webhooks.addEvent(startOf("call"));
   const claim = { owner: "me", nowMs: NOON_MS, leaseUntilMs: NOON_MS + 1, limit: 4 };
@@ -137,7 +137,7 @@ test("an event that was delivered is not delivered again because its commit is r
   assert.deepEqual(await queued(database), ["evt_call_start_again_endpoint"]);
 });
 
-test("an endpoint that is disabled tells the others, once", async (context) => {
+test("disabling an endpoint notifies the others once", async (context) => {
   const database = await stored(context, {}, { id: "other", eventTypes: ["endpoint.disabled"] });
   const data = { endpointId: "endpoint", reason: "gone" };
   const event = newEvent({
@@ -155,7 +155,7 @@ test("an endpoint that is disabled tells the others, once", async (context) => {
   assert.equal((await database.webhooks.find("org", "endpoint"))?.disabledReason, "gone");
 });
 
-test("an organization has so many endpoints and no more; another one's are not found", async (context) => {
+test("an organization's endpoints are limited, and another organization's are not found", async (context) => {
   const database = await stored(context, {});
   const second = endpointRecord({ id: "second" });
   assert.equal(await database.webhooks.insertWithin(second, 1, webhookEntry()), false);

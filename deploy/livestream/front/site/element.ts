@@ -1,6 +1,6 @@
 interface ElementParts {
   readonly classes?: string;
-  /** Always text, never markup: it may come from a stream. */
+  /** Always inserted as text, never as markup: it may come from a stream. */
   readonly text?: string;
   readonly attributes?: Readonly<Record<string, string>>;
 }
@@ -18,14 +18,16 @@ export function make<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** The element of the page's own HTML with that id; throws when the HTML has none of that kind. */
+/**
+ * Returns the element with this id of the page's own HTML. Throws if the HTML has no element of this kind with the id.
+ */
 export function elementOf<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const element = document.querySelector(`#${id}`);
   if (!(element instanceof kind)) throw new Error(`the page has no ${kind.name} #${id}`);
   return element;
 }
 
-/** Leaves the element alone when it says so already: a screen reader would read it again. */
+/** Leaves an element with this text unchanged: a screen reader would read it again. */
 export function say(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -35,12 +35,12 @@ const watchLink = elementOf("watch-link", HTMLAnchorElement);
 let media: MediaStream | undefined;
 let publisher: WhipPublisher | undefined;
 let liveSinceMs: number | undefined;
-/** While the browser asks for permission: a second click must not start a second broadcast. */
+/** True while the browser asks for permission: a second click must not start a second broadcast. */
 let isStarting = false;
 
-/** Opens camera and microphone as chosen; a machine without a camera sends sound alone. */
+/** Opens the chosen camera and microphone. A machine without a camera sends only audio. */
 async function openMedia(): Promise<MediaStream | undefined> {
-  // Left out by browsers in pages that are not secure.
+  // Browsers omit it on pages that are not secure.
   const devices: MediaDevices | undefined = navigator.mediaDevices;
   if (devices === undefined) {
     say(message, "Browsers open the camera only for pages over HTTPS, or on localhost.");
@@ -67,7 +67,7 @@ async function openMedia(): Promise<MediaStream | undefined> {
   }
 }
 
-/** Shows what would be sent, and the choice of devices, whose names are known only once they may be used. */
+/** Shows a preview and the choice of devices. Device names are known only after permission was given. */
 async function showPreview(): Promise<void> {
   const opened = await openMedia();
   if (opened === undefined) return;

@@ -1,17 +1,17 @@
 import HlsLoader, { type ErrorData, ErrorTypes, Events, type Level } from "hls.js";
 import type { CancelTimer, PageClock } from "./page-clock.js";
 
-/** Dropped frames as a part of all: a machine with other things to do loses one here and there. */
+/** The share of dropped frames up to which a machine keeps up: a busy one drops a single frame now and then. */
 const DROPPED_SHARE_MAX = 0.2;
-/** Fewer of them say nothing. */
+/** With fewer frames the share means nothing. */
 const FRAMES_MIN = 5;
 
-/** Whether a viewer's machine shows the frames that it decodes. */
+/** Tells whether a viewer's machine shows the frames that it decodes. */
 export class FrameWatch {
   #total = 0;
   #dropped = 0;
 
-  /** Since it was asked last; to be asked about once a second. */
+  /** Whether the machine has kept up since the last call; to be called once a second. */
   keepsUp(video: HTMLVideoElement): boolean {
     const { totalVideoFrames, droppedVideoFrames } = video.getVideoPlaybackQuality();
     // The count restarts with each load, so it can be lower than before.
@@ -24,8 +24,8 @@ export class FrameWatch {
 }
 
 /**
- * `waiting`: nothing to play. `reconnecting`: it was lost, and is tried again. `refused`: the stream is private, and its token is
- * wrong or too old, which no other try mends.
+ * `waiting`: nothing to play. `reconnecting`: the stream was lost and is being retried. `refused`: the stream is
+ * private, and its token is wrong or expired, so a retry would not help.
  */
 export type PlayerState =
   | "waiting"
@@ -36,16 +36,16 @@ export type PlayerState =
   | "unsupported";
 
 export interface PictureQuality {
-  /** The index counts within this load of the playlist; -1 is the automatic choice. */
+  /** The index is valid for this load of the playlist; -1 is the automatic choice. */
   readonly index: number;
   readonly label: string;
 }
 
 export interface PlayerEvents {
   readonly onState: (state: PlayerState) => void;
-  /** Fewer than two: there is nothing to choose from. */
+  /** With fewer than two qualities there is nothing to choose from. */
   readonly onQualities: (qualities: readonly PictureQuality[]) => void;
-  /** What the automatic choice plays now. */
+  /** The quality that the automatic choice currently plays. */
   readonly onPlayedQuality: (label: string | undefined) => void;
 }
 
@@ -53,19 +53,19 @@ export const AUTOMATIC = -1;
 
 const FORBIDDEN = 403;
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 3_000, 5_000];
-/** Video that does not move for this long is reloaded; hls.js has tried its own recovery by then. */
+/** Video that stands still for this long is reloaded; hls.js has tried its own recovery by then. */
 const STANDSTILL_MAX_MS = 8_000;
 const WATCH_PERIOD_MS = 1_000;
-/** A player that stands still reloads after this time. */
+/** The longest wait for the buffer to play out before a reload. */
 const PLAYED_OUT_MAX_MS = 6_000;
-/** How far behind the newest segment a player starts. */
+/** How many segments behind the newest one a player starts. */
 const BEHIND_LIVE_SEGMENTS = 2;
-/** What has fallen behind is played faster by so much, until it is where it should be. */
+/** A player that has fallen behind plays at up to this rate until it has caught up. */
 const CATCH_UP_RATE_MAX = 1.1;
-/** Two decoding faults within this time are no accident. */
+/** A second decoding error within this time means that hls.js's recovery did not help. */
 const REPAIR_PERIOD_MS = 10_000;
 
-/** Made up at each load of the page and stored nowhere: viewers behind one address are counted each. */
+/** Random for each load of the page and stored nowhere, so that viewers behind one address are counted separately. */
 const VIEWER = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
   byte.toString(16).padStart(2, "0"),
 ).join("");
@@ -123,18 +123,18 @@ export class HlsPlayer {
     if (this.#hls !== undefined) this.#hls.nextLevel = index;
   }
 
-  /** To what is being broadcast now, after a pause. */
+  /** Jumps to the live position after a pause. */
   jumpToLive(): void {
     const position = this.#hls?.liveSyncPosition ?? endOf(this.#video.seekable);
     if (position !== undefined && position !== null) this.#video.currentTime = position;
   }
 
-  /** False only where the pieces that are played are known to have none. */
+  /** False only if the played segments are known to have no audio. */
   hasSound(): boolean {
     return this.#hasSound;
   }
 
-  /** Seconds behind what is being broadcast; 0 where the browser does not tell. */
+  /** Seconds behind the live position; 0 if the browser does not report it. */
   behindLiveSec(): number {
     const live = this.#hls?.liveSyncPosition;
     return live === undefined || live === null ? 0 : Math.max(0, live - this.#video.currentTime);
@@ -147,7 +147,8 @@ export class HlsPlayer {
       return;
     }
     const hls = new HlsLoader({
-      // 3 ms a second of this thread for 720p; a worker is another script to wait for before anything plays.
+      // Demuxing takes 3 ms per second of this thread for 720p; a worker would be another script to load before
+      // playback.
       enableWorker: false,
       liveSyncDurationCount: behindSegments,
       liveMaxLatencyDurationCount: 8,
@@ -155,7 +156,7 @@ export class HlsPlayer {
       backBufferLength: 20,
       maxBufferLength: 20,
       xhrSetup(request, url) {
-        // Segments keep their addresses: caches know them by these.
+        // The addresses of segments stay unchanged, because caches use them as keys.
         if (url.endsWith(".m3u8")) request.open("GET", `${url}?viewer=${VIEWER}`);
       },
     });
@@ -185,7 +186,7 @@ export class HlsPlayer {
     hls.loadSource(path);
   }
 
-  /** Safari on older iPhones plays HLS itself, and chooses the quality itself. */
+  /** Safari on older iPhones plays HLS itself, and selects the quality itself. */
   #loadNatively(path: string): void {
     if (this.#video.canPlayType("application/vnd.apple.mpegurl") === "") {
       this.#events.onState("unsupported");
@@ -195,14 +196,14 @@ export class HlsPlayer {
     this.#start();
   }
 
-  /** A browser may refuse to start by itself; then the button is still there. */
+  /** A browser may refuse to start playback by itself; the viewer can then use the button. */
   #start(): void {
     this.#video.play().catch(() => undefined);
   }
 
   #failed(hls: HlsLoader, fault: ErrorData): void {
     if (this.#hls !== hls) return;
-    // A token that ends in the middle is refused piece by piece, long before hls.js gives up.
+    // When a token expires during playback, each segment is refused, long before hls.js gives up.
     if (fault.response?.code === FORBIDDEN) return this.#refused();
     if (!fault.fatal) return;
     const nowMs = this.#clock.epochMs();
@@ -214,7 +215,10 @@ export class HlsPlayer {
     this.#retry();
   }
 
-  /** Reloads after a track has ended or returned. Plays the buffer to its end first, because a new load would start within it. */
+  /**
+   * Reloads after a track has ended or returned. Plays the buffer to its end first, because a new load would start at a
+   * position within it.
+   */
   #reload(): void {
     const path = this.#path;
     if (path === undefined) return;
@@ -223,7 +227,7 @@ export class HlsPlayer {
     this.#cancelRetry?.();
     this.#cancelRetry = this.#clock.after(Math.min(loadedMs, PLAYED_OUT_MAX_MS), () => {
       this.#unload();
-      // The newest segment has the present tracks, the one before it may not.
+      // The newest segment has the current tracks; the one before it may not.
       this.#load(path, 1);
     });
   }
@@ -240,7 +244,7 @@ export class HlsPlayer {
     this.#events.onState("reconnecting");
     const delayMs = RETRY_DELAYS_MS[Math.min(this.#retries, RETRY_DELAYS_MS.length - 1)] ?? 0;
     this.#retries += 1;
-    // Counted from the next attempt on.
+    // The standstill is measured from the next attempt on.
     this.#movedMs = this.#clock.epochMs() + delayMs;
     this.#cancelRetry?.();
     this.#cancelRetry = this.#clock.after(delayMs, () => this.#load(path));
@@ -257,7 +261,7 @@ export class HlsPlayer {
     if (nowMs - this.#movedMs > STANDSTILL_MAX_MS) this.#retry();
   }
 
-  /** Who drops frames would drop more of them, and fall further behind, if they came faster. */
+  /** A machine that drops frames would drop more of them, and fall further behind, at a higher rate. */
   #pace(): void {
     if (this.#hls === undefined) return;
     const doesKeepUp = this.#frames.keepsUp(this.#video);
@@ -273,12 +277,12 @@ export class HlsPlayer {
   }
 }
 
-/** What hls.js needs; older iPhones have neither. */
+/** Whether the browser has an API that hls.js needs; older iPhones have neither. */
 function canPlayPieces(): boolean {
   return "MediaSource" in globalThis || "ManagedMediaSource" in globalThis;
 }
 
-/** One quality for each height, largest first, after the automatic choice. */
+/** Lists one quality for each height, largest first, after the automatic choice. */
 function qualitiesOf(levels: readonly Level[]): readonly PictureQuality[] {
   const pictures = levels
     .map((level, index) => ({ index, label: labelOf(level), height: level.height }))

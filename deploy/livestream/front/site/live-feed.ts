@@ -9,7 +9,7 @@ import {
 import type { CancelTimer, PageClock } from "./page-clock.js";
 import { StreamBoard } from "./stream-board.js";
 
-/** `polling`: asked for every few seconds, since events do not come through. `down`: neither does. */
+/** `polling`: the list is requested every few seconds, since no events arrive. `down`: requests fail, too. */
 export type FeedState = "connecting" | "live" | "polling" | "down";
 
 export interface FeedEvents {
@@ -19,15 +19,15 @@ export interface FeedEvents {
 
 const EVENTS_URL = "/api/streams/events";
 const LIST_URL = "/api/streams";
-/** Some tunnels keep events back: a list that has not come by then is asked for. */
+/** Some tunnels hold back events: if no list has arrived by then, it is requested. */
 const SNAPSHOT_TIMEOUT_MS = 3_000;
 const POLL_PERIOD_MS = 3_000;
-/** Events that got lost on the way are made up for after so long. */
+/** The list is requested this often to make up for lost events. */
 const COMPARE_PERIOD_MS = 60_000;
 const REOPEN_DELAY_MS = 5_000;
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** Follows the list of live streams by server-sent events, and by asking where these do not come through. */
+/** Follows the list of live streams by server-sent events, and by polling if these do not arrive. */
 export class LiveFeed {
   readonly #events: FeedEvents;
   readonly #clock: PageClock;
@@ -47,7 +47,7 @@ export class LiveFeed {
     this.#clock.every(COMPARE_PERIOD_MS, () => void this.#requestState());
   }
 
-  /** Asks again after the page has been asleep. */
+  /** Requests the list again after the page was suspended. */
   refresh(): void {
     void this.#requestState();
   }
@@ -79,7 +79,7 @@ export class LiveFeed {
     });
   }
 
-  /** The browser tries again by itself, except after an answer that is no event stream. */
+  /** The browser reconnects by itself, except after a response that is not an event stream. */
   #onLost(source: EventSource): void {
     if (this.#source !== source) return;
     this.#poll();
@@ -90,7 +90,7 @@ export class LiveFeed {
 
   #poll(): void {
     if (this.#stopPolling !== undefined) return;
-    // Until the first answer nobody knows whether the list or only the events are missing.
+    // Until the first response it is unknown whether the server or only the events are missing.
     if (this.#state === "live") this.#state = "polling";
     this.#stopPolling = this.#clock.every(POLL_PERIOD_MS, () => void this.#requestState());
     void this.#requestState();
@@ -105,10 +105,10 @@ export class LiveFeed {
         cache: "no-store",
         signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
       });
-      if (!answer.ok) throw new Error(`the list answered ${answer.status}`);
+      if (!answer.ok) throw new Error(`the stream list responded with status ${answer.status}`);
       const streams = readListAnswer(await answer.json());
       if (this.#stopPolling !== undefined) this.#enter("polling");
-      // An event that came meanwhile is newer than this answer.
+      // An event that arrived meanwhile is newer than this response.
       if (version === this.#board.version) this.#change(() => this.#board.reset(streams));
     } catch {
       if (this.#stopPolling !== undefined) this.#enter("down");

@@ -1,30 +1,30 @@
 import * as v from "valibot";
 
-/** One broadcaster, as far as the page shows it. */
+/** One broadcaster, with the data that the page shows. */
 export interface LiveStream {
   readonly streamKey: string;
   /** Milliseconds since 1970 (UTC). */
   readonly startedMs: number;
-  /** On this page's own site, whatever address the state API gives out. */
+  /** A path on this page's own site, whatever address the state API reports. */
   readonly playlistPath: string;
-  /** Largest first. */
+  /** The largest quality first. */
   readonly qualities: readonly Quality[];
   readonly thumbnailPath: string | undefined;
-  /** Watched with a token only. */
+  /** Whether watching requires a token. */
   readonly isPrivate: boolean;
-  /** Undefined where they are not counted. */
+  /** Undefined if viewers are not counted. */
   readonly viewers: number | undefined;
 }
 
 export interface Quality {
   readonly name: string;
-  /** Pixels; 0 for sound alone. */
+  /** In pixels; 0 for audio only. */
   readonly height: number;
 }
 
 const PLAYLIST_PATH = /^\/hls\/[A-Za-z0-9_-]{1,64}\/master\.m3u8$/;
 const THUMBNAIL_PATH = /^\/hls\/[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_-]{1,64}\.jpg$/;
-/** Relative URLs are resolved against this base, which is nobody's host. */
+/** Relative URLs are resolved against this base, a host that does not exist. */
 const ANY_ORIGIN = "http://here.invalid";
 
 const viewerCount = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -79,27 +79,27 @@ const ListAnswer = v.object({ data: StreamList });
 const ViewerCounts = v.record(streamKey, viewerCount);
 const RemovedStream = v.object({ streamKey });
 
-/** The streams in an answer to GET /api/streams, without those that cannot be read; throws when it is no such answer. */
+/** Parses a response to GET /api/streams and omits streams that are invalid. Throws if it is not such a response. */
 export function readListAnswer(value: unknown): readonly LiveStream[] {
   return v.parse(ListAnswer, value).data.streams.flatMap(readOne);
 }
 
-/** The streams in the `data` of an event `snapshot`; throws when it holds no list. */
+/** Parses the `data` of a `snapshot` event. Throws if it contains no list. */
 export function readSnapshot(json: string): readonly LiveStream[] {
   return v.parse(StreamList, JSON.parse(json)).streams.flatMap(readOne);
 }
 
-/** The stream in the `data` of an event `added` or `replaced`; undefined when a part of it is not as it should be. */
+/** Parses the `data` of an `added` or `replaced` event. Returns undefined if the stream is invalid. */
 export function readStream(json: string): LiveStream | undefined {
   return readOne(JSON.parse(json))[0];
 }
 
-/** The key in the `data` of an event `removed`; throws when it holds none. */
+/** Returns the key in the `data` of a `removed` event. Throws if it contains none. */
 export function readRemovedKey(json: string): string {
   return v.parse(RemovedStream, JSON.parse(json)).streamKey;
 }
 
-/** The numbers by stream key in the `data` of an event `viewers`; throws when it holds none. */
+/** Returns the viewer counts by stream key in the `data` of a `viewers` event. Throws if it contains none. */
 export function readViewerCounts(json: string): ReadonlyMap<string, number> {
   return new Map(Object.entries(v.parse(ViewerCounts, JSON.parse(json))));
 }

@@ -13,7 +13,7 @@ const FEED_MESSAGES: Readonly<Record<FeedState, string>> = {
   down: "Not reachable",
 };
 
-/** A private stream's address has a token behind the key. */
+/** The address of a private stream has a token after the key. */
 const KEY_IN_ADDRESS = /^#\/([A-Za-z0-9_-]{1,64})(?:\/(\d{10}-[A-Za-z0-9_-]{43}))?$/;
 
 const feedState = elementOf("feed-state", HTMLElement);
@@ -42,7 +42,7 @@ function show(): void {
   empty.hidden = streams.length > 0;
 }
 
-/** For those who do not see cards come and go. */
+/** Announces changes of the list to viewers with a screen reader. */
 function announceChanges(before: readonly LiveStream[], after: readonly LiveStream[]): void {
   const keysOf = (list: readonly LiveStream[]) => list.map(({ streamKey }) => streamKey);
   const [old, fresh] = [new Set(keysOf(before)), new Set(keysOf(after))];
@@ -85,7 +85,7 @@ document.addEventListener("visibilitychange", () => {
 addEventListener("online", () => feed.refresh());
 elementOf("close", HTMLAnchorElement).addEventListener("click", () => {
   const card = document.querySelector(`[data-stream="${watch.key ?? ""}"] a`);
-  // After the address has changed, which closes the stage.
+  // Called after the address has changed, which closes the stage.
   addEventListener("hashchange", () => card instanceof HTMLElement && card.focus(), { once: true });
 });
 feed.start();

@@ -1,8 +1,8 @@
 export type CancelTimer = () => void;
 
-/** The only way of the page to know or to wait for time. */
+/** The page's only access to time and timers. */
 export interface PageClock {
-  /** Milliseconds since 1970 (UTC), of the viewer's machine. */
+  /** Milliseconds since 1970 (UTC) by the viewer's machine. */
   epochMs(): number;
   after(delayMs: number, action: () => void): CancelTimer;
   every(periodMs: number, action: () => void): CancelTimer;

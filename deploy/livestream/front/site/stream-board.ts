@@ -1,9 +1,9 @@
 import type { LiveStream } from "./live-stream.js";
 
-/** Who is live, in the order of their start. */
+/** The live streams in the order of their start. */
 export class StreamBoard {
   #streams = new Map<string, LiveStream>();
-  /** Counts the changes, so that an answer to an earlier request can be recognized as old. */
+  /** Counts the changes, so that a response to an earlier request can be recognized as outdated. */
   #version = 0;
 
   get version(): number {

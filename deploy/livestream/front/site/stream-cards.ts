@@ -12,10 +12,10 @@ import {
   viewersText,
 } from "./wording.js";
 
-/** Drawn in place of initials where there is sound alone; their heights are the style sheet's. */
+/** The bars drawn in place of initials for audio-only streams; the style sheet sets their heights. */
 const SOUND_BARS = [1, 2, 3, 4, 5, 6, 7];
 
-/** The stream's own picture where there is one, over a drawn one. */
+/** Shows the stream's own picture, if it has one, over a drawn one. */
 export function poster(stream: LiveStream): HTMLElement {
   const isSound = isSoundAlone(stream);
   const drawn = make(
@@ -36,7 +36,7 @@ export function poster(stream: LiveStream): HTMLElement {
     const picture = make("img", {
       attributes: { src: stream.thumbnailPath, alt: "", loading: "lazy", decoding: "async" },
     });
-    // The drawn one is beneath it, until there is another picture.
+    // The drawn picture is beneath it, until another picture loads.
     picture.addEventListener("error", () => {
       picture.hidden = true;
     });
@@ -48,7 +48,7 @@ export function poster(stream: LiveStream): HTMLElement {
   return drawn;
 }
 
-/** Loads the picture within `element` anew, where there is one. */
+/** Reloads the picture within `element`, if there is one. */
 export function renewPoster(element: HTMLElement, nowMs: number): void {
   const picture = element.querySelector(".poster img");
   if (!(picture instanceof HTMLImageElement)) return;
@@ -57,10 +57,10 @@ export function renewPoster(element: HTMLElement, nowMs: number): void {
   picture.src = address.href;
 }
 
-/** More streams are counted, not shown: a list of thousands is of no use. */
+/** Further streams are only counted: nobody looks through a list of thousands. */
 const CARDS_MAX = 200;
 const SINCE_PERIOD_MS = 15_000;
-/** As often as the ladder makes another picture. */
+/** The ladder makes a new picture this often. */
 const PICTURE_PERIOD_MS = 10_000;
 
 export interface CardPlaces {
@@ -73,12 +73,12 @@ interface Card {
   readonly item: HTMLElement;
   readonly since: HTMLElement;
   readonly viewers: HTMLElement;
-  /** All but the viewers that the card shows, as one text: a stream with another content needs a new card. */
+  /** Everything that the card shows except the viewers, as one text: a stream with other content needs a new card. */
   readonly content: string;
   readonly startedMs: number;
 }
 
-/** One link for each live stream. A card that has not changed stays as it is, and so does the focus. */
+/** One link for each live stream. A card that has not changed keeps its element, and with it the focus. */
 export class StreamCards {
   readonly #places: CardPlaces;
   readonly #clock: PageClock;
@@ -126,7 +126,7 @@ export class StreamCards {
     return card;
   }
 
-  /** Only what can be seen is loaded: pictures of two hundred cards would be some megabytes. */
+  /** Only visible pictures are loaded: those of two hundred cards would be some megabytes. */
   #renewPictures(): void {
     if (document.hidden) return;
     const nowMs = this.#clock.epochMs();

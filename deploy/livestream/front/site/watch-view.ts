@@ -4,7 +4,7 @@ import type { LiveStream } from "./live-stream.js";
 import type { PageClock } from "./page-clock.js";
 import { bestQuality, clockText, hueOf, isSoundAlone, titleOf, viewersText } from "./wording.js";
 
-/** A list of qualities; hidden where there is nothing to choose. */
+/** A list of qualities; hidden if there is nothing to choose. */
 export class QualityMenu {
   readonly #select: HTMLSelectElement;
   #chosenLabel: string | undefined;
@@ -20,7 +20,7 @@ export class QualityMenu {
     });
   }
 
-  /** Gives the index of what the viewer had chosen before, where there is the like again. */
+  /** Returns the index of the quality with the label that the viewer chose before, or of the automatic choice. */
   offer(qualities: readonly PictureQuality[]): number {
     const options = qualities.map(({ index, label }) =>
       make("option", { text: label, attributes: { value: String(index) } }),
@@ -39,18 +39,18 @@ export class QualityMenu {
   }
 }
 
-/** Behind the broadcast by more than this, the way back is offered. */
+/** If playback is further behind the broadcast than this, the button to jump to live is highlighted. */
 const BEHIND_SEC_MAX = 6;
 const LOOK_PERIOD_MS = 1_000;
 
 export interface PlayerSwitches {
   readonly jumpToLive: () => void;
   readonly behindLiveSec: () => number;
-  /** False only where it is known that there is none. */
+  /** False only if the stream is known to have no audio. */
   readonly hasSound: () => boolean;
 }
 
-/** The buttons of the stage, and their keys. */
+/** The buttons of the stage, and their keyboard shortcuts. */
 export class PlayerControls {
   readonly #stage = elementOf("stage", HTMLElement);
   readonly #video = elementOf("video", HTMLVideoElement);
@@ -112,7 +112,7 @@ export class PlayerControls {
     else this.#video.pause();
   }
 
-  /** A live stream goes on where it is, not where it was left. */
+  /** After a pause, playback continues at the live position, not where it was paused. */
   #goLive(): void {
     this.#switches.jumpToLive();
     this.#video.play().catch(() => undefined);
@@ -124,7 +124,7 @@ export class PlayerControls {
   }
 
   #toggleFullScreen(): void {
-    // An iPhone fills its screen with the video alone and its own controls. It refuses a video that has not loaded.
+    // An iPhone shows only the video in full screen, with its own controls. It refuses a video that has not loaded.
     if (!document.fullscreenEnabled) {
       const video: HTMLVideoElement = this.#video;
       const isLoaded = video.readyState >= HTMLMediaElement.HAVE_METADATA;
@@ -135,7 +135,7 @@ export class PlayerControls {
     done.catch(() => undefined);
   }
 
-  /** Letters work everywhere on the stage; the space bar only where it would press nothing. */
+  /** Letters work everywhere on the stage; the space bar only where it would not press a focused button. */
   #pressed(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.target instanceof HTMLSelectElement) return;
@@ -149,7 +149,7 @@ export class PlayerControls {
   }
 }
 
-/** Safari on iPhones before iOS 26: no element but a video can fill the screen. */
+/** Safari on iPhones before iOS 26 allows full screen only for videos. */
 interface VideoOfPhone {
   webkitEnterFullscreen(): void;
 }
@@ -181,7 +181,7 @@ const MESSAGES: Readonly<Record<PlayerState, string>> = {
 
 const PRIVATE = "This stream is private. Open it with the link that you were given.";
 
-/** The stage: one chosen stream, played as long as it is live and awaited when it is not. */
+/** The stage: plays the chosen stream while it is live, and waits for it while it is not. */
 export class WatchView {
   readonly #section = elementOf("watch", HTMLElement);
   readonly #stage = elementOf("stage", HTMLElement);
@@ -224,7 +224,7 @@ export class WatchView {
     return this.#key;
   }
 
-  /** Undefined closes the stage. */
+  /** An undefined key closes the stage. */
   watch(key: string | undefined, token: string | undefined): void {
     if (key === this.#key && token === this.#token) return;
     this.#key = key;
@@ -238,13 +238,13 @@ export class WatchView {
     say(this.#title, titleOf(key));
     say(this.#facts, "");
     this.#badge.hidden = true;
-    // Until the list is known.
+    // Shown until the list is known.
     say(this.#message, "Looking for this stream…");
     this.#title.focus({ preventScroll: true });
     this.#section.scrollIntoView({ block: "start" });
   }
 
-  /** Starts, stops or starts anew as the chosen stream comes, goes or comes again. */
+  /** Starts, stops or restarts playback as the chosen stream appears, disappears or changes. */
   update(streams: readonly LiveStream[]): void {
     if (this.#key === undefined) return;
     const stream = streams.find(({ streamKey }) => streamKey === this.#key);
@@ -283,7 +283,7 @@ export class WatchView {
     );
   }
 
-  /** How long the broadcast has been live. */
+  /** Shows how long the broadcast has been live. */
   #showClock(): void {
     const stream = this.#stream;
     this.#elapsed.hidden = stream === undefined;
@@ -306,13 +306,13 @@ function playlistPathOf({ playlistPath }: LiveStream, token: string | undefined)
 }
 
 /**
- * Another broadcast, or one whose pictures have changed. A player reads the master playlist once: it would wait for a playlist
- * that is gone and never find a new one.
+ * Whether this is another broadcast, or one whose renditions have changed. A player reads the master playlist once: it
+ * would wait for a playlist that is gone and never find a new one.
  */
 function isAnother(before: LiveStream | undefined, stream: LiveStream): boolean {
   if (before?.startedMs !== stream.startedMs || before.playlistPath !== stream.playlistPath)
     return true;
-  // A stream is listed shortly before its qualities are.
+  // A stream is listed shortly before its qualities are known.
   return before.qualities.length > 0 && pictureNamesOf(before) !== pictureNamesOf(stream);
 }
 

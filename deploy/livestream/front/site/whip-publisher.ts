@@ -2,23 +2,23 @@ import type { CancelTimer, PageClock } from "./page-clock.js";
 
 export type PublisherState = "connecting" | "live" | "reconnecting";
 
-/** Why a broadcast ended that its broadcaster did not stop. */
+/** Why a broadcast ended without the broadcaster stopping it. */
 export type PublishFault = "refused" | "noWebRtc" | "unreachable" | "lost";
 
 export interface PublisherListener {
   readonly onState: (state: PublisherState) => void;
-  /** Called once; the publisher is closed then. */
+  /** Called once; the publisher is closed by then. */
   readonly onFault: (fault: PublishFault) => void;
 }
 
-/** Candidates of the machine's own addresses are there in milliseconds; an offer without the rest still connects. */
+/** Host candidates are gathered within milliseconds; an offer without the others still connects. */
 const GATHERING_MAX_MS = 2_000;
 const ANSWER_MAX_MS = 10_000;
-/** A network that changes is back within seconds. */
+/** After a change of network the connection is usually back within seconds. */
 const DISCONNECTED_MAX_MS = 5_000;
 const RETRY_DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 8_000];
 
-/** Sends camera and microphone over WebRTC to a WHIP endpoint (RFC 9725), and connects again where the network is lost. */
+/** Sends camera and microphone over WebRTC to a WHIP endpoint (RFC 9725), and reconnects when the network is lost. */
 export class WhipPublisher {
   readonly #url: string;
   readonly #media: MediaStream;
@@ -26,7 +26,7 @@ export class WhipPublisher {
   readonly #clock: PageClock;
   readonly #over = new AbortController();
   #connection: RTCPeerConnection | undefined;
-  /** The session at the ingest, which a DELETE ends. */
+  /** The URL of the session at the ingest; a DELETE request ends the session. */
   #sessionUrl: string | undefined;
   #cancelTimer: CancelTimer = () => undefined;
   #retries = 0;
@@ -34,7 +34,7 @@ export class WhipPublisher {
 
   constructor(url: string, media: MediaStream, listener: PublisherListener, clock: PageClock) {
     this.#url = url;
-    // A stream of its own: its tracks change with the chosen devices.
+    // A separate MediaStream, because its tracks change with the chosen devices.
     this.#media = new MediaStream(media.getTracks());
     this.#listener = listener;
     this.#clock = clock;
@@ -45,13 +45,13 @@ export class WhipPublisher {
     void this.#connect();
   }
 
-  /** Ends the session at the ingest too. */
+  /** Also ends the session at the ingest. */
   stop(): void {
     this.#over.abort();
     this.#disconnect();
   }
 
-  /** Other sound or pictures from now on, in the same session and in those after a reconnect. */
+  /** Replaces the audio or video track, in the current session and in those after a reconnect. */
   async replaceTrack(track: MediaStreamTrack): Promise<void> {
     for (const old of this.#media.getTracks()) {
       if (old.kind === track.kind) this.#media.removeTrack(old);
@@ -106,8 +106,8 @@ export class WhipPublisher {
   }
 
   /**
-   * A wrong key stays wrong. After a lost network the ingest may still have the old session, and refuses another one until it has
-   * noticed; an ingest that is down may come back.
+   * A wrong key stays wrong. After a network loss the ingest may still have the old session, and refuses another one
+   * until it has noticed; an ingest that is down may come back.
    */
   #onRefusal(status: number): void {
     const isKeyWrong = status === 401 || status === 403;
@@ -159,16 +159,16 @@ export class WhipPublisher {
     const url = this.#sessionUrl;
     this.#sessionUrl = undefined;
     if (url === undefined) return;
-    // Also while the page closes. Without it the ingest ends the session when no packet comes.
+    // Sent even while the page closes. Without it the ingest ends the session when packets stop.
     fetch(url, { method: "DELETE", keepalive: true }).catch(() => undefined);
   }
 }
 
-/** HLS carries H.264: the ingest has to re-encode other codecs. */
+/** HLS needs H.264: the ingest would have to re-encode other codecs. */
 function preferH264(transceiver: RTCRtpTransceiver): void {
   const codecs = RTCRtpSender.getCapabilities("video")?.codecs ?? [];
   const isH264 = ({ mimeType }: { readonly mimeType: string }) => mimeType === "video/H264";
   const sorted = [...codecs.filter(isH264), ...codecs.filter((codec) => !isH264(codec))];
-  // Safari has only codecs that it can send, Firefox has had no such method before version 128.
+  // Safari lists only codecs that it can send; Firefox lacks this method before version 128.
   if (sorted.length > 0) transceiver.setCodecPreferences?.(sorted);
 }

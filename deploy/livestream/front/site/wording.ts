@@ -5,7 +5,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A name to read, of the key that is published under: `evening-news_2` is "Evening news 2". */
+/** A readable name for a stream key: `evening-news_2` becomes "Evening news 2". */
 export function titleOf(streamKey: string): string {
   const words = streamKey.replaceAll(/[-_]+/g, " ").trim();
   if (words === "") return streamKey;
@@ -18,7 +18,7 @@ export function initialsOf(streamKey: string): string {
   return (first.charAt(0) + second.charAt(0)).toUpperCase();
 }
 
-/** A clock that is behind the server's makes it the beginning, not a negative time. */
+/** If the viewer's clock is behind the server's, the result is the start, not a negative time. */
 export function liveForText(startedMs: number, nowMs: number): string {
   const passedMs = nowMs - startedMs;
   return passedMs < MINUTE_MS ? "Started just now" : `Live for ${durationText(passedMs)}`;
@@ -33,7 +33,7 @@ function durationText(passedMs: number): string {
   return days === 1 ? "1 day" : `${days} days`;
 }
 
-/** As a clock counts up: 0:07, 12:34, 1:02:03. */
+/** Formatted like a stopwatch: 0:07, 12:34, 1:02:03. */
 export function clockText(passedMs: number): string {
   const seconds = Math.max(0, Math.floor(passedMs / SECOND_MS));
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
@@ -43,19 +43,19 @@ export function clockText(passedMs: number): string {
     : `${hours}:${String(minutes).padStart(2, "0")}:${tail}`;
 }
 
-/** The best picture that there is, as "1080p"; undefined when nothing is known. */
+/** The best available quality, as "1080p"; undefined if no quality is known. */
 export function bestQuality({ qualities }: LiveStream): string | undefined {
   const best = qualities[0];
   if (best === undefined) return undefined;
   return best.height > 0 ? best.name : "Sound only";
 }
 
-/** Known to have no picture. */
+/** Whether the stream is known to have no video. */
 export function isSoundAlone({ qualities }: LiveStream): boolean {
   return qualities.length > 0 && qualities.every(({ height }) => height === 0);
 }
 
-/** Empty where nobody was counted. */
+/** Empty if there are no viewers, or they are not counted. */
 export function viewersText({ viewers = 0 }: LiveStream): string {
   if (viewers === 0) return "";
   return viewers === 1 ? "1 viewer" : `${viewers.toLocaleString("en")} viewers`;
@@ -66,7 +66,7 @@ export function countText(count: number): string {
   return count === 1 ? "1 live stream" : `${count} live streams`;
 }
 
-/** 0 to 359, the same for the same key and far apart for similar ones: the drawn poster's colour. */
+/** The hue of the drawn poster, 0 to 359: equal for equal keys and far apart for similar ones. */
 export function hueOf(streamKey: string): number {
   let hash = 0x811c9dc5;
   for (const letter of streamKey) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);

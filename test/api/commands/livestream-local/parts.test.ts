@@ -11,14 +11,14 @@ import {
   parseLocalSettings,
 } from "../../../../api/commands/livestream-local/local-command.js";
 
-test("a template is filled in wholly or not at all", () => {
+test("a template is filled in completely or not at all", () => {
   assert.equal(filledTemplate("listen ${PORT}; $host ${PORT}", { PORT: "1" }), "listen 1; $host 1");
   assert.throws(() => filledTemplate("${A} ${B}", { A: "1" }), /wants \$\{B\}/);
   assert.throws(() => filledTemplate("${A}", { A: "1", B: "2" }), /does not use B/);
 });
 
 for (const value of ["a; evil on", "a }", "$(id)", 'a"b', "a\nb"]) {
-  test(`a value that nginx would read as more than a word is refused: ${JSON.stringify(value)}`, () => {
+  test(`a value that nginx would read as several words is refused: ${JSON.stringify(value)}`, () => {
     assert.throws(() => filledTemplate("root ${A};", { A: value }), /^Error: A: expected a value/);
   });
 }
@@ -41,7 +41,7 @@ test("missing programs and modules are named by their packages", (context) => {
   assert.deepEqual(find(), { missing: ["ffmpeg"] });
 });
 
-test("the settings have the ports of the specification, and every wrong one is named", () => {
+test("the default ports are those of the specification, and every wrong setting is named", () => {
   assert.deepEqual(parseLocalSettings({}), {
     host: "0.0.0.0",
     frontPort: 8_080,

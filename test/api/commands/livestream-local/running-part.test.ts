@@ -76,7 +76,7 @@ test("a part that exits is restarted a second later, but not forever", async () 
   assert.equal(events.pids.length, 6);
 });
 
-test("a part that runs well in between is started again however often it is killed", async () => {
+test("a part that runs well in between is restarted however often it is killed", async () => {
   const clock = new VirtualClock();
   const events = noted();
   const part = new RunningPart(shell("exec sleep 600"), events, clock);
@@ -93,7 +93,7 @@ test("a part that runs well in between is started again however often it is kill
   await part.stop();
 });
 
-test("a part that was never ready is not started again: its settings are wrong", async () => {
+test("a part that was never ready is not restarted, because its settings are wrong", async () => {
   const clock = new VirtualClock();
   const events = noted();
   new RunningPart(shell("echo why; exit 1"), events, clock).start();
@@ -133,7 +133,7 @@ test("stopping requests the end, waits, and leaves no process of the part runnin
   assert.deepEqual(events.endings, []);
 });
 
-test("a part that does not listen is ended after ten seconds", async () => {
+test("a part that ignores the signal is killed after ten seconds", async () => {
   const clock = new VirtualClock();
   const events = noted();
   const part = new RunningPart(
@@ -149,7 +149,7 @@ test("a part that does not listen is ended after ten seconds", async () => {
   assert.equal(isRunning(events.pids[0] ?? 0), false);
 });
 
-test("a part that is stopped while it waits to be started again stays stopped", async () => {
+test("a part that is stopped while it waits for its restart stays stopped", async () => {
   const clock = new VirtualClock();
   const events = noted();
   const part = new RunningPart(shell("exit 1"), events, clock);

@@ -24,6 +24,7 @@ test("the table has every endpoint of the contract, and no other", () => {
     GET /api/dashboard/telephony-accounts/:id, PATCH /api/dashboard/telephony-accounts/:id,
     DELETE /api/dashboard/telephony-accounts/:id, POST /api/dashboard/telephony-accounts/:id/test,
     GET /api/dashboard/telephony-accounts/:id/numbers, POST /api/dashboard/telephony-accounts/:id/numbers,
+    GET /api/dashboard/do-not-call, POST /api/dashboard/do-not-call, DELETE /api/dashboard/do-not-call/:id,
     POST /api/dashboard/providers/:id/test,
     GET /api/dashboard/calls, POST /api/dashboard/calls, GET /api/dashboard/calls/:id, GET /api/dashboard/calls/count,
     GET /api/dashboard/calls/:id/recording, GET /api/dashboard/calls/events, GET /api/dashboard/calls/:id/events,

@@ -28,7 +28,7 @@ function gone(signal: AbortSignal): Promise<void> {
   });
 }
 
-test("a streamed answer arrives while it is made, and its connection serves the next request", async (t) => {
+test("a streamed response arrives while it is produced, and its connection serves the next request", async (t) => {
   let goesOn = false;
   const { client } = await started(t, async (write) => {
     write("first ");
@@ -45,7 +45,7 @@ test("a streamed answer arrives while it is made, and its connection serves the 
   }
 });
 
-test("an answer of nothing is empty", async (t) => {
+test("a streamed response without text is empty", async (t) => {
   const { client } = await started(t, async () => undefined);
   assert.equal((await client.get("/api/thing")).text, "");
 });
@@ -72,7 +72,7 @@ test("a client that disconnects stops the producer of its response, and leaves n
   );
 });
 
-test("a client that goes away before its answer begins is not answered", async (t) => {
+test("a client that disconnects before its response begins gets none", async (t) => {
   let release = () => {};
   let asked = false;
   let isAborted = false;
@@ -118,19 +118,19 @@ test("a client that does not read is dropped at the limit of unread data", async
   socket.pause();
   socket.write(GET);
   await until(() => writtenBytes > 0 && server.openRequestCount === 0);
-  // What the system has buffered is added.
+  // The data that the system has buffered is added.
   assert.ok(writtenBytes > STREAM_BACKLOG_BYTES_MAX);
   assert.ok(writtenBytes < 64 * 1024 * 1024, String(writtenBytes));
   assert.equal(logger.ofLevel("info")[0]?.fields["status"], 499);
   socket.destroy();
 });
 
-test("a client that reads gets more than may be left unread", async (t) => {
+test("a client that reads can receive more than the limit of unread data", async (t) => {
   const chunk = "x".repeat(64 * 1024);
   const { client } = await started(t, async (write) => {
     for (let count = 0; count < 64; count += 1) {
       write(chunk);
-      // Slower than the client reads, as every vendor is.
+      // Written more slowly than the client reads, as every vendor does.
       await client.get("/api/nothing");
     }
   });

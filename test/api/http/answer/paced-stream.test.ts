@@ -13,7 +13,7 @@ function paced(produce: (write: (text: string) => void) => Promise<void>) {
   });
 }
 
-test("a large text arrives complete, also with a character across two pieces", async (t) => {
+test("a large text arrives complete, even if a character is split across two pieces", async (t) => {
   for (const padding of ["", "x", "xx"]) {
     const text = padding + "é😀".repeat(400_000);
     let isRead = () => {};
@@ -46,7 +46,7 @@ test("a large text arrives complete, also with a character across two pieces", a
   }
 });
 
-test("what is written before the end is sent with it", async (t) => {
+test("text that is written before the end is sent with it", async (t) => {
   const edge = await EdgeOnLoopback.start([
     paced(async (write) => {
       write("first ");

@@ -11,13 +11,13 @@ export interface FrontOnLoopback {
 type Prepare = (front: HttpBackend) => void;
 type Try = (opened: FrontOnLoopback, t: TestContext) => Promise<void>;
 
-/** Whether uWebSockets.js comes with a binary for this Node and this system. */
+/** Whether uWebSockets.js has a binary for this Node and this system. */
 export const HAS_UWS_BINARY =
   process.platform === "linux" &&
   ["x64", "arm64"].includes(process.arch) &&
   ["115", "127"].includes(process.versions.modules);
 
-/** Runs a test over each front end that loads here: a client would notice what differs between them. */
+/** Runs a test with each HTTP backend that loads here: clients must not notice a difference. */
 export function testFronts(name: string, prepare: Prepare, attempt: Try): void {
   for (const choice of HAS_UWS_BINARY ? (["uws", "node"] as const) : (["node"] as const)) {
     test(`${choice}: ${name}`, async (t) => {

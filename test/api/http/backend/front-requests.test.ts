@@ -8,7 +8,7 @@ import { testFronts } from "./both-fronts.js";
 
 const HOST = "host: x\r\n";
 
-/** Answers with the name of the route and what stood for its parameters. */
+/** Responds with the name of the route and its parameters. */
 function routes(front: HttpBackend): void {
   for (const path of ["/a/b", "/a/:id", "/a/:id/c", "/:x/b", "/a/:id/*"]) {
     front.handle("get", path, (response, request) => {
@@ -19,7 +19,7 @@ function routes(front: HttpBackend): void {
   front.handle("any", "/*", (response, request) => response.end(`any ${request.getMethod()}`));
 }
 
-testFronts("a path goes to the handler that names most of it", routes, async ({ port }, t) => {
+testFronts("a path goes to the most specific handler", routes, async ({ port }, t) => {
   const client = new LoopbackClient(port);
   t.after(() => client.close());
   const expected = {
@@ -61,7 +61,7 @@ function telling(front: HttpBackend): void {
   });
 }
 
-testFronts("a request is told as it came", telling, async ({ port }, t) => {
+testFronts("a handler gets the request unchanged", telling, async ({ port }, t) => {
   const client = new LoopbackClient(port);
   t.after(() => client.close());
   const head = `GET /tell?a=%C3%A9+1&x HTTP/1.1\r\n${HOST}X-One: first\r\nx-one: second\r\n\r\n`;
@@ -91,13 +91,13 @@ function post(body: string, more = ""): string {
   return `POST /read HTTP/1.1\r\n${HOST}${more}content-length: ${body.length}\r\n\r\n${body}`;
 }
 
-testFronts("requests that do not wait are answered in turn", reading, async ({ port }) => {
+testFronts("pipelined requests are answered in order", reading, async ({ port }) => {
   const requests = `${post("one")}GET /read HTTP/1.1\r\n${HOST}\r\n${post("two")}${post("three")}`;
   const answers = await new LoopbackClient(port).exchange(requests, /three$/);
   assert.match(answers, /\r\n\r\none[^]*\r\n\r\ngot[^]*\r\n\r\ntwo[^]*\r\n\r\nthree$/);
 });
 
-testFronts("a wish for HTTP/2 is passed over, and its body read", reading, async ({ port }) => {
+testFronts("an HTTP/2 upgrade is served as HTTP/1.1, with its body", reading, async ({ port }) => {
   const wish = "connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n";
   const client = new LoopbackClient(port);
   assert.match(await client.exchange(post("abc", wish), /abc$/), /^HTTP\/1\.1 200 /);
@@ -105,7 +105,7 @@ testFronts("a wish for HTTP/2 is passed over, and its body read", reading, async
   assert.match(await client.exchange(get, /got$/), /^HTTP\/1\.1 200 /);
 });
 
-testFronts("heads that are too large or too old are refused", reading, async ({ port }) => {
+testFronts("heads too large, or of an old version, are refused", reading, async ({ port }) => {
   const client = new LoopbackClient(port);
   const head = (lines: string, version = "1.1") =>
     `GET /read HTTP/${version}\r\n${HOST}${lines}\r\n`;
@@ -138,7 +138,7 @@ function holding(front: HttpBackend): void {
 }
 
 testFronts(
-  "a client that says no more while it waits has gone",
+  "a client that ends its side of the connection while it waits counts as disconnected",
   holding,
   async ({ front, port }) => {
     const socket = connect(port, "127.0.0.1");
@@ -150,7 +150,7 @@ testFronts(
   },
 );
 
-testFronts("a connection that is closed tells so", holding, async ({ front, port }) => {
+testFronts("a closed connection is reported to the handler", holding, async ({ front, port }) => {
   const answer = new LoopbackClient(port).exchange(`GET /held HTTP/1.1\r\n${HOST}\r\n`);
   const response = await held.get(front);
   response?.close();
@@ -158,7 +158,7 @@ testFronts("a connection that is closed tells so", holding, async ({ front, port
   assert.equal(await answer, "");
 });
 
-testFronts("an address that is taken cannot be had", holding, async ({ front, port }) => {
+testFronts("a port in use cannot be opened", holding, async ({ front, port }) => {
   const second = await openBackend(front.name, new SilentLogger());
   assert.equal(await second.listen("127.0.0.1", port), undefined);
   second.close();

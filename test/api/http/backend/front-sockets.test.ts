@@ -32,7 +32,7 @@ function doorOf(front: HttpBackend): RecordingDoor {
 interface Dialled {
   readonly client: WebSocket;
   readonly socket: BackendSocket<Visitor>;
-  /** Code and reason. */
+  /** The close code and the reason. */
   readonly closed: Promise<string>;
 }
 
@@ -46,7 +46,7 @@ async function dial(front: HttpBackend, port: number, protocols: string[] = []):
   return { client, socket, closed };
 }
 
-testFronts("texts and bytes come and go as they are", doorOn, async ({ front, port }) => {
+testFronts("text and binary messages arrive unchanged", doorOn, async ({ front, port }) => {
   const { client, socket } = await dial(front, port);
   const route = doorOf(front);
   client.send("grüße");
@@ -69,7 +69,7 @@ testFronts("texts and bytes come and go as they are", doorOn, async ({ front, po
   assert.equal(socket.getBufferedAmount(), 0);
 });
 
-testFronts("a closed route answers 503, and opens again", doorOn, async ({ front, port }) => {
+testFronts("a closed route responds with 503, and can reopen", doorOn, async ({ front, port }) => {
   const route = doorOf(front);
   route.isShut = true;
   const turnedAway = new WebSocket(`ws://127.0.0.1:${port}/ws/ann`);
@@ -92,7 +92,7 @@ testFronts("a closed route answers 503, and opens again", doorOn, async ({ front
   client.terminate();
 });
 
-testFronts("a route is told who asks, and a ping is answered", doorOn, async ({ front, port }) => {
+testFronts("a route gets the client, and a ping is answered", doorOn, async ({ front, port }) => {
   const { client, socket } = await dial(front, port);
   assert.equal(socket.getUserData().told, "ann at 7f000001");
   client.ping("still there");
@@ -106,7 +106,7 @@ testFronts("the first of the offered protocols is chosen", doorOn, async ({ fron
 });
 
 testFronts(
-  "the server's close is told at once, and the client why",
+  "the server's close is reported at once, and the client gets the reason",
   doorOn,
   async ({ front, port }) => {
     const { socket, closed } = await dial(front, port);
@@ -118,7 +118,7 @@ testFronts(
   },
 );
 
-testFronts("the client's close is told and answered", doorOn, async ({ front, port }) => {
+testFronts("the client's close is reported and answered", doorOn, async ({ front, port }) => {
   const route = doorOf(front);
   const first = await dial(front, port);
   first.client.close(4000, "bye");
@@ -129,7 +129,7 @@ testFronts("the client's close is told and answered", doorOn, async ({ front, po
   assert.deepEqual(route.closes, ["4000 bye", "1005 "]);
 });
 
-testFronts("a client that vanishes is told as 1006", doorOn, async ({ front, port }) => {
+testFronts("a client that vanishes is reported as 1006", doorOn, async ({ front, port }) => {
   const { client } = await dial(front, port);
   const route = doorOf(front);
   client.terminate();
@@ -138,7 +138,7 @@ testFronts("a client that vanishes is told as 1006", doorOn, async ({ front, por
 });
 
 testFronts(
-  "a route is told when what a slow client left unread is taken",
+  "a route is notified when a slow client has read its backlog",
   doorOn,
   async ({ front, port }) => {
     const { client, socket } = await dial(front, port);
@@ -175,7 +175,7 @@ testFronts("a message that is too large breaks the connection", doorOn, async ({
   assert.deepEqual(doorOf(front).messages, []);
 });
 
-testFronts("what breaks the protocol breaks the connection", doorOn, async ({ front, port }) => {
+testFronts("a violation of the protocol breaks the connection", doorOn, async ({ front, port }) => {
   const notUtf8 = Buffer.from("8182000000 00c328".replaceAll(" ", ""), "hex");
   const reserved = Buffer.from("f18100000000 61".replaceAll(" ", ""), "hex");
   for (const bytes of [notUtf8, reserved]) {
@@ -189,7 +189,7 @@ testFronts("what breaks the protocol breaks the connection", doorOn, async ({ fr
   assert.deepEqual(route.messages, []);
 });
 
-testFronts("who reads late gets everything, and then why", doorOn, async ({ front, port }) => {
+testFronts("late readers get all data, then the reason", doorOn, async ({ front, port }) => {
   const { client, socket, closed } = await dial(front, port);
   let receivedBytes = 0;
   client.on("message", (data: Buffer) => {
@@ -208,7 +208,7 @@ testFronts("who reads late gets everything, and then why", doorOn, async ({ fron
   assert.equal(receivedBytes, sentBytes);
 });
 
-testFronts("a front end that closes breaks off its sockets", doorOn, async ({ front, port }) => {
+testFronts("a backend that closes breaks its sockets", doorOn, async ({ front, port }) => {
   const { closed } = await dial(front, port);
   front.close();
   assert.match(await closed, /^1006/);
@@ -224,7 +224,7 @@ function withDoorAndRoute(front: HttpBackend): void {
 }
 
 testFronts(
-  "only a GET for a WebSocket at its path goes to a route",
+  "only a WebSocket GET request for its path reaches a route",
   withDoorAndRoute,
   async ({ port }, t) => {
     const client = new LoopbackClient(port);
@@ -248,7 +248,7 @@ testFronts(
   },
 );
 
-test("node: a silent client is pinged, and broken off when it does not answer", async (t) => {
+test("node: a silent client is pinged, and disconnected if it does not respond", async (t) => {
   const clock = new VirtualClock();
   const front = new NodeBackend(clock);
   const route = doorOn(front);
@@ -258,7 +258,7 @@ test("node: a silent client is pinged, and broken off when it does not answer", 
   const reads = once(client, "ping");
   clock.advance(52_000);
   await reads;
-  // Its pong has come when the answer to what it sent after it has.
+  // Its pong has arrived once the response to its later message has.
   client.send("here");
   await route.until(() => route.messages.length === 1);
   clock.advance(60_000);

@@ -8,20 +8,20 @@ import { HAS_UWS_BINARY } from "./both-fronts.js";
 
 const OPEN_FRONT = new URL("../../../../api/http/backend/open-backend.js", import.meta.url).href;
 
-test("uWebSockets.js serves wherever it has a binary, else Node with a warning", async () => {
+test("uWebSockets.js is used if it has a binary, otherwise node:http with a warning", async () => {
   const log = new RecordingLogger();
   const front = await openBackend("auto", log);
   assert.equal(front.name, HAS_UWS_BINARY ? "uws" : "node");
   assert.equal(log.ofLevel("warn").length, HAS_UWS_BINARY ? 0 : 1);
 });
 
-test("Node's own backend is available on request", async () => {
+test("node:http is used on request", async () => {
   const log = new RecordingLogger();
   assert.equal((await openBackend("node", log)).name, "node");
   assert.deepEqual(log.lines, []);
 });
 
-/** In a process of its own: a module that did not load is not loaded again. */
+/** Runs in a process of its own: a module that failed to load is not loaded again. */
 function openWithoutBinary(choice: string): string {
   const script = `
     Object.defineProperty(process, "arch", { value: "elsewhere" });
@@ -35,7 +35,7 @@ function openWithoutBinary(choice: string): string {
   return execFileSync(process.execPath, ["--input-type=module", "-e", script]).toString();
 }
 
-test("without a binary `auto` is Node's own, and `uws` says what to do", () => {
+test("without a binary, `auto` selects node:http, and `uws` fails with advice", () => {
   assert.match(openWithoutBinary("auto"), /^warn: uWebSockets\.js does not load here.*\nnode\n$/);
   assert.match(
     openWithoutBinary("uws"),
@@ -43,7 +43,7 @@ test("without a binary `auto` is Node's own, and `uws` says what to do", () => {
   );
 });
 
-test("HTTP_BACKEND takes auto, uws or node", () => {
+test("HTTP_BACKEND accepts auto, uws or node", () => {
   assert.equal(parseConfig({}).httpBackend, "auto");
   assert.equal(parseConfig({ HTTP_BACKEND: "node" }).httpBackend, "node");
   assert.throws(

@@ -6,17 +6,17 @@ import type {
   WebSocketRoute,
 } from "../../../../api/http/backend/http-backend.js";
 
-/** An object, as uWebSockets.js wants it. */
+/** An object, because uWebSockets.js requires one. */
 export interface Visitor {
   readonly told: string;
 }
 
-/** Records its messages for a test. */
+/** A WebSocket route that records its events for a test. */
 export class RecordingDoor implements WebSocketRoute<Visitor> {
   readonly messageBytesMax: number;
   readonly silenceMaxSec = 60;
   readonly messages: string[] = [];
-  /** Code and reason. */
+  /** The close code and the reason. */
   readonly closes: string[] = [];
   drainedCount = 0;
   isShut = false;
@@ -57,7 +57,7 @@ export class RecordingDoor implements WebSocketRoute<Visitor> {
     this.#changed();
   }
 
-  /** Resolves with the next socket that no test has taken. */
+  /** Resolves with the next socket that no test has taken yet. */
   async opened(): Promise<BackendSocket<Visitor>> {
     await this.until(() => this.#sockets.length > 0);
     const [socket, ...others] = this.#sockets;
@@ -72,7 +72,7 @@ export class RecordingDoor implements WebSocketRoute<Visitor> {
     }
   }
 
-  /** Bytes that no WebSocket would write, on a client's connection. */
+  /** Sends bytes that no WebSocket would write, on a client's connection. */
   static writeRaw(client: WebSocket, bytes: Uint8Array): void {
     const connection: unknown = Reflect.get(client, "_socket");
     if (connection instanceof Object && "write" in connection) {

@@ -11,7 +11,7 @@ import { RecordingDoor } from "./recording-door.js";
 const HEAD = "POST /read HTTP/1.1\r\nhost: x\r\n";
 const SECOND = "GET /second HTTP/1.1\r\nhost: x\r\n\r\n";
 
-/** What was served, by front: one process tries all of them. */
+/** The requests that were served, by backend: one process tests all of them. */
 const served = new WeakMap<HttpBackend, string[]>();
 
 function reading(front: HttpBackend): void {
@@ -29,7 +29,7 @@ function reading(front: HttpBackend): void {
 }
 
 testFronts(
-  "a request whose length can be read in two ways is refused, and its connection closed",
+  "a request of ambiguous length is refused, and its connection closed",
   reading,
   async ({ front, port }) => {
     const client = new LoopbackClient(port);
@@ -44,7 +44,7 @@ testFronts(
 );
 
 testFronts(
-  "nothing that comes behind such a request is taken for a request",
+  "no data after such a request is taken for a request",
   reading,
   async ({ front, port }) => {
     const client = new LoopbackClient(port);
@@ -56,7 +56,7 @@ testFronts(
   },
 );
 
-testFronts("what is framed in one way is read", reading, async ({ port }) => {
+testFronts("a request with unambiguous framing is read", reading, async ({ port }) => {
   const client = new LoopbackClient(port);
   for (const framing of [
     "content-length: 3\r\n\r\nabc",
@@ -127,7 +127,7 @@ function withDoor(front: HttpBackend): void {
 }
 
 testFronts(
-  "a request that names its host twice or not at all is refused, and its connection closed",
+  "a request with two Host headers or none is refused, and its connection closed",
   withDoor,
   async ({ front, port }) => {
     const client = new LoopbackClient(port);

@@ -23,7 +23,7 @@ async function whoAnswers(port: number): Promise<string> {
 }
 
 if (process.platform === "linux" && (await uwsLoads())) {
-  test("servers on one port share its connections, and one that is late leaves them to the others", async (context) => {
+  test("servers on one port share its connections, and one that is overloaded leaves them to the others", async (context) => {
     const [one, other] = [await newServer("one", true), await newServer("other", true)];
     context.after(() => {
       one.close();
@@ -39,10 +39,14 @@ if (process.platform === "linux" && (await uwsLoads())) {
     assert.equal(await whoAnswers(port), "one and other");
     await one.drain();
     await one.takeConnections(true);
-    assert.equal(await whoAnswers(port), "other", "one that drains does not come back");
+    assert.equal(
+      await whoAnswers(port),
+      "other",
+      "a draining server accepts no new connections again",
+    );
   });
 
-  test("a port that servers share is neither free nor available exclusively", async (context) => {
+  test("a shared port is neither free nor available exclusively", async (context) => {
     const shared = await newServer("shared", true);
     const alone = await newServer("alone", false);
     context.after(() => {
@@ -55,7 +59,7 @@ if (process.platform === "linux" && (await uwsLoads())) {
   });
 }
 
-test("a port is not shared over node:http: a second process would look like one that took it", async () => {
+test("node:http shares no port: a second process would look like one that had taken it", async () => {
   const front = await openBackend("node", new SilentLogger());
   assert.equal(await front.listen(HOST, 0, true), undefined);
   front.close();

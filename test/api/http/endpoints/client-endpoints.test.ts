@@ -54,6 +54,6 @@ test("the worklet's path contains its content hash, and is cached forever", asyn
   assert.equal(headers["access-control-allow-origin"], "*");
 });
 
-test("a server that was built without them has none", () => {
+test("a server that was built without these files serves none", () => {
   assert.deepEqual(clientEndpoints(pathToFileURL(`${folder}/nothing/`)), []);
 });

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { consoleEndpoints } from "../../../../api/http/endpoints/console-endpoints.js";
 import { EdgeOnLoopback } from "../edge-on-loopback.js";
 
-/** What a page may load before it shows anything. */
+/** The bytes that a page may load before it shows anything. */
 const FIRST_LOAD_BYTES_MAX = 250 * 1024;
 const BUILT = new URL("../../../../console/", import.meta.url);
 
@@ -34,7 +34,7 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-test("every address of the console returns its one page, which is not cached", async () => {
+test("every address of the console returns its single page, which is not cached", async () => {
   for (const path of ["/console", "/console/", "/console/calls", "/console/calls/some-id"]) {
     const page = await built.client.get(path);
     assert.equal(page.status, 200, path);
@@ -45,7 +45,7 @@ test("every address of the console returns its one page, which is not cached", a
   assert.equal((await built.client.get("/consoles")).status, 404);
 });
 
-test("the page's policy allows no script of the page itself, and a style for one answer alone", async () => {
+test("the page's policy allows no inline script, and inline styles only by a nonce for one response", async () => {
   const [one, other] = [await built.client.get("/console"), await built.client.get("/console")];
   const policy = String(one.headers["content-security-policy"]);
   assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self' 'nonce-/);
@@ -82,7 +82,7 @@ test("a server that was built without the console says so, and only there", asyn
   });
 });
 
-test("what the console loads at first is at most 250 kB", () => {
+test("the console initially loads at most 250 kB", () => {
   const first = readdirSync(BUILT).filter((name) => /^(?:main|chunk)-.*\.gz$/.test(name));
   const sizes = first.map((name) => statSync(new URL(name, BUILT)).size);
   const sum = sizes.reduce((total, size) => total + size, 0);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AddressBlocks, isAddressBlock } from "../../../../api/http/request/address-blocks.js";
 
-test("an address is in the blocks that hold it", () => {
+test("an address is in the blocks that contain it", () => {
   const blocks = new AddressBlocks(["10.0.0.0/8", "192.0.2.7", "fd00::/8", "::1"]);
   const spellings = ["::ffff:10.1.2.3", "::ffff:a01:203", "0:0:0:0:0:FFFF:0a01:0203", "FD12:0::9"];
   for (const inside of [
@@ -30,7 +30,7 @@ test("an address is in the blocks that hold it", () => {
   }
 });
 
-test("what is no block is refused by name", () => {
+test("an invalid block is refused and named", () => {
   for (const entry of ["", "10.0.0", "10.0.0.0/33", "::1/129", "10.0.0.0/8/8", "10.0.0.0/x", "a"]) {
     assert.ok(!isAddressBlock(entry), entry);
     assert.throws(
@@ -40,7 +40,7 @@ test("what is no block is refused by name", () => {
   }
 });
 
-test("an IPv4 block that is written inside IPv6 holds both forms of its addresses", () => {
+test("an IPv4 block that is written inside IPv6 contains both forms of its addresses", () => {
   const blocks = new AddressBlocks(["::ffff:10.0.0.0/104"]);
   for (const inside of ["10.1.2.3", "::ffff:10.1.2.3"]) assert.ok(blocks.has(inside), inside);
   assert.ok(!blocks.has("11.0.0.1"));

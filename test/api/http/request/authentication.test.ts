@@ -21,7 +21,7 @@ function ask({ method, path }: Route, headers: Readonly<Record<string, string>>,
   return platform.client.send(method.toUpperCase(), path.replace(":id", "some-id") + query, sent);
 }
 
-test("no guarded route answers without credentials, or with wrong ones", async () => {
+test("every guarded route refuses requests without credentials, or with wrong ones", async () => {
   const [, payload = "", signature = ""] = (tenancy.byToken["authorization"] ?? "").split(".");
   const unsigned = Buffer.from('{"alg":"none","typ":"JWT"}').toString("base64url");
   const wrong: readonly Readonly<Record<string, string>>[] = [
@@ -45,12 +45,12 @@ test("no guarded route answers without credentials, or with wrong ones", async (
   }
 });
 
-test("a wrong token is not saved by a right key", async () => {
+test("a wrong token is refused even with a right key", async () => {
   const headers = { ...tenancy.byKey, authorization: "Bearer wrong" };
   assert.equal((await platform.client.get("/api/dashboard/agents", headers)).status, 401);
 });
 
-test("a pending organization gets no further than 403, by token and by key", async () => {
+test("a pending organization gets 403, by token and by key", async () => {
   const pending = await platform.newTenancy("pro", "pending");
   for (const route of dashboard) {
     assert.equal((await ask(route, pending.byToken)).status, 403, route.path);
@@ -59,7 +59,7 @@ test("a pending organization gets no further than 403, by token and by key", asy
   assert.equal((await platform.client.get("/api/auth/me", pending.byToken)).status, 200);
 });
 
-test("a key without the scope of the dashboard gets no further than 403", async () => {
+test("a key without the dashboard scope gets 403", async () => {
   const voiceOnly = await platform.newTenancy("pro", "active", ["voice"]);
   for (const route of dashboard) {
     const answer = await ask(route, voiceOnly.byKey);
@@ -91,12 +91,12 @@ test("a key is accepted as a bearer token, and next to a proxy's own credentials
   }
 });
 
-test("a key identifies no user", async () => {
+test("a key does not identify a user", async () => {
   const answer = await platform.client.get("/api/auth/me", tenancy.byKey);
   assert.equal(answer.status, 401);
 });
 
-test("a token opens nothing once it has expired or its organization is suspended", async () => {
+test("a token is refused once it has expired or its organization is suspended", async () => {
   const { byToken, email } = await platform.newTenancy();
   const path = "/api/dashboard/agents";
   assert.equal((await platform.client.get(path, byToken)).status, 200);

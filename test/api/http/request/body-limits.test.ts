@@ -15,13 +15,13 @@ before(async () => {
   tenancy = await platform.newTenancy();
   const { users } = platform.database;
   const user = await users.findByEmail(tenancy.email);
-  // Who is none is refused before the body is read.
+  // An unauthenticated client is refused before its body is read.
   assert.ok(user && (await users.setOperator(user.id, true)));
 });
 
 after(() => platform.close());
 
-test("every route takes a body of a whole MiB, and refuses a longer one with the limit", async () => {
+test("every route accepts a body of one MiB, and refuses a longer one with the limit", async () => {
   for (const [id, { method, path, auth }] of withBody) {
     const send = (raw: string) =>
       platform.client.send(method.toUpperCase(), path.replace(":id", "x"), {
@@ -39,7 +39,7 @@ test("every route takes a body of a whole MiB, and refuses a longer one with the
   }
 });
 
-test("an agent whose instructions are as long as they may be fits", async () => {
+test("an agent with instructions of the maximum length is accepted", async () => {
   const persona = { systemPrompt: "語".repeat(32_000), guardrails: "語".repeat(32_000) };
   const answer = await platform.client.post(
     "/api/dashboard/agents",
@@ -50,7 +50,7 @@ test("an agent whose instructions are as long as they may be fits", async () => 
   assert.doesNotMatch(answer.text, /persona/);
 });
 
-test("a field that is not known is ignored, however long it is", async () => {
+test("an unknown field is ignored, however long it is", async () => {
   const named = { name: "Engines", note: "x".repeat(900_000) };
   const answer = await platform.client.send("PATCH", "/api/dashboard/organization", {
     headers: tenancy.byKey,
@@ -60,7 +60,7 @@ test("a field that is not known is ignored, however long it is", async () => {
   assert.equal(Object(answer.body).name, "Engines");
 });
 
-test("a compressed body is refused with what is expected, and bounded like any other", async () => {
+test("a compressed body is refused with the expected encoding, and bounded like any other", async () => {
   const send = (encoding: string, raw: string) =>
     platform.client.send("PATCH", "/api/dashboard/organization", {
       headers: { ...tenancy.byKey, "content-encoding": encoding },

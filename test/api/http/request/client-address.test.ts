@@ -6,7 +6,7 @@ import {
   formatAddress,
 } from "../../../../api/http/request/client-address.js";
 
-test("without trusted proxies the header of a client counts for nothing", () => {
+test("without trusted proxies a client's header is ignored", () => {
   const addresses = new ClientAddresses([]);
   assert.equal(addresses.resolve("203.0.113.9", "10.1.1.1"), "203.0.113.9");
 });
@@ -17,7 +17,7 @@ test("a trusted proxy reports the client's address", () => {
   assert.equal(addresses.resolve("203.0.113.9", "198.51.100.7"), "203.0.113.9");
 });
 
-test("the client's address is the last one in a chain that no trusted proxy vouches for", () => {
+test("the client's address is the last one in the chain that is not a trusted proxy's", () => {
   const addresses = new ClientAddresses(["10.0.0.0/8", "2001:db8::/32"]);
   const forged = "1.1.1.1, 198.51.100.7, 10.9.9.9";
   assert.equal(addresses.resolve("10.1.2.3", forged), "198.51.100.7");
@@ -25,7 +25,7 @@ test("the client's address is the last one in a chain that no trusted proxy vouc
   assert.equal(addresses.resolve("10.1.2.3", "[2a00::5]:443"), "2a00::5");
 });
 
-test("a client is one client, whether its proxy writes IPv4 inside IPv6 or not", () => {
+test("a client is the same one whether or not its proxy writes IPv4 inside IPv6", () => {
   const addresses = new ClientAddresses(["10.0.0.0/8"]);
   for (const hop of [
     "198.51.100.7",
@@ -41,20 +41,20 @@ test("a client is one client, whether its proxy writes IPv4 inside IPv6 or not",
   assert.equal(addresses.resolve("10.1.2.3", "1.1.1.1, ::ffff:10.9.9.9"), "1.1.1.1");
 });
 
-test("what is no address ends the chain", () => {
+test("text that is not an address ends the chain", () => {
   const addresses = new ClientAddresses(["10.0.0.0/8"]);
   assert.equal(addresses.resolve("10.1.2.3", "unknown"), "10.1.2.3");
   assert.equal(addresses.resolve("10.1.2.3", "1.1.1.1, nonsense, 10.2.2.2"), "10.2.2.2");
   assert.equal(addresses.resolve("10.1.2.3", ","), "10.1.2.3");
 });
 
-test("a chain longer than is looked at gives the last hop that was", () => {
+test("a chain beyond the limit yields the last hop that was read", () => {
   const addresses = new ClientAddresses(["10.0.0.0/8"]);
   const chain = ["1.1.1.1", ...Array.from({ length: 40 }, () => "10.0.0.1")].join(",");
   assert.equal(addresses.resolve("10.1.2.3", chain), "10.0.0.1");
 });
 
-test("a trusted proxy that is no address or block is refused by name", () => {
+test("a trusted proxy that is not an address or block is refused and named", () => {
   for (const wrong of ["proxy.local", "10.0.0.0/33", "::/129", "10.0.0.0/8/9", "10.0.0.0/x", ""]) {
     assert.throws(() => new ClientAddresses([wrong]), {
       name: "TypeError",
@@ -63,7 +63,7 @@ test("a trusted proxy that is no address or block is refused by name", () => {
   }
 });
 
-test("addresses of sockets are written as text", () => {
+test("socket addresses are converted to text", () => {
   const mapped = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 127, 0, 0, 1];
   const ipv6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
   assert.equal(formatAddress(Uint8Array.from([127, 0, 0, 1])), "127.0.0.1");
@@ -87,7 +87,7 @@ test("all addresses of one IPv6 network count as one client, in any spelling", (
   assert.notEqual(addressGroup("2001:db8:1:1::9"), network);
 });
 
-test("an IPv4 address counts as itself, also where an IPv6 address carries it", () => {
+test("an IPv4 address counts as itself, even inside an IPv6 address", () => {
   for (const address of [
     "203.0.113.9",
     "::ffff:203.0.113.9",
@@ -104,7 +104,7 @@ test("an IPv4 address counts as itself, also where an IPv6 address carries it", 
   assert.equal(addressGroup("unknown"), "unknown");
 });
 
-test("a client has one address in the log, whatever its proxy writes", () => {
+test("a client has one spelling of its address in the log, whatever its proxy writes", () => {
   const addresses = new ClientAddresses(["10.0.0.0/8"]);
   for (const hop of ["2001:DB8:0:0::7", "[2001:0db8::7]:4711", "2001:db8:0:0:0:0:0:7%eth0"]) {
     assert.equal(addresses.resolve("10.1.2.3", hop), "2001:db8::7", hop);

@@ -15,14 +15,14 @@ async function started(t: TestContext, corsOrigins: readonly string[]): Promise<
   return edge;
 }
 
-test("no page of another origin may read anything unless it is configured", async (t) => {
+test("no page of another origin may read responses unless it is configured", async (t) => {
   const { client } = await started(t, []);
   const { headers } = await client.get("/api/thing", { origin: OURS });
   assert.equal(headers["access-control-allow-origin"], undefined);
   assert.equal(headers.vary, undefined);
 });
 
-test("a page of an allowed origin may read answers, refusals too", async (t) => {
+test("a page of an allowed origin may read responses, including refusals", async (t) => {
   const { client } = await started(t, [OURS]);
   for (const path of ["/api/thing", "/nowhere"]) {
     const { headers } = await client.get(path, { origin: OURS });
@@ -32,7 +32,7 @@ test("a page of an allowed origin may read answers, refusals too", async (t) => 
   }
 });
 
-test("a page of another origin may not, nor may a request without one", async (t) => {
+test("a page of another origin may not read them, nor a request without an origin", async (t) => {
   const { client } = await started(t, [OURS]);
   for (const origin of ["https://evil.example.com", "null", ""]) {
     const { headers } = await client.get("/api/thing", { origin });
@@ -41,7 +41,7 @@ test("a page of another origin may not, nor may a request without one", async (t
   }
 });
 
-test("a preflight of an allowed origin returns what it may send", async (t) => {
+test("a preflight of an allowed origin returns the allowed methods and headers", async (t) => {
   const { client } = await started(t, [OURS]);
   const { status, headers } = await client.send("OPTIONS", "/api/thing", {
     headers: { origin: OURS, ...PREFLIGHT },

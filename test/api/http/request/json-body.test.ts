@@ -42,15 +42,15 @@ test("an empty body, broken JSON and invalid UTF-8 have different errors", () =>
   assert.equal(refusalOf(Buffer.from([0x22, 0xff, 0xfe, 0x22])), "body: expected UTF-8 text");
 });
 
-test("a byte order mark is passed over", () => {
+test("a byte order mark is skipped", () => {
   assert.deepEqual(parse('\u{feff}{"a":"ü"}'), { a: "ü" });
 });
 
-test("the last of equal keys counts", () => {
+test("the last of several equal keys counts", () => {
   assert.deepEqual(parse('{"a":1,"a":2}'), { a: 2 });
 });
 
-test("nesting is allowed up to a bound", () => {
+test("nesting is allowed up to a limit", () => {
   assert.equal(refusalOf("[".repeat(32) + "]".repeat(32)), "none");
   assert.equal(
     refusalOf("[".repeat(33) + "]".repeat(33)),
@@ -59,7 +59,7 @@ test("nesting is allowed up to a bound", () => {
   assert.match(refusalOf("[".repeat(1_000_000)), /32 deep/);
 });
 
-test("so is the number of values", () => {
+test("the number of values is limited", () => {
   const refusal = "body: expected at most 8000 commas, colons and opening brackets";
   assert.equal(refusalOf(`[${"1,".repeat(7_999)}1]`), "none");
   assert.equal(refusalOf(`[${"1,".repeat(8_000)}1]`), refusal);
@@ -67,18 +67,18 @@ test("so is the number of values", () => {
   assert.equal(refusalOf("[]".repeat(8_001)), refusal);
 });
 
-test("the list of models of the longest catalogue is within it", () => {
+test("the model list of the longest catalogue is within the limit", () => {
   const model = { modelId: "m", label: "M", description: "A model" };
   const models = Array.from({ length: 1_000 }, () => model);
   assert.equal(refusalOf(JSON.stringify({ category: "llm", name: "Mine", models })), "none");
 });
 
-test("braces and commas inside of texts are text", () => {
+test("braces and commas inside strings are not counted", () => {
   const text = `\\"${"[{,:".repeat(30_000)}\\\\`;
   assert.equal(refusalOf(`{"a":"${text}"}`), "none");
 });
 
-test("escaped quotes do not end a text, and what follows its end counts again", () => {
+test("escaped quotes do not end a string, and counting resumes after its end", () => {
   const values = (text: string) => refusalOf(`["${text}",${"1,".repeat(7_997)}1]`);
   for (const text of ['\\"', '\\\\\\"[[', 'a\\"b\\\\', '\\"\\\\', "\\\\"]) {
     assert.equal(values(text), "none", text);
@@ -86,7 +86,7 @@ test("escaped quotes do not end a text, and what follows its end counts again", 
   }
 });
 
-test("a text that never ends is broken JSON", () => {
+test("a string that never ends is invalid JSON", () => {
   assert.equal(refusalOf('{"a":"\\"'), "body: expected valid JSON");
   assert.equal(refusalOf('{"a":"\\"b\\'), "body: expected valid JSON");
   assert.equal(refusalOf('{"a":"[[['), "body: expected valid JSON");

@@ -17,7 +17,7 @@ test("the first use beyond the limit returns the time to wait", () => {
   assert.equal(limiter.take("a"), 15);
 });
 
-test("a window over, a key starts afresh", () => {
+test("after its window, a key starts a new count", () => {
   const clock = new VirtualClock();
   const limiter = new RateLimiter(LIMIT, clock);
   useUp(limiter, "a");
@@ -27,7 +27,7 @@ test("a window over, a key starts afresh", () => {
   assert.deepEqual(useUp(limiter, "a"), [0, 0, 0, 60]);
 });
 
-test("keys are counted apart", () => {
+test("keys are counted separately", () => {
   const limiter = new RateLimiter(LIMIT, new VirtualClock());
   useUp(limiter, "a");
   assert.equal(limiter.take("b"), 0);
@@ -38,7 +38,7 @@ test("a limit of zero refuses the first use too", () => {
   assert.deepEqual(useUp(limiter, "a"), [60, 60, 60, 60]);
 });
 
-test("more keys than are remembered push out the one seen longest ago, and only that one", () => {
+test("a key beyond the maximum replaces the least recently seen one, and only that one", () => {
   const limiter = new RateLimiter(LIMIT, new VirtualClock(), 2);
   useUp(limiter, "a");
   useUp(limiter, "b");

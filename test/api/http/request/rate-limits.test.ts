@@ -19,7 +19,7 @@ async function repeat(times: number, ask: () => Promise<Received>): Promise<read
   return statuses;
 }
 
-test("an address may try to sign up or in ten times a minute", async (t) => {
+test("an address may try to sign up or in ten times per minute", async (t) => {
   const { client, clock } = await started(t, CONTRACT_LIMITS);
   const badSignUp = () => client.post("/api/auth/signup", {});
   assert.deepEqual(new Set(await repeat(9, badSignUp)), new Set([400]));
@@ -33,7 +33,7 @@ test("an address may try to sign up or in ten times a minute", async (t) => {
   assert.equal((await badSignUp()).status, 400);
 });
 
-test("a key or user may ask 600 times a minute, each for itself", async (t) => {
+test("each key or user may send 600 requests per minute", async (t) => {
   const platform = await started(t, CONTRACT_LIMITS);
   const { client } = platform;
   const first = await platform.newTenancy();
@@ -78,7 +78,7 @@ test("without a trusted proxy, a client cannot escape its limit with a header", 
   assert.equal((await from("198.51.100.2")).status, 429);
 });
 
-test("probes of health are never refused", async (t) => {
+test("health probes are never refused", async (t) => {
   const { client } = await started(t, { generalLimit: { usesMax: 1, windowMs: 60_000 } });
   const statuses = await repeat(5, () => client.get("/api/health"));
   assert.deepEqual(new Set(statuses), new Set([200]));

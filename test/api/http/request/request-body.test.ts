@@ -11,7 +11,7 @@ import { EdgeOnLoopback, endpoint, text } from "../edge-on-loopback.js";
 import type { Received } from "../loopback-client.js";
 
 const LARGEST_BODY_BYTES = 1024 * 1024;
-/** Small enough to be sent in one piece, however slow the machine is. */
+/** Small enough to be sent at once, however slow the machine is. */
 const LITTLE_BYTES = 64 * 1024;
 const OWNERS = BODIES_BYTES_MAX / BODIES_PER_OWNER_BYTES_MAX;
 const WHOLE = "whole";
@@ -24,13 +24,13 @@ interface HeldRequest {
 let edge: EdgeOnLoopback;
 let sockets: Socket[] = [];
 let held: HeldRequest[] = [];
-/** Says `held` when a whole body has come, and is told `release` when it may be answered. */
+/** Emits `held` when a whole body has arrived; the test emits `release` when it may be answered. */
 const bodies = new EventEmitter().setMaxListeners(0);
 
 /**
- * The query of a request says to which organization it belongs. What has come counts until it is answered, and no time limit
- * of a front end ends a request that is whole: so the server is filled with those, and a body without its last byte, whose
- * connection is closed after ten seconds, waits for no more than a little of another one.
+ * The query of a request names its organization. Received bytes count until the response, and no timeout of a backend
+ * ends a request whose body is complete. So the server is filled with complete bodies; an incomplete body, whose
+ * connection is closed after ten seconds, only has to wait for a small part of another one.
  */
 before(async () => {
   const reading = endpoint({
@@ -56,14 +56,14 @@ afterEach(async () => {
   bodies.emit("release");
   for (const { bytes, answer } of held) assert.equal((await answer).text, `${bytes}`);
   held = [];
-  // What has come for the unfinished is given up when the server has noticed.
+  // The bytes of incomplete bodies are released once the server has noticed the disconnection.
   const answer = await edge.client.send("POST", "/api/thing", { raw: WHOLE });
   assert.equal(answer.text, "5");
 });
 
 after(() => edge.close());
 
-/** Whole bodies of so many bytes together, which wait for their answers. */
+/** Sends complete bodies of this many bytes in total, whose responses are held. */
 async function hold(bytes: number, address: string, query = ""): Promise<void> {
   for (let left = bytes; left > 0; left -= LARGEST_BODY_BYTES) {
     const raw = Buffer.alloc(Math.min(left, LARGEST_BODY_BYTES));
@@ -76,7 +76,7 @@ async function hold(bytes: number, address: string, query = ""): Promise<void> {
   }
 }
 
-/** Sends a request whose last byte never comes, and resolves with what the server says to it. */
+/** Sends a request without its last byte, and resolves with the server's response. */
 function unfinished(bytes: number, address: string, query = ""): Promise<string> {
   const socket = connect(edge.port, "127.0.0.1");
   sockets.push(socket);
@@ -98,10 +98,10 @@ function unfinished(bytes: number, address: string, query = ""): Promise<string>
   });
 }
 
-test("bodies of one address are bounded, unfinished ones too, and those of another are taken meanwhile", async () => {
+test("bodies of one address are bounded, including unfinished ones, and those of another are accepted meanwhile", async () => {
   await hold(BODIES_PER_OWNER_BYTES_MAX - LITTLE_BYTES, "192.0.2.1");
   const both = [unfinished(LITTLE_BYTES, "192.0.2.1"), unfinished(LITTLE_BYTES, "192.0.2.1")];
-  // Whichever reaches the server last is refused.
+  // The one that reaches the server last is refused.
   const answer = await Promise.race(both);
   assert.match(answer, /^HTTP\/1\.1 429 /);
   assert.match(answer, /retry-after: 1\r\n/i);
@@ -111,7 +111,7 @@ test("bodies of one address are bounded, unfinished ones too, and those of anoth
   assert.deepEqual([other.status, other.text], [200, "5"]);
 });
 
-test("those of one organization are bounded over all its addresses", async () => {
+test("bodies of one organization are bounded across all its addresses", async () => {
   const addresses = BODIES_PER_OWNER_BYTES_MAX / LARGEST_BODY_BYTES;
   for (let n = 1; n <= addresses; n += 1) await hold(LARGEST_BODY_BYTES, `192.0.2.${n}`, "?org");
   const answer = await unfinished(1, "192.0.2.200", "?org");
@@ -120,12 +120,12 @@ test("those of one organization are bounded over all its addresses", async () =>
   assert.equal((await edge.client.send("POST", "/api/thing?other", sent)).text, "5");
 });
 
-test("their total is bounded: the owner with the most gives way to a newcomer", async () => {
+test("the total of bodies is bounded: the owner with the most bytes loses one to a new owner", async () => {
   for (let owner = 1; owner <= OWNERS; owner += 1) {
     await hold(BODIES_PER_OWNER_BYTES_MAX - LITTLE_BYTES, `192.0.2.${owner}`);
   }
   const most = unfinished(LITTLE_BYTES, `192.0.2.${OWNERS}`);
-  // All is full with either of the two, whichever comes first.
+  // Either of the two, whichever arrives first, reaches the limit.
   await hold(OWNERS * LITTLE_BYTES, "192.0.2.200");
   assert.match(await most, /^HTTP\/1\.1 503 .*too many unfinished requests/s);
 });
@@ -134,7 +134,7 @@ function counted(owner: string, isSettled: boolean, refused: string[]) {
   return { owner, isSettled, byteCount: 0, refuse: () => void refused.push(owner) };
 }
 
-test("a body that has come whole gives no other one room: an unfinished one is refused, or the one that grows", () => {
+test("a complete body is never dropped for another: an unfinished one is refused, or the one that grows", () => {
   const refused: string[] = [];
   const room = new BodyMemory();
   const small = counted("small", false, refused);

@@ -47,7 +47,7 @@ test("a valid value is returned without unknown fields", () => {
   assert.deepEqual(validated(Lamp, lamp, "body"), { name: "Desk", sockets: [{ watts: 5 }] });
 });
 
-test("every wrong field is named with what was expected there", () => {
+test("every wrong field is named with the expected value", () => {
   assert.deepEqual(faultsOf({ colour: "blue", sockets: [{ watts: 5 }, { watts: 0.5 }] }), [
     { path: "name", message: "expected the lamp's name, text of 1 to 200 characters" },
     { path: "colour", message: 'expected the colour, one of "red", "green"' },
@@ -64,13 +64,13 @@ test("a list or object of the wrong type is named itself", () => {
   ]);
 });
 
-test("what is no object at all is named as the whole", () => {
+test("a value that is not an object is named as the whole", () => {
   for (const value of [null, 3, "text", true]) {
     assert.deepEqual(faultsOf(value), [{ path: "body", message: "expected a JSON object" }]);
   }
 });
 
-test("a list is no object, at any depth", () => {
+test("a list does not count as an object, at any depth", () => {
   assert.deepEqual(faultsOf([]), [{ path: "body", message: "expected a JSON object" }]);
   assert.deepEqual(faultsOf({ name: "a", sockets: [{ watts: 1 }, []] }), [
     { path: "sockets.1", message: "expected a JSON object" },
@@ -83,19 +83,19 @@ test("a list is no object, at any depth", () => {
   });
 });
 
-test("a hostile number of faults is cut short", () => {
+test("the number of reported faults is limited", () => {
   assert.equal(
     faultsOf({ name: "a", sockets: Array.from({ length: 5_000 }, () => ({})) })?.length,
     20,
   );
 });
 
-test("nothing of what was received is repeated", () => {
+test("no received value is repeated in an error", () => {
   const text = JSON.stringify(faultsOf({ name: "secret".repeat(100), colour: "hidden" }));
   assert.doesNotMatch(text, /secret|hidden/);
 });
 
-test("a list that is too long is refused as a whole, without a look at its items", () => {
+test("a list that is too long is refused as a whole, without checking its items", () => {
   const bounded = v.pipe(v.array(v.string()), v.maxLength(2), v.description("a list of two"));
   const schema = v.object({ names: v.optional(bounded) });
   assert.deepEqual(validated(schema, { names: ["a", "b"] }, "body"), { names: ["a", "b"] });
@@ -105,7 +105,7 @@ test("a list that is too long is refused as a whole, without a look at its items
   );
 });
 
-test("every kind of field says what was expected, whether it is wrong or missing", () => {
+test("every kind of field says what is expected, whether it is wrong or missing", () => {
   const kinds = [
     [nameField("the name"), " ", "the name, text of 1 to 200 characters"],
     [textField("the text", 3), "four", "the text, text of at most 3 characters"],
@@ -136,7 +136,7 @@ test("every kind of field says what was expected, whether it is wrong or missing
   }
 });
 
-test("a thing of several kinds says whether its kind is wrong, or it is no such thing", () => {
+test("a value of several kinds says whether its kind is wrong, or its fields are", () => {
   const ids = { llmProviderId: "a", llmModelId: "a", ttsProviderId: "a", ttsModelId: "a" };
   const agent = (tool: unknown) => ({ name: "a", ...ids, sttProviderId: "a", tools: [tool] });
   const types = '"hangup", "transfer", "sendDigits", "http", "client"';
@@ -154,7 +154,7 @@ test("a thing of several kinds says whether its kind is wrong, or it is no such 
   }
 });
 
-test("a schema without its own messages repeats nothing either", () => {
+test("a schema without its own messages repeats no value either", () => {
   const bare = v.object({ password: v.pipe(v.string(), v.minLength(8)) });
   assert.throws(() => validated(bare, { password: "secret" }, "body"), {
     message: "password: expected another value",

@@ -65,14 +65,14 @@ const AGENT: AgentRecord = newAgent(
   },
 );
 
-test("with everything in order an agent is active", () => {
+test("an agent whose providers and models are usable is active", () => {
   assert.deepEqual(agentAvailability(AGENT, 1, PLAN, byId()), {
     status: "active",
     pauseReason: null,
   });
 });
 
-test("switched off comes before every pause", () => {
+test("an agent that is switched off is inactive, whatever else would pause it", () => {
   const off = { ...AGENT, active: false };
   assert.deepEqual(agentAvailability(off, 9, PLAN, new Map()), {
     status: "inactive",
@@ -80,7 +80,7 @@ test("switched off comes before every pause", () => {
   });
 });
 
-test("a pause for the provider comes before one for the plan", () => {
+test("a pause because of the provider takes precedence over one because of the plan", () => {
   const providers = byId(provider("stt", { active: false }));
   const costly = { ...AGENT, llmModelId: "llm-other" };
   assert.deepEqual(agentAvailability(costly, 9, PLAN, providers), {
@@ -89,7 +89,7 @@ test("a pause for the provider comes before one for the plan", () => {
   });
 });
 
-test("a missing provider, and another organization's, pause as missing", () => {
+test("a missing provider and another organization's provider both pause the agent as missing", () => {
   const missing = byId();
   missing.delete("tts");
   const strangers = byId(provider("tts", { orgId: "other" }));
@@ -101,7 +101,7 @@ test("a missing provider, and another organization's, pause as missing", () => {
   }
 });
 
-test("each of the three models is held to the plan", () => {
+test("the plan has to include each of the three models", () => {
   for (const category of ["llm", "tts", "stt"] as const) {
     const plan = { ...PLAN, models: { ...PLAN.models, [category]: [] } };
     assert.deepEqual(agentAvailability(AGENT, 0, plan, byId()), {
@@ -116,7 +116,7 @@ test("each of the three models is held to the plan", () => {
   }
 });
 
-test("the last agent that the plan has room for is active, the next is paused", () => {
+test("the last agent within the plan's limit is active, and the next one is paused", () => {
   assert.equal(agentAvailability(AGENT, 1, PLAN, byId()).status, "active");
   assert.deepEqual(agentAvailability(AGENT, 2, PLAN, byId()), {
     status: "paused_plan",
@@ -124,7 +124,7 @@ test("the last agent that the plan has room for is active, the next is paused", 
   });
 });
 
-test("the organization's own providers may have any model", () => {
+test("an organization's own providers may use any model", () => {
   const own = provider("llm", { orgId: "org", models: [{ modelId: "any", label: "" }] });
   assert.equal(isModelAllowed(PLAN, own, "any"), true);
   assert.equal(
@@ -133,24 +133,24 @@ test("the organization's own providers may have any model", () => {
   );
 });
 
-test("a model counts only under its own vendor and category", () => {
+test("a model is allowed only under its own vendor and category", () => {
   assert.equal(isModelAllowed(PLAN, provider("llm"), "llm-model"), true);
   assert.equal(isModelAllowed(PLAN, provider("llm", { providerKey: "other" }), "llm-model"), false);
   assert.equal(isModelAllowed(PLAN, provider("tts"), "llm-model"), false);
 });
 
-test("speech is recognized by the provider's first model that the plan has", () => {
+test("STT uses the provider's first model that the plan includes", () => {
   const models = ["newest", "stt-model"].map((modelId) => ({ modelId, label: "" }));
   assert.equal(sttModelId(PLAN, provider("stt", { models })), "stt-model");
   assert.equal(sttModelId(PLAN, provider("stt", { models, orgId: "org" })), "newest");
 });
 
-test("an own speech provider that lists no model gets the vendor's current one", () => {
+test("an organization's own STT provider without models gets the vendor's first model", () => {
   const own = { models: [], orgId: "org", providerKey: "deepgram" };
   assert.equal(sttModelId(PLAN, provider("stt", own)), "nova-3");
 });
 
-test("faults of a request and of the plan are distinguished", () => {
+test("faults of the request and of the plan are reported separately", () => {
   const references = { ...AGENT, llmProviderId: "tts", ttsModelId: "tts-other" };
   const models = ["tts-model", "tts-other"].map((modelId) => ({ modelId, label: "" }));
   const { refused, gated } = accessFaults(
@@ -170,7 +170,7 @@ test("faults of a request and of the plan are distinguished", () => {
   ]);
 });
 
-test("a fallback STT uses its configured model, or the first of the plan", () => {
+test("a fallback STT uses its configured model, or the first one of the plan", () => {
   const models = ["stt-model", "stt-other"].map((modelId) => ({ modelId, label: "" }));
   const own = provider("stt", { id: "own", orgId: "org", models });
   const stt = [
@@ -215,7 +215,7 @@ test("an unusable fallback is skipped in a call, and each voice keeps its own sp
   );
 });
 
-test("a provider without the required feature is no fallback", () => {
+test("a provider without the required feature is not used as a fallback", () => {
   const chosen = (providerId: string, modelId = "llm-model") => {
     const llm = [{ providerId, modelId }];
     const agent = { ...AGENT, fallbacks: { ...AGENT.fallbacks, llm } };
@@ -225,12 +225,12 @@ test("a provider without the required feature is no fallback", () => {
   };
   assert.deepEqual([chosen("own"), chosen("llm")], ["own", "llm"]);
   assert.equal(chosen("own", "removed-model"), undefined);
-  assert.equal(chosen("tts", "tts-model"), undefined, "of another category");
+  assert.equal(chosen("tts", "tts-model"), undefined, "the provider has another category");
   assert.equal(chosen("strangers"), undefined);
   assert.equal(chosen("unknown"), undefined);
 });
 
-test("every reference that leads nowhere is named by its field", () => {
+test("the error names the field of every reference that leads nowhere", () => {
   const fallbacks = {
     llm: [{ providerId: "gone", modelId: "a" }],
     tts: [{ providerId: "gone", modelId: "a", speed: 1 }],
@@ -252,7 +252,7 @@ test("every reference that leads nowhere is named by its field", () => {
   assert.deepEqual(paths(models), ["llmModelId", "ttsModelId", "sttModelId"]);
 });
 
-test("an agent is active while one of each chain can be used, and its calls begin with that one", () => {
+test("an agent is active while one provider of each chain is usable, and its calls start with that provider", () => {
   const models = (category: Category) => [{ modelId: `${category}-model`, label: "" }];
   const own = (category: Category, id: string, active = true) =>
     provider(category, { id, orgId: "org", active, models: models(category) });
@@ -302,7 +302,7 @@ test("an agent is active while one of each chain can be used, and its calls begi
   });
 });
 
-test("a model outside the plan pauses an agent only where no fallback can be used", () => {
+test("a model outside the plan pauses an agent only if no fallback is usable", () => {
   const gated = { ...AGENT, llmModelId: "other" };
   const models = [{ modelId: "llm-model", label: "" }];
   const providersById = byId(provider("llm", { id: "llm-2", models }));

@@ -17,7 +17,7 @@ function unavailable(
   };
 }
 
-test("a call gets its agent with the three providers and the model that listens", async () => {
+test("a call gets its agent with the three providers and the STT model", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const { id } = await platform.agents.create(tenant, await platform.agentInput());
@@ -29,7 +29,7 @@ test("a call gets its agent with the three providers and the model that listens"
   );
 });
 
-test("a call that names no agent gets the first in creation order that is switched on", async () => {
+test("a call that names no agent gets the first active agent in creation order", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const created = [];
@@ -40,7 +40,7 @@ test("a call that names no agent gets the first in creation order that is switch
   assert.equal((await platform.agents.forCall(tenant, undefined)).agent.name, "Second");
 });
 
-test("a call without any agent that is switched on finds none", async () => {
+test("a call that names no agent fails if no agent is active", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const none = unavailable("notFound", /no active agent/);
@@ -50,7 +50,7 @@ test("a call without any agent that is switched on finds none", async () => {
   await assert.rejects(platform.agents.forCall(tenant, undefined), none);
 });
 
-test("an unknown agent and another organization's are not found", async () => {
+test("an unknown agent and another organization's agent are not found", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const { id } = await platform.agents.create(tenant, await platform.agentInput());
@@ -62,7 +62,7 @@ test("an unknown agent and another organization's are not found", async () => {
   await assert.rejects(platform.agents.forCall(stranger, id), unavailable("notFound", /no such/));
 });
 
-test("an agent that is switched off takes no call", async () => {
+test("an inactive agent takes no call", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const { id } = await platform.agents.create(tenant, await platform.agentInput());
@@ -73,7 +73,7 @@ test("an agent that is switched off takes no call", async () => {
   );
 });
 
-test("an agent pauses while its provider is switched off, says which, and comes back with it", async () => {
+test("an agent is paused while its provider is inactive, names it, and resumes when it is active again", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const own = await platform.providers.create(tenant, ownLlm());
@@ -97,7 +97,7 @@ test("an agent pauses while its provider is switched off, says which, and comes 
   assert.equal((await platform.agents.get(tenant, id)).status, "active");
 });
 
-test("after a change to a smaller plan, agents above it pause: by model, and by number in creation order", async () => {
+test("after a change to a smaller plan, agents pause if their model or their place in creation order is outside it", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const costly = await platform.agentInput({

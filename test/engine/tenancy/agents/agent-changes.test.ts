@@ -5,7 +5,7 @@ import { platformOfFile } from "../seeded-platform.js";
 
 const sharedPlatform = platformOfFile();
 
-test("of two concurrent changes both apply, and new secrets of a tool are never combined with its old address", async () => {
+test("two concurrent changes both apply, and a tool's new secrets are never combined with its old address", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const tool = (url: string, secret: string) => ({

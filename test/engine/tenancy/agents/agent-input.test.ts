@@ -16,7 +16,7 @@ const REFERENCES = {
 const IDENTITY = { id: "a1", orgId: "o1", createdAtMs: 1, updatedAtMs: 1 };
 const AGENT = newAgent(IDENTITY, { name: "Reception", ...REFERENCES });
 
-test("an agent with only a name and vendors has the contract's defaults", () => {
+test("an agent with only a name and vendors gets the contract's defaults", () => {
   const { persona, ...others } = AGENT;
   assert.deepEqual(others, {
     ...IDENTITY,
@@ -57,7 +57,7 @@ test("an agent with only a name and vendors has the contract's defaults", () => 
   assert.equal(persona.language, "en-US");
 });
 
-test("a change keeps unnamed fields, and cannot change an agent's identity", () => {
+test("a change keeps fields that it leaves out, and cannot change an agent's identity", () => {
   const foreign = { name: "Reception", id: "a2", orgId: "o2", createdAtMs: 9, updatedAtMs: 9 };
   assert.deepEqual(patchedAgent(AGENT, foreign, 5), { ...AGENT, updatedAtMs: 5 });
   const patch = {
@@ -81,7 +81,7 @@ test("a change keeps unnamed fields, and cannot change an agent's identity", () 
   });
 });
 
-test("the model that listens goes with its provider, unless another comes with the new one", () => {
+test("a change of the STT provider clears the STT model, unless a new model is given with it", () => {
   const listening = { ...AGENT, sttModelId: "m3" };
   const modelAfter = (patch: Parameters<typeof patchedAgent>[1]) =>
     patchedAgent(listening, patch, 5).sttModelId;
@@ -92,7 +92,7 @@ test("the model that listens goes with its provider, unless another comes with t
   assert.equal(modelAfter({ sttModelId: null }), null);
 });
 
-test("a fallback voice speaks at the agent's new speed unless it has its own", () => {
+test("a fallback voice uses the agent's new speed unless it has its own", () => {
   const tts = [
     { providerId: "p5", modelId: "m5" },
     { providerId: "p6", modelId: "m6", speed: 0.8 },
@@ -111,7 +111,7 @@ test("a fallback voice speaks at the agent's new speed unless it has its own", (
   assert.deepEqual(hedged.fallbacks, { ...changed.fallbacks, hedging: true });
 });
 
-test("changes are named by field, sealed headers as the tools' and the time of the change not at all", () => {
+test("changes are named by field, sealed headers count as tools, and the time of the change does not count", () => {
   const after = {
     ...AGENT,
     updatedAtMs: 5,

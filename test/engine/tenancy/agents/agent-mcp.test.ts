@@ -21,7 +21,7 @@ const GIVEN: McpServerInput = {
 };
 const { headers: _headers, ...WITHOUT } = { ...GIVEN, auth: { type: "bearer" } as const };
 
-test("secrets are sealed, stay when they are left out, and are not sealed again then", () => {
+test("secrets are sealed; secrets that are left out stay and are not sealed again", () => {
   const first = sealedMcpServers([GIVEN], cipher);
   const [server] = first.mcpServers;
   assert.deepEqual([server?.auth, server?.headerNames], [{ type: "bearer" }, ["x-tenant"]]);
@@ -34,7 +34,7 @@ test("secrets are sealed, stay when they are left out, and are not sealed again 
   assert.equal(open.sealedMcpSecrets, null);
 });
 
-test("stored secrets never go to another server, and a way in without its secret is refused", () => {
+test("stored secrets never go to another server, and an authentication without its secret is refused", () => {
   const first = sealedMcpServers([GIVEN], cipher);
   const moved = { ...WITHOUT, url: "https://other.example/" };
   assert.throws(() => sealedMcpServers([moved], cipher, first), /would go to another server/);

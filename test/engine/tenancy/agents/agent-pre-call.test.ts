@@ -14,7 +14,7 @@ const URL_BEFORE = "https://a.example/before";
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const GIVEN = { url: URL_BEFORE, timeoutMs: 2_000, headers: { "X-Key": "k" }, secret: SECRET };
 
-test("headers and secret are sealed, and stay as long as they lead to the same server", () => {
+test("headers and secret are sealed, and stay while the address leads to the same server", () => {
   const first = sealedPreCall(GIVEN, cipher);
   const stored = { url: URL_BEFORE, timeoutMs: 2_000, headerNames: ["x-key"], isSigned: true };
   assert.deepEqual(first.preCall, stored);
@@ -24,7 +24,7 @@ test("headers and secret are sealed, and stay as long as they lead to the same s
     secret: SECRET,
   });
   const same = sealedPreCall({ url: `${URL_BEFORE}?a=1`, timeoutMs: 300 }, cipher, first);
-  assert.equal(same.sealedPreCall, first.sealedPreCall, "the same is not sealed again");
+  assert.equal(same.sealedPreCall, first.sealedPreCall, "unchanged secrets are not sealed again");
   assert.equal(same.preCall?.timeoutMs, 300);
   const unsigned = sealedPreCall({ ...GIVEN, secret: null }, cipher, first);
   assert.deepEqual(openPreCallSecrets(unsigned, cipher), { headers: { "x-key": "k" } });
@@ -34,7 +34,7 @@ test("headers and secret are sealed, and stay as long as they lead to the same s
   assert.deepEqual(openPreCallSecrets(gone, cipher), { headers: {} });
 });
 
-test("secrets are required again if they would go to another server, or no key decrypts them", () => {
+test("secrets have to be given again if they would go to another server or if no key decrypts them", () => {
   const first = sealedPreCall(GIVEN, cipher);
   const moved = { url: "https://b.example/", timeoutMs: 2_000 };
   assert.throws(() => sealedPreCall(moved, cipher, first), /leads to another server/);
@@ -43,7 +43,7 @@ test("secrets are required again if they would go to another server, or no key d
   assert.throws(() => sealedPreCall(unchanged, other, first), /cannot be opened/);
 });
 
-test("an address that names a private host is refused at saving", () => {
+test("saving an address of a private host is refused", () => {
   for (const url of ["http://127.0.0.1/", "http://[::1]:81/", "http://169.254.169.254/latest"]) {
     assert.throws(
       () => requirePublicPreCall({ url, timeoutMs: 2_000 }),
@@ -54,7 +54,7 @@ test("an address that names a private host is refused at saving", () => {
   requirePublicPreCall(null);
 });
 
-test("a changed secret is a change of the request before calls", () => {
+test("a changed secret is reported as a change of preCall", () => {
   const before = agentRecord(sealedPreCall(GIVEN, cipher));
   const after = agentRecord(sealedPreCall({ ...GIVEN, headers: { "x-key": "l" } }, cipher));
   assert.deepEqual(changedAgentFields(before, after), ["preCall"]);

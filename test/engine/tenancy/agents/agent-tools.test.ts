@@ -30,7 +30,7 @@ function headersOf(tools: { readonly sealedToolHeaders: string | null }) {
   return Object.fromEntries(openToolHeaders(tools, cipher));
 }
 
-test("headers are encrypted together by tool, in lower case, and only their names are readable", () => {
+test("the headers of all tools are encrypted together, in lower case, and only their names are readable", () => {
   const stored = sealedTools(
     [
       { type: "hangup" },
@@ -47,7 +47,7 @@ test("headers are encrypted together by tool, in lower case, and only their name
   assert.doesNotMatch(JSON.stringify(stored), /top-secret/);
 });
 
-test("an agent without headers has nothing sealed", () => {
+test("an agent without headers stores no sealed text", () => {
   const tools = [{ type: "hangup" } as const, httpTool(), httpTool({ name: "b", headers: {} })];
   assert.equal(sealedTools(tools, cipher).sealedToolHeaders, null);
   assert.equal(openToolHeaders({ sealedToolHeaders: null }, cipher).size, 0);
@@ -77,7 +77,7 @@ test("omitted headers stay with their tool; given ones replace them", () => {
   assert.equal(sealedTools([], cipher, before).sealedToolHeaders, null);
 });
 
-test("headers that were given for one server do not go to another, nor to a safer or less safe form of it", () => {
+test("headers that were given for one origin are not sent to another one, nor from http to https or back", () => {
   const before = sealedTools([httpTool({ headers: { "x-a": "1" } })], cipher);
   for (const url of [
     "https://elsewhere.example.com/find",
@@ -95,7 +95,7 @@ test("headers that were given for one server do not go to another, nor to a safe
   }
 });
 
-test("headers that no key opens have to be given again, and only those", () => {
+test("only headers that no key opens have to be given again", () => {
   const lost = sealedTools(
     [httpTool({ headers: { "x-a": "1" } })],
     new CredentialCipher("0f".repeat(32)),
@@ -111,7 +111,7 @@ test("headers that no key opens have to be given again, and only those", () => {
   assert.throws(() => openToolHeaders(lost, cipher));
 });
 
-test("calls are transferred without vendors only by an agent with a target", async () => {
+test("an agent can transfer calls on provider failure only if it has a transfer tool", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const thresholds = { onProviderFailure: "transfer" } as const;
@@ -128,7 +128,7 @@ test("calls are transferred without vendors only by an agent with a target", asy
   await assert.rejects(platform.agents.update(tenant, id, { thresholds }), refused);
 });
 
-test("the audit trail says that tools or their headers were changed, without a word of them", async () => {
+test("the audit trail records a change of tools or headers without their content", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const give = (headers?: Record<string, string>) => ({
@@ -156,7 +156,7 @@ test("a change of other fields does not undo a concurrent re-encryption of the h
   const resealed = platform.cipher.reseal(agent.sealedToolHeaders ?? "");
   const { agents, sealedCredentials } = platform.database;
   const find = agents.findById.bind(agents);
-  // Between reading the agent and writing it.
+  // The headers are re-encrypted after the update has read the agent and before it writes it.
   agents.findById = async (...identity) => {
     const found = await find(...identity);
     const { id } = agent;
@@ -181,7 +181,7 @@ test("a change of other fields does not undo a concurrent re-encryption of the h
   assert.equal(updated.sealedToolHeaders, resealed);
 });
 
-test("headers that an author changes are those of the next call", async () => {
+test("the next call uses the changed headers of a tool", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const tools = (secret: string) => [httpTool({ headers: { "x-a": secret } })];

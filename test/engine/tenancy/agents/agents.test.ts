@@ -4,7 +4,7 @@ import { ownLlm, platformOfFile, refusal } from "../seeded-platform.js";
 
 const sharedPlatform = platformOfFile();
 
-test("what a new agent leaves out gets the contract's defaults", async () => {
+test("fields that a new agent leaves out get the contract's defaults", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const input = await platform.agentInput();
@@ -58,7 +58,7 @@ test("what a new agent leaves out gets the contract's defaults", async () => {
   assert.match(persona.guardrails, /1-3 .*sentences/);
 });
 
-test("a new agent's fields are stored, with defaults for the others", async () => {
+test("the given fields of a new agent are stored; the others get defaults", async () => {
   const platform = await sharedPlatform();
   const agent = await platform.agents.create(
     await platform.tenantOn("free"),
@@ -76,7 +76,7 @@ test("a new agent's fields are stored, with defaults for the others", async () =
   assert.equal(agent.thresholds.silenceTimeoutMs, 700);
 });
 
-test("a created agent is read back as it was answered, alone and in the list", async () => {
+test("a created agent is returned unchanged by get and list", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const first = await platform.agents.create(tenant, await platform.agentInput());
@@ -86,7 +86,7 @@ test("a created agent is read back as it was answered, alone and in the list", a
   assert.deepEqual(await platform.agents.list(tenant), [first, second]);
 });
 
-test("every wrong reference of a new agent is named in one answer", async () => {
+test("one error names every wrong reference of a new agent", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const deepgramId = await platform.globalId("stt", "deepgram");
@@ -104,7 +104,7 @@ test("every wrong reference of a new agent is named in one answer", async () => 
   );
 });
 
-test("a provider of another organization is as unknown as one that does not exist", async () => {
+test("a provider of another organization is reported like one that does not exist", async () => {
   const platform = await sharedPlatform();
   const { id } = await platform.providers.create(await platform.tenantOn("pro"), ownLlm());
   const reference = { llmProviderId: id, llmModelId: "house-model" };
@@ -117,7 +117,7 @@ test("a provider of another organization is as unknown as one that does not exis
   );
 });
 
-test("models above the plan are refused by name", async () => {
+test("models outside the plan are refused, and the error names them", async () => {
   const platform = await sharedPlatform();
   const input = await platform.agentInput({
     llmProviderId: await platform.globalId("llm", "openai"),
@@ -147,7 +147,7 @@ test("an organization's own provider is not subject to the plan's models", async
   assert.equal(agent.status, "active");
 });
 
-test("an agent beyond the plan's number is refused", async () => {
+test("an agent beyond the plan's limit is refused", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const input = await platform.agentInput();
@@ -157,7 +157,7 @@ test("an agent beyond the plan's number is refused", async () => {
   assert.ok(await platform.agents.create(tenant, input));
 });
 
-test("of agents created concurrently no more are stored than the plan allows", async () => {
+test("concurrent requests create no more agents than the plan allows", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const input = await platform.agentInput();
@@ -172,7 +172,7 @@ test("of agents created concurrently no more are stored than the plan allows", a
   assert.equal((await platform.agents.list(tenant)).length, 5);
 });
 
-test("a change merges field by field, inside nested objects too", async () => {
+test("a change merges field by field, also inside nested objects", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const created = await platform.agents.create(tenant, await platform.agentInput());
@@ -216,7 +216,7 @@ test("a change checks providers and models again", async () => {
   assert.equal(changed.llmModelId, "gpt-6-luna");
 });
 
-test("an agent above a smaller plan can be switched off, but not changed while on nor switched on", async () => {
+test("an agent outside a smaller plan can be switched off, but can be neither changed while active nor activated", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const agent = await platform.agents.create(
@@ -240,7 +240,7 @@ test("an agent above a smaller plan can be switched off, but not changed while o
   await assert.rejects(change({ active: true }), refusal("model_not_allowed", "llmModelId"));
 });
 
-test("a provider that vanishes between the check and the write is named, and nothing is stored", async (t) => {
+test("a provider that is removed between the check and the write is named, and nothing is stored", async (t) => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const { id } = await platform.providers.create(tenant, ownLlm());
@@ -258,7 +258,7 @@ test("a provider that vanishes between the check and the write is named, and not
   assert.deepEqual(await platform.agents.list(tenant), []);
 });
 
-test("another organization's agent does not exist: not read, changed or removed", async () => {
+test("another organization's agent can be neither read, changed nor removed", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const stranger = await platform.tenantOn("free");
@@ -271,7 +271,7 @@ test("another organization's agent does not exist: not read, changed or removed"
   assert.equal((await agents.get(tenant, id)).name, "Reception");
 });
 
-test("an agent that another request removes meanwhile is not found, and not said to be changed or removed", async (context) => {
+test("changing or removing an agent that another request removes meanwhile fails with not_found", async (context) => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const agent = await platform.agents.create(tenant, await platform.agentInput());
@@ -283,7 +283,7 @@ test("an agent that another request removes meanwhile is not found, and not said
   await assert.rejects(platform.agents.remove(tenant, agent.id), refusal("not_found"));
 });
 
-test("of more agents than a plan has the first ones stay active, whichever is read", async () => {
+test("if there are more agents than the plan allows, the first ones stay active, whichever is read", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const input = await platform.agentInput();

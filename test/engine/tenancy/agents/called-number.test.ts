@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { calledNumber } from "../../../../engine/tenancy/agents/called-number.js";
 
-test("a number is the same however its vendor writes it", () => {
+test("every vendor's notation of a number gives the same stored number", () => {
   for (const [written, number] of [
     ["+15550002222", "+15550002222"],
     ["15550002222", "+15550002222"],
@@ -14,7 +14,7 @@ test("a number is the same however its vendor writes it", () => {
   }
 });
 
-test("an extension, a name, and an invalid address are no number", () => {
+test("an extension, a name and an invalid address are not numbers", () => {
   for (const written of [
     "",
     "s",

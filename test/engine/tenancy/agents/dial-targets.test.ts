@@ -43,7 +43,7 @@ test("an organization reaches no number until the administrator allows one", asy
   await assert.rejects(targets.revoke(email, "+49"), refusal("not_found"));
 });
 
-test("a target is a number, its beginning or a SIP address", async () => {
+test("a target is a number, a prefix of a number or a SIP address", async () => {
   const { targets, email } = await dialling();
   for (const wrong of [
     "",

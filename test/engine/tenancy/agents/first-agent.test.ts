@@ -12,7 +12,7 @@ import { platformOfFile, type SeededPlatform } from "../seeded-platform.js";
 const sharedPlatform = platformOfFile();
 const ALL = ["llm", "tts", "stt"] as const;
 
-/** The platform's models without those of some categories. */
+/** A model search that returns the platform's models, except those of the given categories. */
 function without(
   { agents, modelSearch }: SeededPlatform,
   ...missing: readonly Category[]
@@ -28,7 +28,7 @@ function without(
   };
 }
 
-test("the first agent is made of what a picker shows first", async () => {
+test("the first agent uses the models that the model search lists first", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const made = await createFirstAgent(platform, tenant, "Reception");
@@ -51,7 +51,7 @@ test("the first agent is made of what a picker shows first", async () => {
   assert.deepEqual(referencesTo(made.models), references);
 });
 
-test("one thing that is missing is enough to make no agent, and is named", async () => {
+test("no agent is created if one category is missing, and the result names it", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   for (const missing of ALL) {
@@ -68,7 +68,7 @@ test("one thing that is missing is enough to make no agent, and is named", async
   assert.deepEqual(made, { agent: undefined, missing: [...ALL] });
 });
 
-test("a model that the plan does not have is not chosen", async () => {
+test("a model outside the plan is not chosen", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const plan = { ...tenant.plan, models: { ...tenant.plan.models, llm: [] } };

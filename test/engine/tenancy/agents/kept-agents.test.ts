@@ -8,7 +8,7 @@ import { openPlatform, ownLlm, platformOfFile } from "../seeded-platform.js";
 const AGENTS_KEPT_TOGETHER_MAX = 25;
 const sharedPlatform = platformOfFile();
 
-/** An agent with a language model of its organization's own, which has just had a call; from then on reads are counted. */
+/** An agent with its organization's own LLM, after a first call. Reads of the database are counted from then on. */
 async function calledAgent(context: TestContext) {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("enterprise");
@@ -24,14 +24,14 @@ async function calledAgent(context: TestContext) {
 
 const isUnavailable = (error: unknown) => error instanceof AgentUnavailableError;
 
-test("the next call with an agent reads neither it nor its providers", async (context) => {
+test("the next call of an agent reads neither the agent nor its providers", async (context) => {
   const { platform, tenant, agent, own, readCount } = await calledAgent(context);
   const forCall = await platform.agents.forCall(tenant, agent.id);
   assert.deepEqual([forCall.agent.id, forCall.llm.id], [agent.id, own.id]);
   assert.equal(readCount(), 0);
 });
 
-test("a call after a change of the agent has the changed one", async (context) => {
+test("a call after a change of the agent gets the changed agent", async (context) => {
   const { platform, tenant, agent } = await calledAgent(context);
   const { persona } = agent;
   await platform.agents.update(tenant, agent.id, { persona: { ...persona, greeting: "Welcome." } });
@@ -39,7 +39,7 @@ test("a call after a change of the agent has the changed one", async (context) =
   assert.equal(forCall.agent.persona.greeting, "Welcome.");
 });
 
-test("an agent that is removed or switched off takes no call", async (context) => {
+test("an agent that is removed or switched off takes no further calls", async (context) => {
   const { platform, tenant, agent } = await calledAgent(context);
   await platform.agents.update(tenant, agent.id, { active: false });
   await assert.rejects(platform.agents.forCall(tenant, agent.id), isUnavailable);
@@ -49,7 +49,7 @@ test("an agent that is removed or switched off takes no call", async (context) =
   await assert.rejects(platform.agents.forCall(tenant, agent.id), isUnavailable);
 });
 
-test("an agent that is made serves the next call", async (context) => {
+test("a new agent serves the next call", async (context) => {
   const { platform, tenant, agent, input } = await calledAgent(context);
   await platform.agents.forCall(tenant, undefined);
   const next = await platform.agents.create(tenant, input);
@@ -57,7 +57,7 @@ test("an agent that is made serves the next call", async (context) => {
   assert.equal((await platform.agents.forCall(tenant, undefined)).agent.id, next.id);
 });
 
-test("a call after a change of a provider has its new credentials, or none where it is switched off", async (context) => {
+test("a call after a change of a provider uses its new credentials, or fails if it was switched off", async (context) => {
   const { platform, tenant, agent, own } = await calledAgent(context);
   await platform.providers.update(tenant, own.id, { credentials: { apiKey: "sk-new" } });
   const { llm } = await platform.agents.forCall(tenant, agent.id);
@@ -66,7 +66,7 @@ test("a call after a change of a provider has its new credentials, or none where
   await assert.rejects(platform.agents.forCall(tenant, agent.id), isUnavailable);
 });
 
-test("a call after a key rotation has the re-encrypted secrets", async (context) => {
+test("a call after a key rotation uses the re-encrypted secrets", async (context) => {
   const platform = await openPlatform(context);
   const { database, clock, newId } = platform;
   const tenant = await platform.tenantOn("enterprise");
@@ -81,7 +81,7 @@ test("a call after a key rotation has the re-encrypted secrets", async (context)
   assert.equal(cipher.keyPosition(llm.sealedCredentials ?? ""), 0);
 });
 
-test("the plan's limits are those of the caller's current plan", async (context) => {
+test("the limits of the caller's current plan apply", async (context) => {
   const { platform, tenant, agent } = await calledAgent(context);
   const { limits } = tenant.plan;
   const smaller = { ...tenant, plan: { ...tenant.plan, limits: { ...limits, maxAgents: 0 } } };
@@ -100,13 +100,13 @@ test("the plan's limits are those of the caller's current plan", async (context)
   ]);
 });
 
-test("another organization's agent stays out of reach", async (context) => {
+test("another organization's agent stays inaccessible", async (context) => {
   const { platform, agent } = await calledAgent(context);
   const stranger = await platform.tenantOn("enterprise");
   await assert.rejects(platform.agents.forCall(stranger, agent.id), isUnavailable);
 });
 
-test("many agents are not kept together", async (context) => {
+test("the agents of an organization with many of them are not cached", async (context) => {
   const { platform, tenant, input, readCount } = await calledAgent(context);
   for (let count = 1; count < AGENTS_KEPT_TOGETHER_MAX; count += 1) {
     await platform.agents.create(tenant, input);
@@ -119,13 +119,13 @@ test("many agents are not kept together", async (context) => {
   assert.deepEqual([await readsOf(), await readsOf()], [2, 0]);
   const before = readCount();
   assert.equal((await platform.agents.list(tenant)).length, AGENTS_KEPT_TOGETHER_MAX);
-  assert.equal(readCount(), before, "a list is what a call without an agent asks for");
+  assert.equal(readCount(), before, "the list is cached by the call that names no agent");
   await platform.agents.create(tenant, input);
   assert.equal((await platform.agents.list(tenant)).length, AGENTS_KEPT_TOGETHER_MAX + 1);
   assert.deepEqual([await readsOf(), await readsOf()], [2, 2]);
 });
 
-test("a list is checked once per plan, and a missing agent is looked up again", async (context) => {
+test("a list is checked once per plan, and a missing agent is read again", async (context) => {
   const { platform, tenant, readCount } = await calledAgent(context);
   assert.equal(await platform.agents.list(tenant), await platform.agents.list(tenant));
   const before = readCount();

@@ -18,7 +18,7 @@ function numbersOf({ database, clock }: SeededPlatform): PhoneNumbers {
   return new PhoneNumbers({ database, clock, newId, administratorId: "root" });
 }
 
-test("a number is one organization's, until it is revoked", async () => {
+test("a number belongs to one organization until it is revoked", async () => {
   const platform = await sharedPlatform();
   const numbers = numbersOf(platform);
   const [one, other] = [await platform.tenantOn("free"), await platform.tenantOn("free")];
@@ -30,8 +30,8 @@ test("a number is one organization's, until it is revoked", async () => {
   assert.equal((await numbers.allow(email, number)).isNew, true);
   assert.equal((await numbers.allow(email, number)).isNew, false);
   assert.equal(await numbers.isAllowed(orgId, number), true);
-  assert.equal(await numbers.isAllowed(otherId, number), false, "not another organization's");
-  assert.equal(await numbers.isAllowed(orgId, newNumber()), false, "not another number");
+  assert.equal(await numbers.isAllowed(otherId, number), false, "another organization's number");
+  assert.equal(await numbers.isAllowed(orgId, newNumber()), false, "an unknown number");
 
   const theirs = other.organization.ownerEmail;
   await assert.rejects(numbers.allow(theirs, number), refusal("number_taken"));
@@ -41,7 +41,7 @@ test("a number is one organization's, until it is revoked", async () => {
   assert.equal(await numbers.isAllowed(otherId, number), true);
 });
 
-test("a number that is allowed keeps its vendor until it is revoked", async () => {
+test("an allowed number keeps its vendor until it is revoked", async () => {
   const platform = await sharedPlatform();
   const numbers = numbersOf(platform);
   const { organization } = await platform.tenantOn("free");
@@ -56,7 +56,7 @@ test("a number that is allowed keeps its vendor until it is revoked", async () =
   assert.equal(await numbers.findCalled(number, "jambonz"), undefined);
 });
 
-test("digits without a plus are a number in E.164 only at vendors that write it so", async () => {
+test("digits without a plus are a number in E.164 only for vendors that write it so", async () => {
   const platform = await sharedPlatform();
   const numbers = numbersOf(platform);
   const { organization } = await platform.tenantOn("free");
@@ -76,7 +76,7 @@ test("digits without a plus are a number in E.164 only at vendors that write it 
   assert.equal((await numbers.findCalled(digits, "jambonz"))?.number, number);
 });
 
-test("the list shows the owner of each number", async () => {
+test("the list contains the owner of each number", async () => {
   const platform = await sharedPlatform();
   const numbers = numbersOf(platform);
   const { organization } = await platform.tenantOn("free");
@@ -105,7 +105,7 @@ test("invalid numbers, unknown numbers and unknown e-mails are refused", async (
   await assert.rejects(numbers.allow("nobody@example.com", newNumber()), refusal("not_found"));
 });
 
-test("both stand in the audit trail, without the number, and what changed nothing does not", async () => {
+test("allowing and revoking a number are audited without the number; a change of nothing is not audited", async () => {
   const platform = await sharedPlatform();
   const numbers = numbersOf(platform);
   const { organization } = await platform.tenantOn("free");
@@ -125,7 +125,7 @@ test("both stand in the audit trail, without the number, and what changed nothin
   assert.ok(!JSON.stringify(items).includes(number));
 });
 
-test("the audit trail names the administrator who allowed a number, or the server if unknown", async () => {
+test("the audit trail names the administrator who allowed a number, or the server if there is none", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const newId = () => crypto.randomUUID();

@@ -17,7 +17,7 @@ function newcomer() {
   return { name: "Ada", email: `ada${++newcomers}@example.com`, password: "correct horse" };
 }
 
-test("signing up makes a pending organization on the free plan, its admin and a token", async () => {
+test("signing up creates a pending organization on the free plan, its admin and a token", async () => {
   const platform = await sharedPlatform();
   const ada = newcomer();
   const { user, organization, token } = await platform.accounts.signUp(ada);
@@ -35,7 +35,7 @@ test("signing up makes a pending organization on the free plan, its admin and a 
   assert.equal(authenticated?.tenant.plan.slug, "free");
 });
 
-test("an organization on a plan that there is not, or that cannot be stored, is not made", async (t) => {
+test("an organization is not created if its plan is unknown or it cannot be stored", async (t) => {
   const platform = await sharedPlatform();
   const owner = { ...newcomer(), status: "pending" } as const;
   await assert.rejects(platform.accounts.createOwner({ ...owner, planSlug: "gold" }), {
@@ -47,14 +47,14 @@ test("an organization on a plan that there is not, or that cannot be stored, is 
   await assert.rejects(platform.accounts.createOwner({ ...owner, planSlug: "free" }), full);
 });
 
-test("an organization gets the name that its founder gives it", async () => {
+test("a new organization gets the name from the sign-up", async () => {
   const platform = await sharedPlatform();
   const ada = newcomer();
   const { organization } = await platform.accounts.signUp({ ...ada, orgName: "Engines" });
   assert.equal(organization.name, "Engines");
 });
 
-test("a second sign-up with the same e-mail is a conflict, whatever its capitals and blanks", async () => {
+test("a second sign-up with the same e-mail is refused, whatever its capitals and spaces", async () => {
   const platform = await sharedPlatform();
   const ada = newcomer();
   await platform.accounts.signUp(ada);
@@ -65,7 +65,7 @@ test("a second sign-up with the same e-mail is a conflict, whatever its capitals
   assert.equal(await organizationsOf(platform, ada.email), 1);
 });
 
-test("of two concurrent sign-ups with one e-mail one succeeds and the other leaves nothing behind", async () => {
+test("one of two concurrent sign-ups with the same e-mail succeeds, and the other stores nothing", async () => {
   const platform = await sharedPlatform();
   const ada = newcomer();
   const outcomes = await Promise.allSettled([
@@ -92,7 +92,7 @@ test("a user signs in with the password, whatever the capitals of the e-mail", a
   assert.equal(authenticated?.user.id, user.id);
 });
 
-test("a wrong password and an unknown e-mail are refused in the same words after the same hashing", async (t) => {
+test("a wrong password and an unknown e-mail get the same refusal after the same hashing", async (t) => {
   const platform = await sharedPlatform();
   const ada = newcomer();
   await platform.accounts.signUp(ada);
@@ -132,7 +132,7 @@ test("a token names the user and carries both scopes", async () => {
   assert.deepEqual(authenticated.tenant.scopes, ["voice", "dashboard"]);
 });
 
-test("a token that has expired, or has an unknown user or organization, is refused", async () => {
+test("a token that has expired, or whose user or organization is unknown, is refused", async () => {
   const platform = await sharedPlatform();
   const ada = newcomer();
   const { user, token } = await platform.accounts.signUp(ada);
@@ -148,7 +148,7 @@ test("a token that has expired, or has an unknown user or organization, is refus
   assert.equal(await platform.accounts.authenticateUser(token), undefined);
 });
 
-test("a hash of an earlier release, which took passwords as typed, is replaced at the next sign-in", async () => {
+test("the hash of an earlier release, which did not normalize passwords, is replaced at the next sign-in", async () => {
   const platform = await sharedPlatform();
   const { user } = await platform.accounts.signUp({ ...newcomer(), password: "caf\u00e9 horse" });
   const salt = Buffer.alloc(16, 7);

@@ -5,7 +5,7 @@ import { platformOfFile, refusal } from "../seeded-platform.js";
 
 const sharedPlatform = platformOfFile();
 
-test("a new key opens its organization, with both scopes", async () => {
+test("a new key authenticates its organization, with both scopes", async () => {
   const platform = await sharedPlatform();
   const { organization, plan } = await platform.tenantOn("pro");
   const { record, rawKey } = await platform.apiKeys.create(organization.id, { name: "Website" });
@@ -29,7 +29,7 @@ test("a key can be limited to one scope", async () => {
   assert.deepEqual((await platform.apiKeys.authenticate(rawKey))?.scopes, ["voice"]);
 });
 
-test("a key makes none that opens more than itself", async () => {
+test("a key cannot create a key with more scopes than its own", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const make = (scopes?: readonly ["dashboard"]) =>
@@ -38,7 +38,7 @@ test("a key makes none that opens more than itself", async () => {
   assert.deepEqual((await make()).record.scopes, ["voice"]);
 });
 
-test("a key of a pending organization is recognized, so that the edge can say why it opens nothing", async () => {
+test("a key of a pending organization is recognized, so that the API can say why it is refused", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const { rawKey } = await platform.apiKeys.create(organization.id, { name: "Website" });
@@ -47,7 +47,7 @@ test("a key of a pending organization is recognized, so that the edge can say wh
   assert.equal(tenant?.organization.status, "pending");
 });
 
-test("a revoked key opens nothing from then on and stays in the list", async () => {
+test("a revoked key is refused from then on and stays in the list", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const { record, rawKey } = await platform.apiKeys.create(organization.id, { name: "Website" });
@@ -57,7 +57,7 @@ test("a revoked key opens nothing from then on and stays in the list", async () 
   assert.deepEqual(await platform.apiKeys.list(organization.id), [{ ...record, revokedAtMs }]);
 });
 
-test("revoking a key again is no error and keeps the first time", async () => {
+test("revoking a key again is not an error and keeps the first time", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const { record } = await platform.apiKeys.create(organization.id, { name: "Website" });
@@ -68,7 +68,7 @@ test("revoking a key again is no error and keeps the first time", async () => {
   assert.equal((await platform.apiKeys.list(organization.id))[0]?.revokedAtMs, revokedAtMs);
 });
 
-test("another organization's key is neither listed nor revoked", async () => {
+test("another organization's key can be neither listed nor revoked", async () => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const stranger = (await platform.tenantOn("free")).organization;
@@ -79,7 +79,7 @@ test("another organization's key is neither listed nor revoked", async () => {
   assert.ok(await platform.apiKeys.authenticate(rawKey));
 });
 
-test("invalid keys and unknown keys are refused, and only the latter are looked up", async (t) => {
+test("malformed and unknown keys are refused, and only unknown ones are looked up", async (t) => {
   const platform = await sharedPlatform();
   const lookUp = t.mock.method(platform.database.apiKeys, "findWithOwner");
   for (const wrong of ["", "vk_", `vk_${"0".repeat(48)}`, "' or 1=1 --"]) {
@@ -105,7 +105,7 @@ test("the last use is written at most once a minute", async () => {
   assert.equal(await lastUsedAfter(30_000), 60_000);
 });
 
-test("many requests at once write the last use once", async (t) => {
+test("many simultaneous requests write the last use once", async (t) => {
   const platform = await sharedPlatform();
   const { organization } = await platform.tenantOn("free");
   const { rawKey } = await platform.apiKeys.create(organization.id, { name: "Website" });

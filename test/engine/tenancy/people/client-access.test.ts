@@ -7,7 +7,7 @@ import { platformOfFile, refusal } from "../seeded-platform.js";
 const SHOP = "https://shop.example";
 const sharedPlatform = platformOfFile();
 
-/** An agent for the pages of a shop. */
+/** An agent that pages of a shop may call. */
 async function shop() {
   const platform = await sharedPlatform();
   const { clock, database, organizations } = platform;
@@ -19,7 +19,7 @@ async function shop() {
   return { platform, access, clientTokens, tenant, agentId };
 }
 
-test("a page with a token calls for its organization, with its voice alone", async () => {
+test("a page with a token calls for its organization, with the scope voice only", async () => {
   const { platform, access, tenant, agentId } = await shop();
   const variables = { name: "Ada" };
   const input = { agentId, ttlSec: 60, callMaxSec: 30, origin: SHOP, variables };
@@ -35,7 +35,7 @@ test("a page with a token calls for its organization, with its voice alone", asy
   assert.deepEqual([callMaxSec, origin, visit.token?.variables], [30, SHOP, variables]);
 });
 
-test("a token is refused in words for the page", async () => {
+test("a refused token gives a reason for the page", async () => {
   const { platform, access, clientTokens, tenant, agentId } = await shop();
   const bound = await access.issue(tenant, { agentId, ttlSec: 60, origin: SHOP });
   for (const origin of ["", "https://other.example", `${SHOP}:8443`]) {
@@ -60,7 +60,7 @@ test("a token is refused in words for the page", async () => {
   assert.equal(await access.byToken(free.token, SHOP), "the token has expired");
 });
 
-test("a page without a token calls a public agent from its own origin alone", async () => {
+test("a page without a token calls a public agent only from an allowed origin", async () => {
   const { platform, access, tenant, agentId } = await shop();
   const visit = await access.byOrigin(agentId, SHOP);
   assert.deepEqual([visit?.agentId, visit?.token], [agentId, undefined]);
@@ -75,7 +75,7 @@ test("a page without a token calls a public agent from its own origin alone", as
   assert.equal(await access.byOrigin(id, SHOP), undefined);
 });
 
-test("tokens are made for agents of one's own", async () => {
+test("tokens are created only for the organization's own agents", async () => {
   const { access, agentId } = await shop();
   const stranger = await shop();
   for (const id of [agentId, "unknown"]) {

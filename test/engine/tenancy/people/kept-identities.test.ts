@@ -10,7 +10,7 @@ const NEW_MODEL = "edge/new-voice";
 
 const sharedPlatform = platformOfFile();
 
-/** A user who was just authenticated by key and by token; from then on reads of the database are counted. */
+/** A user after an authentication by key and by token. Reads of the database are counted from then on. */
 async function knownUser(context: TestContext) {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
@@ -37,7 +37,7 @@ test("a recently authenticated identity needs no read", async (context) => {
   assert.equal(readCount(), 0);
 });
 
-test("a revoked key opens nothing at once", async (context) => {
+test("a revoked key is refused at once", async (context) => {
   const { platform, tenant, keyId, byKey } = await knownUser(context);
   await platform.apiKeys.revoke(tenant.organization.id, keyId);
   assert.equal(await byKey(), undefined);
@@ -78,7 +78,7 @@ const CHANGES: readonly [string, (known: Known) => Promise<unknown>, Seen, unkno
 ];
 
 for (const [what, change, seen, expected] of CHANGES) {
-  test(`an identity authenticated after a ${what} has it`, async (context) => {
+  test(`an identity authenticated after a ${what} reflects it`, async (context) => {
     const known = await knownUser(context);
     await change(known);
     assert.deepEqual(seen(await known.byKey()), expected);
@@ -95,7 +95,7 @@ test("a former operator loses the role immediately", async (context) => {
   }
 });
 
-test("an organization that is activated is let in at once", async (context) => {
+test("an activated organization gets access at once", async (context) => {
   const { platform, email, byKey } = await knownUser(context);
   await platform.organizations.suspend(email);
   assert.equal(status(await byKey()), "pending");
@@ -103,7 +103,7 @@ test("an organization that is activated is let in at once", async (context) => {
   assert.equal(status(await byKey()), "active");
 });
 
-test("what another program changes in the file is seen within a second", async (context) => {
+test("a change that another program makes in the database file is seen within a second", async (context) => {
   const { platform, email, byKey } = await knownUser(context);
   const { recordChanges } = platform.database;
   const after = context.mock.method(
@@ -118,7 +118,7 @@ test("what another program changes in the file is seen within a second", async (
   assert.equal(status(await byKey()), "pending");
 });
 
-test("the use of a key does not make others be read again", async (context) => {
+test("the use of a key does not cause other keys to be read again", async (context) => {
   const { platform, byKey, byToken, readCount } = await knownUser(context);
   const other = await platform.tenantOn("free");
   const { rawKey } = await platform.apiKeys.create(other.organization.id, { name: "Website" });
@@ -126,10 +126,10 @@ test("the use of a key does not make others be read again", async (context) => {
   const before = readCount();
   await platform.apiKeys.authenticate(rawKey);
   assert.ok((await byKey()) && (await byToken()));
-  assert.equal(readCount(), before + 1, "that of the key itself");
+  assert.equal(readCount(), before + 1, "only the key that was used is read");
 });
 
-test("an organization that calls come for without a key is read once, and again when it changes", async (context) => {
+test("an organization that is called without a key is read once, and again when it changes", async (context) => {
   const { platform, tenant, email } = await knownUser(context);
   const { id } = tenant.organization;
   const reads = context.mock.method(platform.database.organizations, "findById");
@@ -140,7 +140,7 @@ test("an organization that calls come for without a key is read once, and again 
   assert.equal((await platform.organizations.find(id))?.organization.status, "pending");
 });
 
-test("an agent that is no longer public is out of reach of pages at once", async (context) => {
+test("pages cannot reach an agent as soon as it is no longer public", async (context) => {
   const { platform, tenant } = await knownUser(context);
   const { clock, database, organizations } = platform;
   const clientTokens = new ClientTokens({ secret: "s".repeat(32), clock });
@@ -151,13 +151,13 @@ test("an agent that is no longer public is out of reach of pages at once", async
   const reads = context.mock.method(database.agents, "findPublic");
   assert.equal((await access.byOrigin(id, origin))?.agentId, id);
   assert.equal((await access.byOrigin(id, origin))?.agentId, id);
-  assert.equal(await access.byOrigin(id, ""), undefined, "what is no page has no origin");
+  assert.equal(await access.byOrigin(id, ""), undefined, "a program has no origin");
   assert.equal(reads.mock.callCount(), 1);
   await platform.agents.update(tenant, id, { allowedOrigins: [] });
   assert.equal(await access.byOrigin(id, origin), undefined);
 });
 
-test("a token that would be too long is refused by the field that makes it so", async (context) => {
+test("the error for a token that would be too long names the field that makes it too long", async (context) => {
   const { platform, tenant } = await knownUser(context);
   const { clock, database, organizations } = platform;
   const clientTokens = new ClientTokens({ secret: "s".repeat(32), clock });

@@ -28,7 +28,7 @@ async function team(role: "admin" | "member" = "member") {
   return { platform, members, tenant, organization, actor, user, email, known, trail };
 }
 
-test("a member signs in with the first password, and belongs to the organization", async () => {
+test("a member signs in with the initial password and belongs to the organization", async () => {
   const { members, organization, tenant, user, email, known, trail } = await team();
   assert.equal(user.email, email.toLowerCase());
   const listed = await members.list(organization.id);
@@ -43,7 +43,7 @@ test("a member signs in with the first password, and belongs to the organization
   assert.deepEqual(await trail(), [["member.create", "Mia"]]);
 });
 
-test("an e-mail that has an account anywhere is a conflict, and changes nothing", async () => {
+test("an e-mail with an account in any organization is refused, and nothing changes", async () => {
   const { members, organization, actor, email, trail } = await team();
   const elsewhere = await team();
   const twice = { name: "Other", email: ` ${email} `, password: PASSWORD, role: "admin" } as const;
@@ -54,7 +54,7 @@ test("an e-mail that has an account anywhere is a conflict, and changes nothing"
   assert.equal((await trail()).length, 1);
 });
 
-test("a role holds from the next request on", async () => {
+test("a role applies from the next request on", async () => {
   const { members, organization, actor, user, known, trail } = await team();
   assert.equal((await known())?.user.role, "member");
   await members.changeRole(organization, user.id, "admin", actor);
@@ -64,7 +64,7 @@ test("a role holds from the next request on", async () => {
   assert.deepEqual(changes, [["member.update", "Mia", "role"]]);
 });
 
-test("a removed member loses access, and the address is free", async () => {
+test("a removed member loses access, and the e-mail can be used again", async () => {
   const { platform, members, organization, actor, user, email, known, trail } = await team();
   assert.ok(await known());
   await members.remove(organization, user.id, actor);
@@ -75,7 +75,7 @@ test("a removed member loses access, and the address is free", async () => {
   await platform.accounts.signUp({ name: "Mia", email, password: PASSWORD });
 });
 
-test("the owner stays, and stays an admin, whoever requests a change", async () => {
+test("the owner cannot be removed or demoted, whoever requests it", async () => {
   const { members, organization, tenant, actor } = await team("admin");
   const owner = tenant.userId ?? "";
   await assert.rejects(members.remove(organization, owner, actor), refusal("owner_protected"));
@@ -95,7 +95,7 @@ test("a member of another organization is not found", async () => {
   assert.equal((await known())?.user.role, "member");
 });
 
-test("an organization has 200 members and no more", async () => {
+test("an organization has at most 200 members", async () => {
   const { platform, members, organization, actor, user } = await team();
   for (let count = 2; count < 200; count += 1) {
     const id = platform.newId();
@@ -111,7 +111,7 @@ test("an organization has 200 members and no more", async () => {
   assert.equal((await members.list(organization.id)).length, 200);
 });
 
-test("a new password ends every session but the one it was changed in", async () => {
+test("a new password ends every session except the one it was changed in", async () => {
   const { platform, user, email, known } = await team();
   const { accounts } = platform;
   const elsewhere = await accounts.signIn({ email, password: PASSWORD });
@@ -124,7 +124,7 @@ test("a new password ends every session but the one it was changed in", async ()
   assert.equal((await accounts.authenticateUser(again.token))?.user.id, user.id);
 });
 
-test("a token of another program with the secret knows no password, and is good whatever it is", async () => {
+test("a token that another program signed with the secret has no password mark and stays valid after a change", async () => {
   const { platform, user } = await team();
   const token = await platform.tokens.issue({
     userId: user.id,
@@ -136,7 +136,7 @@ test("a token of another program with the secret knows no password, and is good 
   assert.equal((await platform.accounts.authenticateUser(token))?.user.id, user.id);
 });
 
-test("a user with the current password changes it, and of two concurrent changes one succeeds", async () => {
+test("a user needs the current password to change it, and one of two concurrent changes succeeds", async () => {
   const { platform, user, email, trail } = await team();
   const { accounts } = platform;
   const wrong = accounts.changePassword(user, { password: "a guess", newPassword: NEW_PASSWORD });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Operators } from "../../../../engine/tenancy/people/operators.js";
 import { openPlatform, refusal } from "../seeded-platform.js";
 
-test("any user can be made an operator, once, and the organization's trail records it", async (t) => {
+test("any user can become an operator, once, and the organization's audit trail records it", async (t) => {
   const platform = await openPlatform(t);
   const { database, clock, newId } = platform;
   const { organization, userId } = await platform.tenantOn("free");
@@ -13,7 +13,7 @@ test("any user can be made an operator, once, and the organization's trail recor
   const listed = async () => (await operators.list()).map(({ id }) => id);
   assert.deepEqual([await operators.revoke(email), await listed()], [false, []]);
   assert.deepEqual([await operators.grant(email), await listed()], [true, [userId]]);
-  assert.equal(await operators.grant(email), false, "one already");
+  assert.equal(await operators.grant(email), false, "the user is an operator already");
   clock.advance(1_000);
   assert.deepEqual([await operators.revoke(email), await listed()], [true, []]);
   await assert.rejects(operators.grant("nobody@example.com"), refusal("not_found"));

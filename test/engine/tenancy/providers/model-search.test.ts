@@ -9,12 +9,12 @@ import { openPlatform, ownLlm, platformOfFile } from "../seeded-platform.js";
 
 const sharedPlatform = platformOfFile();
 
-/** Vendors of language models that every list has. */
+/** Vendors whose LLMs are in every list. */
 const THREE = new Set(["openai", "groq", "ollama"]);
 
 const LLM: ModelQuery = { category: "llm", query: "", skip: 0, limit: 100 };
 
-test("models that the plan has come first, then the others with the smallest plan that has them", async () => {
+test("models of the plan come first, then the others with the smallest plan that includes them", async () => {
   const platform = await sharedPlatform();
   const { items, total } = await platform.modelSearch.search(await platform.tenantOn("free"), LLM);
   assert.equal(total, items.length);
@@ -35,7 +35,7 @@ test("models that the plan has come first, then the others with the smallest pla
   );
 });
 
-test("the first model that a new organization is shown is one that is configured", async (t) => {
+test("the first model in a new organization's list belongs to a configured provider", async (t) => {
   const vendorKeys = { deepgram: "dg-real", openai: "sk-real" };
   const platform = await openPlatform(t, { vendorKeys, sandbox: false });
   const tenant = await platform.tenantOn("free");
@@ -44,12 +44,12 @@ test("the first model that a new organization is shown is one that is configured
     return items.map(({ providerKey, modelId, allowed }) => [providerKey, modelId, allowed]);
   };
   assert.deepEqual(await first("llm"), [["openai", "gpt-6-luna", true]]);
-  // The platform's clock is at 15 January 2027: OpenAI serves no voices any more.
+  // The platform's clock is at 15 January 2027, when OpenAI's TTS models are retired.
   assert.deepEqual(await first("tts"), [["edge", "en-US-AriaNeural", true]]);
   assert.deepEqual(await first("stt"), [["deepgram", "nova-3", true]]);
 });
 
-test("within one provider retiring models come last, and retired ones after all others", async (t) => {
+test("retiring models come last within their provider, and retired ones after all others", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: { groq: "gsk-real" }, sandbox: false });
   const groqId = await platform.globalId("llm", "groq");
   const models = ["llama-3.1-8b-instant", "openai/gpt-oss-20b"].map((modelId) => ({
@@ -73,7 +73,7 @@ test("an organization's own models come before the platform's", async () => {
   );
 });
 
-test("an item contains everything that a picker shows", async () => {
+test("an item contains everything that a model picker shows", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const { items } = await platform.modelSearch.search(tenant, {
@@ -96,7 +96,7 @@ test("an item contains everything that a picker shows", async () => {
   ]);
 });
 
-test("an organization's own models are allowed on every plan, and only it sees them", async () => {
+test("an organization's own models are allowed on every plan and visible only to it", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   await platform.providers.create(tenant, ownLlm());
@@ -116,7 +116,7 @@ test("an organization's own models are allowed on every plan, and only it sees t
   assert.equal(stranger.total, 0);
 });
 
-test("the words are looked for in id and label, whatever the case", async () => {
+test("the query is searched in id and label, ignoring case", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const idsFor = async (query: string) =>
@@ -129,7 +129,7 @@ test("the words are looked for in id and label, whatever the case", async () => 
   assert.deepEqual(await idsFor("%"), []);
 });
 
-test("pages are cut from one order, and past the end there is nothing", async () => {
+test("all pages have the same order, and a page past the end is empty", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("free");
   const whole = await platform.modelSearch.search(tenant, LLM);
@@ -148,7 +148,7 @@ test("models of inactive providers are left out", async () => {
   assert.equal(found.total, 0);
 });
 
-test("a model that no standard plan has requires no plan that could be named", async (t) => {
+test("a model that no standard plan includes names no required plan", async (t) => {
   const platform = await openPlatform(t);
   const groqId = await platform.globalId("llm", "groq");
   const models = [{ modelId: "secret-preview", label: "Preview" }];
@@ -158,12 +158,12 @@ test("a model that no standard plan has requires no plan that could be named", a
   assert.deepEqual([items[0]?.allowed, items[0]?.requiredPlan], [false, null]);
 });
 
-test("the smallest plan that anybody may choose is named, in whatever order plans were made", async () => {
+test("the required plan is the smallest public one, whatever the order in which plans were created", async () => {
   const models = { llm: ["openai/small"], tts: [], stt: [] };
   const planOf = (slug: string, changes = {}) => planRecord({ id: slug, slug, models, ...changes });
   const search = new ModelSearch({
     clock: new VirtualClock(),
-    // Only what is called.
+    // The double has only the methods that are called.
     database: {
       plans: {
         list: async () => [

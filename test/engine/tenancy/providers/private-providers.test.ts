@@ -25,7 +25,7 @@ const PRIVATE_URLS = [
   "http://[64:ff9b::7f00:1]",
 ];
 
-test("a base URL on a private, loopback or link-local address is refused when it is named", async () => {
+test("a base URL at a private, loopback or link-local address is refused when it is saved", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("enterprise");
   const named = await platform.providers.create(
@@ -66,7 +66,7 @@ test("an operator may allow base URLs on private addresses", async () => {
   assert.deepEqual(created.settings, settings);
 });
 
-test("stored credentials do not go to another server: they are required again, or the address stays", async () => {
+test("a new server needs the credentials again; stored ones are never sent to it", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const baseUrl = "https://llm.example.com/v1";

@@ -11,7 +11,7 @@ import { ownLlm, platformOfFile, refusal } from "../seeded-platform.js";
 
 const sharedPlatform = platformOfFile();
 
-test("what is changed of a provider is changed alone", async () => {
+test("a change of one field leaves the other fields of a provider as they are", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const settings = { baseUrl: "https://llm.example.com/v1", region: "eu" };
@@ -29,7 +29,7 @@ test("what is changed of a provider is changed alone", async () => {
   }
 });
 
-test("a provider that another request removes meanwhile is not found", async (t) => {
+test("changing a provider that another request removes meanwhile fails with not_found", async (t) => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const { id } = await platform.providers.create(tenant, ownLlm());
@@ -49,7 +49,7 @@ test("a provider that cannot be stored does not occupy its name", async (t) => {
   await assert.rejects(platform.providers.create(tenant, ownLlm()), full);
 });
 
-test("the trail names the changed fields, and credentials whenever they are set", () => {
+test("the audit trail names the changed fields, and credentials whenever they are set", () => {
   const before = providerRecord();
   const { name, active, models, settings } = before;
   const changed = (patch: object, after: JsonObject = settings) =>
@@ -68,7 +68,7 @@ test("the trail names the changed fields, and credentials whenever they are set"
   ]);
 });
 
-test("credentials are wanted again where the address leads to another server", () => {
+test("credentials have to be given again if the address leads to another server", () => {
   const faultsOf = (before: JsonObject, after: JsonObject, patch = {}) =>
     keptCredentialFaults(providerRecord({ settings: before }), patch, after).map(
       ({ path }) => path,
@@ -86,7 +86,7 @@ test("credentials are wanted again where the address leads to another server", (
   );
 });
 
-test("only what says so is the sandbox's", () => {
+test("a provider uses the sandbox only if its settings say so", () => {
   const settingsOf = (settings: JsonObject) => isSandboxed({ settings });
   assert.deepEqual(
     [{ sandbox: true }, { sandbox: false }, { sandbox: "true" }, {}].map(settingsOf),
@@ -94,7 +94,7 @@ test("only what says so is the sandbox's", () => {
   );
 });
 
-test("of two concurrent changes both apply, and a new key is never combined with the old address", async () => {
+test("two concurrent changes both apply, and a new key is never combined with the old address", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   for (let round = 0; round < 10; round += 1) {

@@ -18,7 +18,7 @@ import { TENANT } from "../sample-tenant.js";
 const NOT_ABORTED = new AbortController().signal;
 const DONE = { finishReason: "stop", promptTokens: 1, completionTokens: 1 } as const;
 
-/** Takes audio, and ends or breaks when a test says so. */
+/** STT that takes audio, and finishes or fails when a test says so. */
 class ScriptedEar implements SpeechToText {
   readonly heardBytes: number[] = [];
   options: ListenOptions | undefined;
@@ -39,7 +39,7 @@ class ScriptedEar implements SpeechToText {
   }
 }
 
-/** The check of one provider of the organization's own. */
+/** Starts a check of an organization's own provider. */
 function checkOf(
   category: Category,
   { signal = NOT_ABORTED, fields = {} }: { signal?: AbortSignal; fields?: object } = {},
@@ -65,10 +65,10 @@ function checkOf(
   return { clock, llm, tts, stt, tests, result: checks.check(TENANT, provider.id, signal) };
 }
 
-/** All earlier requests have reached the vendor. */
+/** Resolves when all earlier requests have reached the vendor. */
 const asked = () => new Promise(setImmediate);
 
-test("an LLM is asked for one token, and the response time is in whole milliseconds", async () => {
+test("the check requests one token of an LLM, and the response time is in whole milliseconds", async () => {
   const { clock, llm, tests, result } = checkOf("llm");
   await asked();
   const [request] = llm.requests;
@@ -89,7 +89,7 @@ test("an LLM is asked for one token, and the response time is in whole milliseco
   assert.equal(clock.pendingTimerCount, 0);
 });
 
-test("a voice has to say something", async () => {
+test("TTS has to return audio", async () => {
   for (const [bytes, ok] of [
     [1, true],
     [0, false],
@@ -112,7 +112,7 @@ test("a voice has to say something", async () => {
   }
 });
 
-test("STT gets a fifth of a second of silence, and has to accept it", async () => {
+test("STT gets 200 ms of silence and has to accept it", async () => {
   const { stt, result } = checkOf("stt");
   await asked();
   assert.deepEqual(stt.options, {
@@ -148,7 +148,7 @@ test("a silent vendor times out after twenty seconds", async () => {
   assert.deepEqual(await result, { ok: false, latencyMs: 20_000, error, fault: "timeout" });
 });
 
-test("a recognizer that ends well after twenty seconds was too late", async () => {
+test("STT that finishes without an error after twenty seconds is still a timeout", async () => {
   const { clock, stt, result } = checkOf("stt");
   await asked();
   clock.advance(20_000);
@@ -157,7 +157,7 @@ test("a recognizer that ends well after twenty seconds was too late", async () =
   assert.equal(found.ok ? undefined : found.fault, "timeout");
 });
 
-test("what is no fault of the vendor is none of its results", async () => {
+test("an error that is not the vendor's is thrown and is not a result", async () => {
   const { clock, llm, result } = checkOf("llm");
   await asked();
   llm.fail(new TypeError("a bug of ours"));
@@ -172,10 +172,10 @@ test("an aborted check is cancelled", async () => {
   leaving.abort();
   const found = await result;
   assert.equal(found.ok ? undefined : found.fault, "aborted");
-  assert.deepEqual(tests, [], "what nobody waited for is not kept");
+  assert.deepEqual(tests, [], "an aborted check is not stored");
 });
 
-test("a provider of the platform is tried with a model of the plan, while it is switched on", async () => {
+test("a provider of the platform is tested with a model of the plan, while it is switched on", async () => {
   const models = ["large", "llama3.2"].map((modelId) => ({ modelId, label: modelId }));
   const global = { orgId: null, providerKey: "ollama", models };
   const { llm, result } = checkOf("llm", { fields: global });
@@ -193,7 +193,7 @@ test("a provider of the platform is tried with a model of the plan, while it is 
   );
 });
 
-test("a provider of one's own is tried while it is switched off, and without models only where it listens", async () => {
+test("an own provider is tested even while it is switched off, and without models only if it is STT", async () => {
   const { llm, result } = checkOf("llm", { fields: { active: false } });
   await asked();
   llm.finish(DONE);

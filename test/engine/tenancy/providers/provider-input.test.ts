@@ -16,7 +16,7 @@ const ENTRY: RegistryRecord = {
   createdAtMs: 0,
   settings: [REGION],
 };
-/** An object with this many characters of JSON. */
+/** Returns an object with this many characters of JSON. */
 const ofLength = (characters: number, known: Readonly<Record<string, string>>) => ({
   ...known,
   rest: "x".repeat(characters - JSON.stringify({ ...known, rest: "" }).length),
@@ -31,10 +31,10 @@ test("settings and credentials have at most 65,536 characters of JSON each", () 
   assert.deepEqual(credentialFaults(ENTRY, ofLength(65_536, key)), []);
   const tooLong = [{ path: "credentials", message }];
   assert.deepEqual(credentialFaults(ENTRY, ofLength(65_537, key)), tooLong);
-  assert.deepEqual(credentialFaults(ENTRY, ofLength(65_537, {})), tooLong, "it is told alone");
+  assert.deepEqual(credentialFaults(ENTRY, ofLength(65_537, {})), tooLong, "the only fault");
 });
 
-test("a setting that its vendor requires, and an API key, are named where they are missing", () => {
+test("the error names a required setting and an API key that are missing", () => {
   const required = [{ path: "settings.region", message: "is required" }];
   assert.deepEqual(settingFaults(ENTRY, {}), required);
   assert.deepEqual(settingFaults({ ...ENTRY, settings: [{ ...REGION, required: false }] }, {}), []);

@@ -54,7 +54,7 @@ test("a list of voices is requested once in ten minutes", async () => {
   assert.equal(stand.asked, 2);
 });
 
-test("a refused list is reported in words, and requested again after ten seconds", async () => {
+test("a refused list is reported in plain words, and requested again after ten seconds", async () => {
   const { stand, list } = standOf();
   stand.answer = () => Promise.reject(new VendorError("elevenlabs", "unauthorized", "no"));
   assert.match((await list()).error ?? "", /rejects the credentials/);
@@ -65,7 +65,7 @@ test("a refused list is reported in words, and requested again after ten seconds
   assert.equal((await list()).error, null);
 });
 
-test("a list has 500 voices at most and says that there are more", async () => {
+test("a list contains at most 500 voices and says whether there are more", async () => {
   const { stand, list } = standOf();
   const voices = Array.from({ length: 501 }, () => RACHEL);
   stand.answer = () => Promise.resolve({ voices, hasMore: false });
@@ -74,7 +74,7 @@ test("a list has 500 voices at most and says that there are more", async () => {
   assert.equal(found.hasMore, true);
 });
 
-test("where a model is a voice, the models are the voices", async () => {
+test("if each model is a voice, the models are listed as voices", async () => {
   const models = [{ modelId: "aura-2-thalia-en", label: "Thalia" }];
   const { stand, list } = standOf({ models });
   stand.answer = () => Promise.resolve(undefined);
@@ -86,11 +86,11 @@ test("where a model is a voice, the models are the voices", async () => {
   );
 });
 
-test("only a provider of speech has voices", async () => {
+test("only a TTS provider has voices", async () => {
   await assert.rejects(standOf({ category: "llm" }).list(), { code: "invalid_request" });
 });
 
-test("a sentence is spoken with the chosen voice, and its first audio is timed", async () => {
+test("a preview uses the chosen voice and reports the time to the first audio", async () => {
   const { stand, voices, provider } = standOf();
   const result = voices.preview(TENANT, provider.id, SENTENCE, never());
   await new Promise(setImmediate);
@@ -106,7 +106,7 @@ test("a sentence is spoken with the chosen voice, and its first audio is timed",
   assert.equal(synthesis?.request.text, "Hello.");
 });
 
-test("a preview ends with the vendor's refusal, after 20 seconds, or beyond 1 MiB", async () => {
+test("a preview fails when the vendor refuses, after 20 seconds, or beyond 1 MiB", async () => {
   for (const [end, fault] of [
     ["refused", "refused"],
     ["late", "timeout"],
@@ -125,7 +125,7 @@ test("a preview ends with the vendor's refusal, after 20 seconds, or beyond 1 Mi
   }
 });
 
-test("vendors with a list give it, and take a voice of it", async () => {
+test("vendors with a list of voices return it, and accept a voice from it", async () => {
   const vendors = await startSandboxedVendors();
   try {
     for (const vendor of ["elevenlabs", "cartesia", "openai"] as const) {

@@ -7,7 +7,7 @@ import { ownLlm, platformOfFile, refusal } from "../seeded-platform.js";
 
 const sharedPlatform = platformOfFile();
 
-test("an organization's own provider is stored whole, with its credentials sealed", async () => {
+test("an organization's own provider is stored with all fields, and its credentials are sealed", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const created = await platform.providers.create(
@@ -25,7 +25,7 @@ test("an organization's own provider is stored whole, with its credentials seale
   assert.deepEqual(await platform.providers.get(tenant, created.id), created);
 });
 
-test("a vendor that needs no key can do without credentials and settings", async () => {
+test("a vendor that requires no key needs neither credentials nor settings", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const { sealedCredentials, settings } = await platform.providers.create(tenant, {
@@ -37,7 +37,7 @@ test("a vendor that needs no key can do without credentials and settings", async
   assert.deepEqual({ sealedCredentials, settings }, { sealedCredentials: null, settings: {} });
 });
 
-test("the list has the platform's providers first, then the organization's; on request only the latter", async () => {
+test("the list contains the platform's providers first, then the organization's own, or only its own on request", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const own = await platform.providers.create(tenant, ownLlm());
@@ -49,7 +49,7 @@ test("the list has the platform's providers first, then the organization's; on r
   assert.deepEqual(await platform.providers.list(tenant, { clientOnly: true }), [own]);
 });
 
-test("another organization's provider does not exist: not read, listed, changed or removed", async () => {
+test("another organization's provider can be neither read, listed, changed nor removed", async () => {
   const platform = await sharedPlatform();
   const { id } = await platform.providers.create(await platform.tenantOn("pro"), ownLlm());
   const stranger = await platform.tenantOn("pro");
@@ -73,7 +73,7 @@ test("a global provider can be read, but neither changed nor removed", async () 
   await assert.rejects(platform.providers.remove(tenant, id), refusal("provider_read_only"));
 });
 
-test("a plan without own providers refuses the first", async () => {
+test("a plan without own providers refuses the first one", async () => {
   const platform = await sharedPlatform();
   await assert.rejects(
     platform.providers.create(await platform.tenantOn("free"), ownLlm()),
@@ -81,7 +81,7 @@ test("a plan without own providers refuses the first", async () => {
   );
 });
 
-test("the plan's number of own providers is never passed, not even by two requests at once", async () => {
+test("the plan's limit of own providers is never exceeded, not even by two concurrent requests", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("starter");
   const outcomes = await Promise.allSettled([
@@ -115,7 +115,7 @@ test("renaming a provider to a used name is a conflict", async () => {
   );
 });
 
-test("a vendor that is not in the registry for that category is refused by name", async () => {
+test("a vendor that is not in the registry for the category is refused, and the error names the known ones", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   await assert.rejects(
@@ -127,7 +127,7 @@ test("a vendor that is not in the registry for that category is refused by name"
   );
 });
 
-test("every wrong field of a new provider is named in one answer", async () => {
+test("one error names every wrong field of a new provider", async () => {
   const platform = await sharedPlatform();
   const model = { modelId: "twin", label: "Twin" };
   await assert.rejects(
@@ -149,7 +149,7 @@ test("every wrong field of a new provider is named in one answer", async () => {
   );
 });
 
-test("an API key that no header can carry is refused without being repeated", async () => {
+test("an API key that does not fit into a header is refused, and the error does not repeat it", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   for (const apiKey of [
@@ -170,7 +170,7 @@ test("an API key that no header can carry is refused without being repeated", as
   }
 });
 
-test("a base URL must be an address of the web without a user name", async () => {
+test("a base URL has to be a web address without a user name", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   for (const baseUrl of ["", "example.com", "ftp://example.com", "https://me:pw@example.com", 7]) {
@@ -181,7 +181,7 @@ test("a base URL must be an address of the web without a user name", async () =>
   }
 });
 
-test("settings that the registry knows must be of their type; others are free", async () => {
+test("settings that the registry knows must have their type; others are free", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const voice = (settings: JsonObject): ProviderInput => ({
@@ -200,7 +200,7 @@ test("settings that the registry knows must be of their type; others are free", 
   assert.deepEqual(created.settings, settings);
 });
 
-test("a change touches only what it names, and settings merge key by key", async () => {
+test("a change affects only the fields that it names, and settings merge key by key", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const created = await platform.providers.create(
@@ -240,7 +240,7 @@ test("new credentials replace the old ones as a whole", async () => {
   );
 });
 
-test("a change is held to the same rules as a new provider", async () => {
+test("a change has to follow the same rules as a new provider", async () => {
   const platform = await sharedPlatform();
   const tenant = await platform.tenantOn("pro");
   const { id } = await platform.providers.create(tenant, ownLlm());

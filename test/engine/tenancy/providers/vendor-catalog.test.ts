@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { VENDOR_CATALOG } from "../../../../engine/tenancy/providers/vendor-catalog.js";
 
-test("every vendor needs a key but those that run at home or ask for none", () => {
+test("every vendor requires a key except self-hosted and keyless ones", () => {
   const keyless = VENDOR_CATALOG.filter(({ requiresKey }) => !requiresKey);
   assert.deepEqual(
     keyless.map(({ category, providerKey }) => `${category} ${providerKey}`),
@@ -20,7 +20,7 @@ test("every vendor needs a key but those that run at home or ask for none", () =
   );
 });
 
-test("every vendor is shown under the name that people know it by", () => {
+test("every vendor is listed under its common name", () => {
   assert.deepEqual(
     VENDOR_CATALOG.map(({ category, displayName }) => `${category} ${displayName}`),
     [

@@ -9,7 +9,7 @@ import { providerRecord } from "../../../storage/sample-records.js";
 
 const cipher = new CredentialCipher("5a".repeat(32));
 
-/** Clients of a platform whose OpenAI is a service of this machine, and the keys that came there. */
+/** Clients of a platform whose OpenAI is a local HTTP service, and the keys that the service received. */
 async function platformClients(context: TestContext) {
   const keys: (string | undefined)[] = [];
   const openai = await httpService(context, (request, response) => {
@@ -27,7 +27,7 @@ async function platformClients(context: TestContext) {
   return { keys, openai, clients, ask };
 }
 
-test("a provider of the platform is reached where the platform says, with its key", async (context) => {
+test("a provider of the platform uses the platform's address and key", async (context) => {
   const { keys, ask } = await platformClients(context);
   const sealedCredentials = cipher.seal({ apiKey: "sk-platform" });
   const provider = providerRecord({ orgId: null, sealedCredentials, settings: {} });
@@ -35,7 +35,7 @@ test("a provider of the platform is reached where the platform says, with its ke
   assert.deepEqual(keys, ["Bearer sk-platform"]);
 });
 
-test("a provider of an organization never comes to an address of the platform's own network", async (context) => {
+test("a provider of an organization never connects to an address of the platform's own network", async (context) => {
   const { keys, openai, ask } = await platformClients(context);
   const sealedCredentials = cipher.seal({ apiKey: "sk-ours" });
   const provider = providerRecord({ sealedCredentials, settings: { baseUrl: `${openai}/v1` } });
@@ -43,7 +43,7 @@ test("a provider of an organization never comes to an address of the platform's 
   assert.deepEqual(keys, []);
 });
 
-test("credentials that cannot be decrypted are reported by their provider, and not by their content", async (context) => {
+test("the error for credentials that cannot be decrypted names the provider, not their content", async (context) => {
   const { clients } = await platformClients(context);
   for (const sealedCredentials of ["00:11:22", cipher.seal({ apiKey: 7 })]) {
     assert.throws(
@@ -57,7 +57,7 @@ test("credentials that cannot be decrypted are reported by their provider, and n
   }
 });
 
-test("a vendor without a key gets none", async (context) => {
+test("a vendor without a key receives none", async (context) => {
   const { clients } = await platformClients(context);
   const provider = providerRecord({
     category: "tts",

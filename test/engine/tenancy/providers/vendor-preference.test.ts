@@ -20,12 +20,12 @@ const ANTHROPIC = model("anthropic", { sealedCredentials: SEALED });
 const OWN = model("vllm", { orgId: "org", sealedCredentials: null });
 const UNKNOWN = model("of a later version", { sealedCredentials: SEALED });
 
-test("an organization's own vendor comes first, then those with a key, then what may run or not", () => {
+test("an organization's own vendor comes first, then vendors with a key, then vendors without one", () => {
   const sorted = [OLLAMA, UNKNOWN, ANTHROPIC, OWN, OPENAI].sort(byPreference);
   assert.deepEqual(sorted, [OWN, OPENAI, ANTHROPIC, UNKNOWN, OLLAMA]);
 });
 
-test("what is switched off is not there to be chosen", () => {
+test("an inactive provider is not offered", () => {
   const off = model("groq", { active: false, sealedCredentials: SEALED });
   assert.deepEqual(configuredVendors([OLLAMA, off, OPENAI, OWN]).llm, {
     withKey: ["vllm", "openai"],

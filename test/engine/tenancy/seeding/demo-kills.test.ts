@@ -8,10 +8,10 @@ import { killAtEachStep } from "../../../storage/sqlite/rigs/killed-process.js";
 import { startOn } from "./demo-start.js";
 
 const START = import.meta.resolve("./demo-start.js");
-/** Between every two writes, to the file as to the database. */
+/** The calls at which the process is killed: before each write to the file or the database. */
 const STEPS = ["open", "rename", "postMessage"];
 
-test("a first start that is killed at any step leaves no organization with lost keys", async (t) => {
+test("a crash at any step of the first start leaves no organization whose keys are lost", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "parley-demo-kills-"));
   t.after(() => rm(folder, { recursive: true }));
   const template = join(folder, "template");
@@ -29,9 +29,9 @@ test("a first start that is killed at any step leaves no organization with lost 
       assert.ok(organizations.length === 0 || atDeath !== undefined, `step ${step}`);
       const made = await demo();
       assert.ok(made);
-      if (atDeath !== undefined) assert.equal(made.apiKey, atDeath.apiKey, "it is never lost");
+      if (atDeath !== undefined) assert.equal(made.apiKey, atDeath.apiKey, "the key is never lost");
       const tenant = await tenancy.apiKeys.authenticate(made.apiKey);
-      assert.ok(tenant, `the key opens nothing after step ${step}`);
+      assert.ok(tenant, `the key is refused after step ${step}`);
       const { email, password } = made;
       assert.ok(await tenancy.accounts.signIn({ email, password }));
       const agents = await tenancy.agents.list(tenant);

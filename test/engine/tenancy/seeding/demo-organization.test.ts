@@ -24,7 +24,7 @@ function demoOn(platform: SeededPlatform, dataDir: string): Promise<Demo | undef
   return ensureDemo({ database, ...services, dataDir, clock, log });
 }
 
-test("an empty platform gets a demo organization whose key can call its agent at once", async (t) => {
+test("an empty platform gets a demo organization whose key can call its agent immediately", async (t) => {
   const platform = await openPlatform(t);
   const dataDir = await dataFolder(t);
   const demo = await demoOn(platform, dataDir);
@@ -37,7 +37,7 @@ test("an empty platform gets a demo organization whose key can call its agent at
   assert.ok(await platform.accounts.signIn({ email, password }));
 });
 
-test("the demo is kept for its owner's eyes and found again at the next start", async (t) => {
+test("only the owner can read the demo file, and the next start finds it", async (t) => {
   const platform = await openPlatform(t);
   const dataDir = await dataFolder(t);
   const demo = await demoOn(platform, dataDir);
@@ -47,13 +47,13 @@ test("the demo is kept for its owner's eyes and found again at the next start", 
   assert.equal((await platform.organizations.list()).length, 1);
 });
 
-test("a platform that has an organization gets no demo", async (t) => {
+test("a platform with an organization gets no demo organization", async (t) => {
   const platform = await openPlatform(t);
   await platform.tenantOn("free");
   assert.equal(await demoOn(platform, await dataFolder(t)), undefined);
 });
 
-test("without a vendor that listens there is a demo organization, but no agent", async (t) => {
+test("without an STT vendor there is a demo organization without an agent", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: {}, sandbox: false });
   const demo = await demoOn(platform, await dataFolder(t));
   assert.ok(demo);
@@ -62,7 +62,7 @@ test("without a vendor that listens there is a demo organization, but no agent",
 
 const DEEPGRAM = { deepgram: "dg-real" };
 
-/** The vendors of the demo agent, which a call would get. */
+/** Returns the vendors that a call with the demo agent would use. */
 async function vendorsOf(platform: SeededPlatform, demo: Demo | undefined) {
   const tenant = await platform.apiKeys.authenticate(demo?.apiKey ?? "");
   assert.ok(tenant);
@@ -71,21 +71,21 @@ async function vendorsOf(platform: SeededPlatform, demo: Demo | undefined) {
   return [llm.providerKey, agent.llmModelId, tts.providerKey, agent.ttsModelId, stt.providerKey];
 }
 
-test("with keys the agent is made of what has one", async (t) => {
+test("the demo agent prefers vendors with a key", async (t) => {
   const vendorKeys = { ...DEEPGRAM, openai: "sk-real" };
   const platform = await openPlatform(t, { vendorKeys, sandbox: false });
   const demo = await demoOn(platform, await dataFolder(t));
   assert.deepEqual(await vendorsOf(platform, demo), [
     "openai",
     "gpt-6-luna",
-    // The clock is after the end of OpenAI's voices.
+    // The clock is later than the end of OpenAI's TTS models.
     "deepgram",
     "aura-2-thalia-en",
     "deepgram",
   ]);
 });
 
-test("an agent of the sandbox changes to vendors whose keys came later", async (t) => {
+test("a sandbox agent changes to real vendors when their keys are added", async (t) => {
   const platform = await openPlatform(t);
   const dataDir = await dataFolder(t);
   await demoOn(platform, dataDir);
@@ -99,7 +99,7 @@ test("an agent of the sandbox changes to vendors whose keys came later", async (
   assert.deepEqual(await vendorsOf(platform, await demoOn(platform, dataDir)), moved);
 });
 
-test("an unchanged agent changes from keyless vendors to one with a key", async (t) => {
+test("an unchanged agent changes from vendors without a key to one with a key", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: DEEPGRAM, sandbox: false });
   const dataDir = await dataFolder(t);
   const first = await demoOn(platform, dataDir);
@@ -107,7 +107,7 @@ test("an unchanged agent changes from keyless vendors to one with a key", async 
   const vendorKeys = { ...DEEPGRAM, openai: "sk-real" };
   await platform.seed({ vendorKeys, sandbox: false });
   const demo = await demoOn(platform, dataDir);
-  // Deepgram's key had given it a voice already.
+  // With Deepgram's key, the agent had a Deepgram voice already.
   assert.deepEqual((await vendorsOf(platform, demo)).slice(0, 3), [
     "openai",
     "gpt-6-luna",
@@ -115,7 +115,7 @@ test("an unchanged agent changes from keyless vendors to one with a key", async 
   ]);
 });
 
-test("an agent that was changed by hand keeps its vendors, and one that was deleted stays away", async (t) => {
+test("an agent that a user changed keeps its vendors, and a deleted one is not created again", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: DEEPGRAM, sandbox: false });
   const dataDir = await dataFolder(t);
   const demo = await demoOn(platform, dataDir);
@@ -130,7 +130,7 @@ test("an agent that was changed by hand keeps its vendors, and one that was dele
   assert.deepEqual(await platform.agents.list(tenant), []);
 });
 
-test("a demo organization without an agent gets one as soon as there is what it is made of", async (t) => {
+test("a demo organization without an agent gets one as soon as all vendors are configured", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: {}, sandbox: false });
   const dataDir = await dataFolder(t);
   await demoOn(platform, dataDir);
@@ -140,14 +140,14 @@ test("a demo organization without an agent gets one as soon as there is what it 
   assert.deepEqual(await readDemo(dataDir), demo);
 });
 
-test("a start that was killed before the key or the agent was recorded is resumed", async (t) => {
+test("a start that crashed before it recorded the key or the agent is resumed", async (t) => {
   const platform = await openPlatform(t);
   const dataDir = await dataFolder(t);
   const { organization } = await platform.tenantOn("pro");
   const { rawKey: apiKey } = newApiKey();
   const written = { email: "demo@localhost", password: "as written", apiKey };
   await writeDemo(dataDir, written);
-  assert.deepEqual(await demoOn(platform, dataDir), written, "its organization is not there");
+  assert.deepEqual(await demoOn(platform, dataDir), written, "the organization does not exist yet");
   await platform.database.organizations.insertWithOwner(
     { ...organization, id: "demo", ownerEmail: "demo@localhost" },
     userRecord({ id: "demo user", orgId: "demo", email: "demo@localhost" }),
@@ -168,10 +168,10 @@ test("a start that was killed before the key or the agent was recorded is resume
   assert.equal((await platform.agents.list(tenant)).length, 1);
   await platform.agents.update(tenant, agentId ?? "", { name: "Mine" });
   await writeDemo(dataDir, owner);
-  assert.deepEqual(await demoOn(platform, dataDir), owner, "somebody else's is not taken for it");
+  assert.deepEqual(await demoOn(platform, dataDir), owner, "a renamed agent is not adopted");
 });
 
-test("a demo whose key was revoked gets no other", async (t) => {
+test("a demo organization whose key was revoked gets no new key", async (t) => {
   const platform = await openPlatform(t);
   const dataDir = await dataFolder(t);
   const demo = await demoOn(platform, dataDir);

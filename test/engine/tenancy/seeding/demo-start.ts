@@ -9,7 +9,7 @@ import { SystemClock } from "../../../../engine/time/clock.js";
 import { openDatabase } from "../../../../storage/database.js";
 import { SilentLogger } from "../../../doubles/silent-logger.js";
 
-/** What a start does about its demo; also run by the processes that are killed. */
+/** Opens the services that a start needs for its demo; the processes that the tests kill use it, too. */
 export async function startOn(dataDir: string) {
   const database = await openDatabase({ filePath: join(dataDir, "parley.db") });
   const clock = new SystemClock();

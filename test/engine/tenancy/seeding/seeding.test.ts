@@ -29,12 +29,12 @@ async function deepgramOf(platform: SeededPlatform): Promise<ProviderRecord> {
   return found;
 }
 
-/** Those that the platform can have: it has a variable for their address. */
+/** The platform can have these vendors: there is a variable for their address. */
 const PLATFORM_ENTRIES = VENDOR_CATALOG.filter(
   ({ providerKey }) => vendorOf(providerKey)?.address.variable !== undefined,
 );
 
-test("for the sandbox a global provider of every vendor is made, marked, with keys that open nothing real", async (t) => {
+test("the sandbox gets a marked global provider of every vendor, with keys that are not real", async (t) => {
   const platform = await openPlatform(t, SANDBOX);
   const names = await namesOf(platform);
   assert.deepEqual(
@@ -58,7 +58,7 @@ test("for the sandbox a global provider of every vendor is made, marked, with ke
   }
 });
 
-test("for real only what has a key is made, and what needs none", async (t) => {
+test("without the sandbox, global providers are created only for vendors with a key or without need of one", async (t) => {
   const platform = await openPlatform(t, {
     vendorKeys: { deepgram: "dg-real", openai: "sk-real", groq: "" },
     sandbox: false,
@@ -79,7 +79,7 @@ test("for real only what has a key is made, and what needs none", async (t) => {
   );
 });
 
-test("the registry lists the catalog once, however often it is seeded", async (t) => {
+test("the registry lists the catalog once, even if it is seeded several times", async (t) => {
   const platform = await openPlatform(t, NO_KEYS);
   await platform.seed(NO_KEYS);
   const registry = await platform.providers.registry();
@@ -89,18 +89,18 @@ test("the registry lists the catalog once, however often it is seeded", async (t
   );
 });
 
-test("a vendor with OpenAI's protocol at a public address is the platform's once its key is set", async (t) => {
+test("a vendor with OpenAI's protocol at a public address gets a global provider once its key is set", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: { mistral: "m-real" }, sandbox: false });
   assert.ok((await namesOf(platform)).includes("llm/mistral"));
 });
 
-test("a vendor at home is the platform's where the operator says where it is, and nowhere else", async (t) => {
+test("a self-hosted vendor gets a global provider only if its address is set", async (t) => {
   const vendorUrls = { whisper: "http://127.0.0.1:8000/v1" };
   const platform = await openPlatform(t, { ...NO_KEYS, vendorUrls });
   assert.deepEqual(await namesOf(platform), ["llm/ollama", "stt/whisper", "tts/edge"]);
 });
 
-test("seeding skips what exists", async (t) => {
+test("seeding skips existing records", async (t) => {
   const platform = await openPlatform(t, DEEPGRAM_KEY);
   const before = await globals(platform);
   platform.clock.advance(1_000);
@@ -108,7 +108,7 @@ test("seeding skips what exists", async (t) => {
   assert.deepEqual(await globals(platform), before);
 });
 
-test("models of a new release reach a database of the last one: registry, provider and plans", async (t) => {
+test("models of a new release are added to the registry, providers and plans of an existing database", async (t) => {
   const platform = await openPlatform(t, DEEPGRAM_KEY);
   const own = { modelId: "nova-3-medical", label: "Ours" };
   await pretendOlderRelease(platform, [own, { modelId: "nova-3", label: "Nova 3" }], "nova-2");
@@ -124,7 +124,7 @@ test("models of a new release reach a database of the last one: registry, provid
   assert.deepEqual([await globals(platform), await platform.database.plans.list()], before);
 });
 
-test("what the operator has taken from a provider or a plan does not come back with the next release", async (t) => {
+test("a model that the operator removed from a provider or a plan is not restored by the next release", async (t) => {
   const platform = await openPlatform(t, DEEPGRAM_KEY);
   const { database } = platform;
   const { id } = await deepgramOf(platform);
@@ -178,7 +178,7 @@ test("a start logs each retiring model once, with the number of its agents", asy
   );
 });
 
-/** As a release without `without` has left it, with the models that the operator gives its Deepgram. */
+/** Restores the state that a release without the model `without` left, with an operator's own Deepgram models. */
 async function pretendOlderRelease(
   platform: SeededPlatform,
   models: ProviderRecord["models"],
@@ -198,7 +198,7 @@ async function pretendOlderRelease(
   }
 }
 
-test("a real key takes the place of the sandbox's", async (t) => {
+test("a real key replaces the sandbox's", async (t) => {
   const platform = await openPlatform(t, SANDBOX);
   const { id } = await deepgramOf(platform);
   await platform.seed(DEEPGRAM_KEY);
@@ -212,7 +212,7 @@ test("a real key takes the place of the sandbox's", async (t) => {
   );
 });
 
-test("without sandbox and key a provider of the sandbox is switched off, and on again with the sandbox", async (t) => {
+test("a sandbox provider is switched off without sandbox and key, and on again with the sandbox", async (t) => {
   const platform = await openPlatform(t, SANDBOX);
   await platform.seed(NO_KEYS);
   const switchedOff = await deepgramOf(platform);
@@ -224,7 +224,7 @@ test("without sandbox and key a provider of the sandbox is switched off, and on 
   assert.equal((await deepgramOf(platform)).active, true);
 });
 
-test("a provider of the sandbox that was switched off works once its key is set", async (t) => {
+test("a sandbox provider that was switched off works once its key is set", async (t) => {
   const platform = await openPlatform(t, SANDBOX);
   await platform.seed(NO_KEYS);
   await platform.seed(DEEPGRAM_KEY);
@@ -232,7 +232,7 @@ test("a provider of the sandbox that was switched off works once its key is set"
   assert.deepEqual({ active, settings }, { active: true, settings: {} });
 });
 
-test("vendors that need no key go between sandbox and real as the server does", async (t) => {
+test("vendors without a key switch between sandbox and real with the server", async (t) => {
   const platform = await openPlatform(t, SANDBOX);
   const settingsOfEdge = async () => {
     const edge = (await globals(platform)).find((each) => each.providerKey === "edge");
@@ -244,7 +244,7 @@ test("vendors that need no key go between sandbox and real as the server does", 
   assert.deepEqual(await settingsOfEdge(), { active: true, settings: { sandbox: true } });
 });
 
-test("a key that was corrected in the environment is used from the next start on, and the change is in the audit trail", async (t) => {
+test("a corrected key in the environment is used from the next start on, and the change is audited", async (t) => {
   const platform = await openPlatform(t, { vendorKeys: { deepgram: "dg-wrong" }, sandbox: false });
   const before = await deepgramOf(platform);
   assert.deepEqual(await platform.seed(NO_KEYS), [], "a variable that was removed changes nothing");
@@ -270,13 +270,13 @@ test("the sandbox never overwrites a provider with a real key", async (t) => {
   assert.deepEqual(await deepgramOf(platform), before);
 });
 
-test("two servers that seed at once make each provider once", async (t) => {
+test("two servers that seed at the same time create each provider once", async (t) => {
   const platform = await openPlatform(t, NO_KEYS);
   await Promise.all([platform.seed(SANDBOX), platform.seed(SANDBOX)]);
   assert.equal((await globals(platform)).length, PLATFORM_ENTRIES.length);
 });
 
-test("a provider that an operator has added is left alone by the environment's key", async (t) => {
+test("the environment's key does not change a provider that an operator has added", async (t) => {
   const platform = await openPlatform(t, DEEPGRAM_KEY);
   const stored = await deepgramOf(platform);
   const own: ProviderRecord = { ...stored, id: "own", name: "Second", origin: "operator" };

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { ServerSentEvents } from "../../../../engine/vendors/transport/server-sent-events.js";
 import {
   LineSplitter,
   OverlongLineError,
-} from "../../../../engine/vendors/transport/text-lines.js";
+  ServerSentEvents,
+} from "../../../../engine/vendors/transport/text-stream.js";
 
 const MAX_CHARS = 10_000;
 

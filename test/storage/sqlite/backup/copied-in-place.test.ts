@@ -12,13 +12,13 @@ import { openFilesIn } from "../open-files.js";
 
 const REFUSED = { message: "the backup's file already exists and is not overwritten" };
 
-/** A whole database, and the place of its copy. */
+/** An intact database, and the path of its copy. */
 async function source() {
   const sourcePath = temporaryFile();
   await createDatabaseFile(sourcePath);
   const folder = dirname(sourcePath);
   const targetPath = join(folder, "copy.db");
-  /** Makes a file of that name as soon as the copy is being made. */
+  /** Creates a file at the copy's path as soon as copying has begun. */
   const overtake = async () => {
     while (!readdirSync(folder).some((name) => name.includes(".partial-"))) {
       await new Promise(setImmediate);
@@ -28,14 +28,14 @@ async function source() {
   return { sourcePath, folder, targetPath, overtake };
 }
 
-/** But for the source's own. */
+/** The names in the folder, without the source's own files. */
 function namesIn(folder: string): readonly string[] {
   return readdirSync(folder)
     .filter((name) => !name.startsWith("parley.db"))
     .sort();
 }
 
-/** As a file system without hard links, which says so by a code. */
+/** Makes hard links fail with this code, as on a file system without them. */
 function withoutLinks(context: TestContext, code: string): void {
   const { link } = fileSystem;
   fileSystem.link = () => Promise.reject(Object.assign(new Error("no links here"), { code }));
@@ -46,7 +46,7 @@ function withoutLinks(context: TestContext, code: string): void {
   });
 }
 
-test("a copy leaves no file open, and nothing in the folder but itself", async () => {
+test("a copy leaves no open file, and nothing else in the folder", async () => {
   const { sourcePath, folder, targetPath } = await source();
   const { findings } = await backupDatabase(sourcePath, targetPath);
   assert.deepEqual(findings, []);
@@ -55,7 +55,7 @@ test("a copy leaves no file open, and nothing in the folder but itself", async (
   await assert.rejects(backupDatabase(sourcePath, targetPath), REFUSED);
 });
 
-test("the log of a server that was killed is in the copy, and stays where it is", async (context) => {
+test("the write-ahead log of a killed server is included in the copy, and stays in place", async (context) => {
   const { sourcePath, folder, targetPath } = await source();
   const writer = new Sqlite(sourcePath);
   context.after(() => writer.close());
@@ -69,12 +69,12 @@ test("the log of a server that was killed is in the copy, and stays where it is"
   assert.deepEqual(readFileSync(`${killed}-wal`), log);
 });
 
-test("what is written once the copying has begun is not in the copy", async (context) => {
+test("data written after the copying has begun is not in the copy", async (context) => {
   const { sourcePath, folder, targetPath } = await source();
   const writer = new Sqlite(sourcePath);
   context.after(() => writer.close());
   writer.pragma("journal_mode = WAL");
-  // More than is copied at a time, so that the writer comes in between.
+  // More than one copying step, so that the writer gets a turn in between.
   writer.exec("create table ballast (bytes); insert into ballast values (zeroblob(12582912))");
   const write = async () => {
     const isBegun = () =>
@@ -89,7 +89,7 @@ test("what is written once the copying has begun is not in the copy", async (con
   assert.equal(counts.find(({ table }) => table === "runs")?.rows, 0);
 });
 
-test("a file that comes by the copy's name meanwhile is not overwritten", async () => {
+test("a file that appears under the copy's name meanwhile is not overwritten", async () => {
   const { sourcePath, folder, targetPath, overtake } = await source();
   const [copied] = await Promise.allSettled([backupDatabase(sourcePath, targetPath), overtake()]);
   assert.equal(copied.status === "rejected" && copied.reason.message, REFUSED.message);
@@ -98,7 +98,7 @@ test("a file that comes by the copy's name meanwhile is not overwritten", async 
 });
 
 for (const code of ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]) {
-  test(`if a file system returns ${code} for a hard link, the copy is renamed, over no existing file`, async (t) => {
+  test(`if a file system returns ${code} for a hard link, the copy is renamed, without overwriting an existing file`, async (t) => {
     withoutLinks(t, code);
     const { sourcePath, targetPath } = await source();
     await backupDatabase(sourcePath, targetPath);
@@ -114,7 +114,7 @@ for (const code of ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]) {
   });
 }
 
-test("a copy is on the disk before it has its name, and then its name is", async (context) => {
+test("a copy is flushed to disk before it gets its name, and then its name is flushed", async (context) => {
   const { sourcePath, folder, targetPath } = await source();
   const { link, open } = fileSystem;
   const done: string[] = [];
@@ -152,14 +152,14 @@ test("a damaged database is not copied, and an existing name is reported before 
   await assert.rejects(backupDatabase(join(folder, "nowhere.db"), targetPath), REFUSED);
 });
 
-test("a copy that cannot be named is refused in the system's words, and nothing is left of it", async (context) => {
+test("a copy that cannot get its name is refused with the system's message, and nothing is left of it", async (context) => {
   withoutLinks(context, "EIO");
   const { sourcePath, folder, targetPath } = await source();
   await assert.rejects(backupDatabase(sourcePath, targetPath), { code: "EIO" });
   assert.deepEqual(namesIn(folder), []);
 });
 
-test("what killed copies have left is removed with the next one, and nothing else", async () => {
+test("the next copy removes leftovers of killed ones, and nothing else", async () => {
   const { sourcePath, folder, targetPath } = await source();
   const nowSec = Date.now() / 1_000;
   const leave = async (name: string, ageSec: number, parts: readonly string[]) => {

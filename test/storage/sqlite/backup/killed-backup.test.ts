@@ -12,7 +12,7 @@ import { killAtEachStep } from "../rigs/killed-process.js";
 
 const BACKUP = import.meta.resolve("../../../../storage/sqlite/backup/live-backup.js");
 const STEPS = ["mkdtemp", "readdir", "rm", "open", "backup", "link", "rename"];
-/** Older than what may belong to a process that has only just begun. */
+/** Older than the files of a process that has only just started can be. */
 const YESTERDAY_SEC = 1_700_000_000;
 
 async function source(context: Parameters<typeof temporaryDatabase>[0]): Promise<string> {
@@ -26,7 +26,7 @@ function program(sourcePath: string, targetPath: string): string {
   return `await loaded.backupDatabase(${JSON.stringify(sourcePath)}, ${JSON.stringify(targetPath)});`;
 }
 
-/** Whole, or not there. */
+/** The copy must be complete, or not exist. */
 function assertWholeOrNothing(names: readonly string[], folder: string, step: number): void {
   if (!names.includes("copy.db")) return;
   const { findings, counts } = checkDatabase(join(folder, "copy.db"));
@@ -34,7 +34,7 @@ function assertWholeOrNothing(names: readonly string[], folder: string, step: nu
   assert.equal(counts.find(({ table }) => table === "organizations")?.rows, 2);
 }
 
-test("a backup that is killed at any step leaves the whole copy or none, and the next one tidies up", async (t) => {
+test("a backup that is killed at any step leaves a complete copy or none, and the next one removes leftovers", async (t) => {
   const sourcePath = await source(t);
   const folder = join(dirname(sourcePath));
   const targetPath = join(folder, "copy.db");
@@ -49,7 +49,7 @@ test("a backup that is killed at any step leaves the whole copy or none, and the
       assertWholeOrNothing(names, folder, step);
       const partials = names.filter((name) => name.includes(".partial-"));
       leftovers += partials.length;
-      // One that has no copy yet may be a backup that begins, and is left until it is old.
+      // A folder without a copy may belong to a backup that has just begun, so it is kept until it is old.
       for (const name of partials) {
         if ((await readdir(join(folder, name))).includes("copy.db")) continue;
         await utimes(join(folder, name), YESTERDAY_SEC, YESTERDAY_SEC);
@@ -62,7 +62,7 @@ test("a backup that is killed at any step leaves the whole copy or none, and the
   assert.deepEqual(left, ["copy.db"]);
 });
 
-test("where there are no hard links the copy appears as a whole too", async (t) => {
+test("without hard links the copy appears completely, too", async (t) => {
   const sourcePath = await source(t);
   const folder = dirname(sourcePath);
   const without = `const fsp = require("node:fs/promises");
@@ -78,7 +78,7 @@ test("where there are no hard links the copy appears as a whole too", async (t) 
   });
 });
 
-test("a copy that is being made by another process is left alone, and so is what no backup made", async (t) => {
+test("a copy in progress of another process is kept, and so are files that no backup created", async (t) => {
   const sourcePath = await source(t);
   const folder = dirname(sourcePath);
   const begun = join(folder, "begun.db.partial-abcdef");

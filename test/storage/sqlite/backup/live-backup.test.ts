@@ -12,7 +12,7 @@ function backup(sourcePath: string, targetPath: string): Promise<DatabaseReport>
   return backupInThread({ sourcePath, targetPath });
 }
 
-test("a database that is being written to is copied as it was at one moment", async (context) => {
+test("a database that is being written to is copied in one snapshot", async (context) => {
   const filePath = temporaryFile();
   const database = await temporaryDatabase(context, filePath);
   await insertOrganizations(database);
@@ -40,7 +40,7 @@ test("a database that is being written to is copied as it was at one moment", as
   assert.ok(typeof kept === "number" && kept >= before && kept <= written, `${String(kept)} kept`);
 });
 
-test("the copy is a database to start from, for its owner only, without leftovers next to it", async (context) => {
+test("the copy is a complete database, readable by its owner only, without leftovers next to it", async (context) => {
   const filePath = temporaryFile();
   const database = await temporaryDatabase(context, filePath);
   await database.plans.insertIfAbsent(planRecord());

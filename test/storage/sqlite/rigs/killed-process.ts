@@ -4,7 +4,7 @@ import { loadedAtOnce } from "./loaded-at-once.js";
 
 const SQLITE = import.meta.resolve("../../../../storage/sqlite/sqlite-library.js");
 
-/** Kills its own process, as the kernel would, before the step with the given number. */
+/** Kills its own process with SIGKILL, before the step with the given number. */
 const STEPS = `
 const steps = JSON.parse(process.argv[2]);
 const killBefore = Number(process.argv[1]);
@@ -27,28 +27,29 @@ const { Sqlite } = await import(${JSON.stringify(SQLITE)});
 counted(Sqlite.prototype, ["exec", "prepare", "backup"]);
 `;
 
-/** More than anything here has. */
+/** More steps than any program of these tests has. */
 const STEPS_MAX = 500;
 
 export interface Killing {
-  /** What counts as a step: names of functions of `node:fs/promises` and of methods of a database. */
+  /** The functions that count as a step: names of functions of `node:fs/promises` and of methods of a database. */
   readonly steps: readonly string[];
-  /** The distance between two kills, 1 where none is given: each kill costs the start of a process. */
+  /** The distance between two kills, by default 1: each kill costs the start of a process. */
   readonly stride?: number;
-  /** The address of the module that the program is about. */
+  /** The URL of the module under test. */
   readonly moduleUrl: string;
-  /** Statements of a program that may await; `loaded` is what the module exports. */
+  /** Statements of a program, which may await; `loaded` contains the module's exports. */
   readonly program: string;
-  /** Statements before the module is loaded. */
+  /** Statements that run before the module is loaded. */
   readonly before?: string;
-  /** Told after every kill, before the next; the process was killed before this step. */
+  /** Called after every kill, with the step before which the process was killed. */
   readonly onKilled: (step: number) => Promise<void> | void;
-  /** Made anew for every process. */
+  /** Called before every process. */
   readonly beforeEach: () => Promise<void> | void;
 }
 
 /**
- * Runs the program again and again, killed one step (or stride) later each time, until it ends: says before which step.
+ * Runs the program repeatedly, killed one step (or stride) later each time, until it ends by itself. Returns the number
+ * of the step after its last one.
  */
 export async function killAtEachStep(killing: Killing): Promise<number> {
   const module = await loadedAtOnce(killing.moduleUrl);

@@ -4,12 +4,12 @@ import { saidBy } from "../other-process.js";
 
 const SQLITE = import.meta.resolve("../../../../storage/sqlite/sqlite-library.js");
 
-/** A test, or whatever else takes down what it has built. */
+/** A test, or anything else that cleans up after itself. */
 export interface Aftermath {
   after(cleanUp: () => unknown): void;
 }
 
-/** Another process begins to write to the database and does not come to an end; the answer ends it. */
+/** Another process begins to write to the database and does not finish. Returns a function that ends it. */
 export async function holdLock(
   context: Aftermath,
   databasePath: string,

@@ -5,7 +5,10 @@ import { DATABASE_FILE, parseConfig } from "../../../../config.js";
 import { newLogger } from "../../../../engine/log.js";
 import { startParley } from "../../../../parley.js";
 
-/** A program that is told settings by its parent, again and again, and tells what an operator would read of a start with them. */
+/**
+ * A program that repeatedly receives settings from its parent, and returns the message that an operator would see at a
+ * start with them.
+ */
 const question = v.object({ id: v.number(), environment: v.record(v.string(), v.string()) });
 
 async function refusalOf(environment: Readonly<Record<string, string>>): Promise<string> {

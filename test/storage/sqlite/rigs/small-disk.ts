@@ -12,16 +12,16 @@ const BLOCK = Buffer.alloc(4096, 1);
 /** A disk that a test can fill to the last block, and empty again. */
 export interface SmallDisk {
   readonly folder: string;
-  /** False where only a lock stands for it. */
+  /** False if only a lock imitates a full disk. */
   readonly isReal: boolean;
-  /** From now on nothing can be written to this database on it. */
+  /** Makes further writes to this database fail. */
   fill(databasePath: string): Promise<void>;
   free(): Promise<void>;
 }
 
 /**
- * A real one of 8 MiB, in memory. Where this account may not mount, a folder whose database another process keeps locked:
- * that refuses writes too, though with another word.
+ * A real disk of 8 MiB, in memory. If this account may not mount one, a folder whose database another process keeps
+ * locked: that refuses writes too, though with another message.
  */
 export async function smallDisk(context: Aftermath): Promise<SmallDisk> {
   const folder = await mkdtemp(join(tmpdir(), "parley-disk-"));

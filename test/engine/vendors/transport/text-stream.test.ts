@@ -3,7 +3,7 @@ import { test } from "node:test";
 import {
   LineSplitter,
   OverlongLineError,
-} from "../../../../engine/vendors/transport/text-lines.js";
+} from "../../../../engine/vendors/transport/text-stream.js";
 
 const MAX_CHARS = 5;
 
