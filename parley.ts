@@ -211,7 +211,8 @@ async function install(
       ? undefined
       : await ensureDemo({ database, ...tenancy, dataDir, clock, log });
   const demoToken = demo && (await tenancy.accounts.signIn(demo).catch(() => undefined))?.token;
-  await warnOfRetiringModels({ database, clock, log });
+  // A simulated vendor retires nothing.
+  if (!usesSandbox) await warnOfRetiringModels({ database, clock, log });
   const configured = configuredVendors(await database.providers.listVisible(PLATFORM));
   const stopPurging = tenancy.auditTrail.startPurging(log);
 

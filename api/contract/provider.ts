@@ -78,6 +78,20 @@ const ModelNotice = v.object({
   ...modelNoticeFields,
 });
 
+export const ProviderLastTest = v.pipe(
+  v.nullable(
+    v.object({
+      ok: v.boolean(),
+      latencyMs: Count,
+      error: v.pipe(v.nullable(v.string()), v.description("null where the vendor answered")),
+      at: Timestamp,
+    }),
+  ),
+  v.description(
+    "how the newest test went; null: not tested since its credentials, models or settings were changed",
+  ),
+);
+
 export const Provider = v.object({
   _id: Id,
   orgId: v.pipe(v.nullable(Id), v.description("null: the platform's own, open to everybody")),
@@ -110,19 +124,7 @@ export const Provider = v.object({
       "the vendor's newest failure since the process that is asked began, and what others told it",
     ),
   ),
-  lastTest: v.pipe(
-    v.nullable(
-      v.object({
-        ok: v.boolean(),
-        latencyMs: Count,
-        error: v.pipe(v.nullable(v.string()), v.description("null where the vendor answered")),
-        at: Timestamp,
-      }),
-    ),
-    v.description(
-      "how the newest test went; null: not tested since its credentials, models or settings were changed",
-    ),
-  ),
+  lastTest: ProviderLastTest,
   modelNotices: v.pipe(
     v.array(ModelNotice),
     v.description("models that the vendor has retired or will retire, as this release knows"),

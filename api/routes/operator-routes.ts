@@ -2,6 +2,7 @@ import type { ListedNode, NodeList } from "../../engine/cluster/node-registry.js
 import type { OrganizationOverviews } from "../../engine/tenancy/organization-overviews.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Plans } from "../../engine/tenancy/plans.js";
+import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
 import { isSandboxed } from "../../engine/tenancy/providers/provider-input.js";
 import type { Providers } from "../../engine/tenancy/providers/providers.js";
 import type { ProviderRecord, UserRecord } from "../../storage/records.js";
@@ -9,6 +10,7 @@ import type { AuditActor } from "../../storage/tenancy/audit-record.js";
 import type { OrganizationOverview } from "../../storage/tenancy/organization-overview-store.js";
 import type { OPERATOR_ROUTES } from "../contract/routes/operator-routes.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
+import { testView } from "./provider-routes.js";
 import { timestamp } from "./timestamp.js";
 
 export interface OperatorParts {
@@ -16,6 +18,7 @@ export interface OperatorParts {
   readonly organizationOverviews: OrganizationOverviews;
   readonly organizations: Organizations;
   readonly plans: Plans;
+  readonly providerChecks: ProviderChecks;
   readonly providers: Providers;
   /** With the sandbox, every vendor of the platform has the sandbox's address. */
   readonly usesSandbox?: boolean;
@@ -26,6 +29,7 @@ export function operatorRoutes({
   organizationOverviews,
   organizations,
   plans,
+  providerChecks,
   providers,
   usesSandbox = false,
 }: OperatorParts): Handlers<keyof typeof OPERATOR_ROUTES> {
@@ -40,6 +44,7 @@ export function operatorRoutes({
     settings: provider.settings,
     active: provider.active,
     simulated: usesSandbox || isSandboxed(provider),
+    lastTest: testView(provider.lastTest),
     createdAt: timestamp(provider.createdAtMs),
     updatedAt: timestamp(provider.updatedAtMs),
   });
@@ -61,6 +66,9 @@ export function operatorRoutes({
     listGlobalProviders: async () => (await providers.listGlobal()).map(providerView),
     createGlobalProvider: async ({ body, user }) =>
       providerView(await providers.createGlobal(body, actorOf(user))),
+    testNewGlobalProvider: ({ tenant, body, signal }) =>
+      providerChecks.checkNewGlobal(tenant, body, signal),
+    testGlobalProvider: ({ tenant, id, signal }) => providerChecks.checkGlobal(tenant, id, signal),
     updateGlobalProvider: async ({ id, body, user }) =>
       providerView(await providers.updateGlobal(id, body, actorOf(user))),
     deleteGlobalProvider: async ({ id, user }) => {

@@ -88,7 +88,7 @@ function providerView(provider: ProviderRecord, health: BreakerHealth) {
   };
 }
 
-function testView(test: ProviderTest | undefined) {
+export function testView(test: ProviderTest | undefined) {
   if (test === undefined) return null;
   const { atMs, ...result } = test;
   return { ...result, at: timestamp(atMs) };

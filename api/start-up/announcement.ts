@@ -4,7 +4,7 @@ import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { ConfiguredVendors } from "../../engine/tenancy/providers/vendor-preference.js";
 import { VERSION } from "../../engine/version.js";
 import { consoleAddress } from "./console-address.js";
-import { localUrl } from "./local-url.js";
+import { hostUrl, isEveryHost, localUrl } from "./local-url.js";
 
 /** What the operator has set, as far as it is told back. */
 export interface OperatorSettings {
@@ -43,8 +43,8 @@ export function announce(settings: OperatorSettings, server: StartedServer, log:
   const { port, configured, usesSandbox } = server;
   const sandbox = usesSandbox ? "on" : "off";
   const about = { version: VERSION, node: process.version, dataDir, publicBaseUrl, sandbox };
-  const address = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  log.info({ ...about, vendors: namesOf(configured) }, `Parley ${VERSION} listens on ${address}`);
+  const vendors = namesOf(configured);
+  log.info({ ...about, vendors }, `Parley ${VERSION} listens on ${hostUrl(host, port)}`);
   for (const [category, advice] of missingVendors(configured)) log.warn({ category }, advice);
   for (const [setting, consequence] of missingSettings(settings)) {
     log.info({ setting }, `not set: ${setting}; ${consequence}`);
@@ -61,7 +61,9 @@ export function banner(
 ): string {
   const base = publicBaseUrl ?? localUrl(host, port);
   const lines = [
-    `Parley listens on ${base}`,
+    `Parley listens on ${localUrl(host, port)}`,
+    ...(isEveryHost(host) ? [`  network     other machines reach it, too (HOST=${host})`] : []),
+    ...(publicBaseUrl === undefined ? [] : [`  public      ${publicBaseUrl}`]),
     `  version     ${VERSION}, Node ${process.version}`,
     `  vendors     ${usesSandbox ? "simulated, since no vendor key is set" : described(configured)}`,
     `  data        ${dataDir}`,

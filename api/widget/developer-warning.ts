@@ -24,5 +24,6 @@ export function warnDeveloper(log: Pick<Console, "warn">, error: unknown, reason
   const remedy = REMEDIES[code];
   if (remedy === undefined) return;
   const words = reason === "" ? message : reason;
-  log.warn(`parley-agent: ${code}: ${words} ${remedy} See docs/guides/client.md.`);
+  const sentence = words.endsWith(".") ? words : `${words}.`;
+  log.warn(`parley-agent: ${code}: ${sentence} ${remedy} See docs/guides/client.md.`);
 }

@@ -53,6 +53,8 @@ export interface CallCenterOptions extends AdmissionLimits, RecordingKeeping {
   readonly vendors: AgentVendorsOptions;
   /** As in `OpenerDeps`. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
+  /** As in `OpenerDeps`. */
+  readonly isSandboxed?: boolean;
   readonly speechCacheBytes: number;
   readonly preemptiveWasteTokensPerHour: number;
   /** Why this server accepts no calls, if its encryption key is not the database's. */

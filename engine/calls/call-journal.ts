@@ -9,6 +9,7 @@ import {
 import type {
   CallChannel,
   CallRecord,
+  Category,
   HistoryMessage,
   JsonObject,
   TranscriptMessage,
@@ -78,6 +79,8 @@ export interface CallStart {
   readonly isAnalyzed?: boolean;
   /** The API key of the call; omitted if it came without one. */
   readonly apiKeyId?: string | undefined;
+  /** What the sandbox simulates in the call. */
+  readonly simulated?: readonly Category[];
 }
 
 /** A call that a vendor was asked to place. */
@@ -91,6 +94,7 @@ export const REFUSALS_KEPT_MAX = 1_000;
 /** The record of a call that has just begun. */
 export function newCall(start: CallStart, atMs: number): CallRecord {
   const { callId, orgId, agentId, sessionId, channel, apiKeyId, callInfo, values } = start;
+  const { simulated = [] } = start;
   return {
     id: callId,
     orgId,
@@ -109,6 +113,7 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
     metadata: {
       ...(channel === "web" ? { direction: "web", ...values } : callInfo),
       ...(apiKeyId !== undefined && { apiKeyId }),
+      ...(simulated.length > 0 && { simulated: [...simulated] }),
     },
     createdAtMs: atMs,
   };

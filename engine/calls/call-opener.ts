@@ -42,7 +42,11 @@ import type { CallInfo } from "../telephony/call-info.js";
 import { type CallValues, mergedValues } from "../telephony/call-values.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
-import { type AgentForCall, AgentUnavailableError } from "../tenancy/agents/agent-for-call.js";
+import {
+  type AgentForCall,
+  AgentUnavailableError,
+  simulatedCategories,
+} from "../tenancy/agents/agent-for-call.js";
 import type { Agents } from "../tenancy/agents/agents.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { Tenant } from "../tenancy/tenant.js";
@@ -364,6 +368,8 @@ export interface OpenerDeps extends AssemblyDeps {
   readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
   /** Undefined with a simulated vendor: callers may be transferred to any number. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
+  /** Whether the sandbox stands at the address of every vendor of the platform. */
+  readonly isSandboxed?: boolean;
   readonly admission: Pick<Admission, "refusal">;
   readonly storeWatch: Pick<StoreHealth, "refusal">;
   /** As in `ConversationDeps`. */
@@ -612,6 +618,7 @@ export class CallOpener {
       isAnalyzed: agent.analysis !== null,
       channel,
       apiKeyId: tenant.apiKeyId,
+      simulated: simulatedCategories(admitted, this.#deps.isSandboxed === true),
       callInfo,
       values,
     });

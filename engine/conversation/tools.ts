@@ -1,6 +1,5 @@
 import type { HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
-import { IN_BACKGROUND } from "./background-tools.js";
 import { AGENT_HUNG_UP, BRIEFING_CHARACTERS_MAX, type Ending } from "./call-end.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";

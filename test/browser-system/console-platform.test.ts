@@ -105,10 +105,17 @@ test("an operator adds a provider for all organizations, changes it and deletes 
   await page.getByLabel("Vendor", { exact: true }).selectOption({ label: "OpenAI (LLM)" });
   await page.getByLabel("Name", { exact: true }).fill("Second account");
   await page.getByLabel("API key").fill(VENDOR_KEY);
+  await page.getByRole("button", { name: "Test", exact: true }).click();
+  await page
+    .getByRole("dialog")
+    .getByText(/It answered in/)
+    .waitFor();
   assert.deepEqual(await barriers(viewer), []);
   await page.getByRole("button", { name: "Add the provider" }).click();
   const row = page.getByRole("row").filter({ hasText: "Second account" });
   await row.getByText("active").waitFor();
+  await page.getByRole("button", { name: "Test Second account" }).click();
+  await row.getByText(/It answered in/).waitFor();
   assert.deepEqual(await barriers(viewer), []);
   await page.getByRole("button", { name: "Change Second account" }).click();
   await page.getByLabel("Switched on").uncheck();

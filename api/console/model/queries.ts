@@ -11,6 +11,8 @@ const SLOW_EVERY_MS = 15_000;
 const AWAITED_EVERY_MS = 1_000;
 /** As long after its end a call is asked for its summary. */
 const SUMMARY_WAIT_MAX_MS = 60_000;
+/** As long after its end a call is asked for its recording. */
+const RECORDING_WAIT_MAX_MS = 15_000;
 const FRESH_MS = 5_000;
 const VOICES_FRESH_MS = 60_000;
 const TRIES_MAX = 2;
@@ -151,23 +153,27 @@ export function useLatestCalls(filters: CallFilters, limit: number, isTold: bool
 }
 
 /** `isTold` as in `useStats`. */
-export function useCall(id: string, isTold: boolean) {
-  const path = { id };
+/** Undefined: a call that has no record yet. */
+export function useCall(id: string | undefined, isTold: boolean) {
+  const path = { id: id ?? "" };
   return useQuery({
     queryKey: ["call", id],
+    enabled: id !== undefined,
     queryFn: () => answered(api.GET("/api/dashboard/calls/{id}", { params: { path } })),
     refetchInterval: ({ state: { data } }) => {
       if (data === undefined) return false;
-      if (data.status !== "active") return isSummaryAwaited(data) && LIVE_EVERY_MS;
+      if (data.status !== "active") return isMoreAwaited(data) && LIVE_EVERY_MS;
       return isTold ? SLOW_EVERY_MS : LIVE_EVERY_MS;
     },
   });
 }
 
-/** A summary is made after the call has ended, if at all. */
-function isSummaryAwaited({ summary, endedAt }: Answered<"getCall">): boolean {
-  if (summary !== undefined || endedAt === undefined) return false;
-  return Math.abs(nowMs() - Date.parse(endedAt)) < SUMMARY_WAIT_MAX_MS;
+/** A summary is made after the call has ended, and a recording is whole some moments later, if there is one at all. */
+function isMoreAwaited({ summary, endedAt, metadata }: Answered<"getCall">): boolean {
+  if (endedAt === undefined) return false;
+  const sinceMs = Math.abs(nowMs() - Date.parse(endedAt));
+  if (summary === undefined && sinceMs < SUMMARY_WAIT_MAX_MS) return true;
+  return metadata?.["recording"] === undefined && sinceMs < RECORDING_WAIT_MAX_MS;
 }
 
 export function useUsage(days: number) {

@@ -41,7 +41,8 @@ import {
   otherEndWords,
 } from "../words/call-words.js";
 import { decisionsOf } from "../words/decision-words.js";
-import { exactWords, lengthWords, momentWords, waitWords } from "../words/durations.js";
+import { lengthWords, minuteWords, momentWords, waitWords } from "../words/durations.js";
+import { KIND_NAMES } from "../words/provider-words.js";
 import { toolWords } from "../words/tool-words.js";
 
 /** Ends a call in progress, after asking. */
@@ -118,15 +119,12 @@ export function LiveWords({ callId, isActive, isPlayed, onTold }: LiveWordsProps
 /** About two hours of two voices; more than that a page does not hold. */
 const RECORDING_BYTES_MAX = 256 * 1024 * 1024;
 const LANE_PX = 56;
-/** A recording is whole some moments after its call has ended: so often it is looked for. */
-const POLLS_MAX = 4;
-const POLL_INTERVAL_MS = 2_000;
 
 export type Seek = (atSec: number) => void;
 
 interface RecordingProps {
   readonly callId: string;
-  /** Whether the call's record says that there is one. */
+  /** Whether the call's record says that there is one. It does so as soon as the recording can be played. */
   readonly isKept: boolean;
   readonly turns: readonly TranscriptTurn[];
   readonly seek: RefObject<Seek | undefined>;
@@ -140,9 +138,8 @@ export function Recording(props: RecordingProps) {
   const sound = useQuery({
     queryKey: ["recording", callId],
     queryFn: () => recordingOf(callId),
+    enabled: isKept,
     staleTime: Number.POSITIVE_INFINITY,
-    refetchInterval: ({ state }) =>
-      state.data === "none" && state.dataUpdateCount < POLLS_MAX ? POLL_INTERVAL_MS : false,
   });
   if (sound.error !== null) return <Fault error={sound.error} retry={sound.refetch} />;
   if (sound.data === undefined && isKept) {
@@ -609,9 +606,10 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
   const p95Ms = percentile(waits, 0.95);
   const figures: readonly Figure[] = [
     [call.status === "active" ? "State" : "Outcome", endingWords(call)],
-    ["Started", exactWords(Date.parse(call.startedAt))],
+    ["Started", minuteWords(Date.parse(call.startedAt))],
     ...numberFacts(call),
     ...(keyName === undefined ? [] : [["API key", keyName] as const]),
+    ...simulatedFact(call),
     ...preCallFact(call),
     ...transferFacts(call),
     ["Length", call.durationSec === undefined ? "–" : lengthWords(call.durationSec)],
@@ -661,6 +659,14 @@ const TRANSFER_WORDS: Readonly<Record<string, string>> = {
   notAccepted: "not accepted",
   machine: "an answering machine",
 };
+
+/** What the sandbox simulated in the call; nothing where that was none of it. */
+function simulatedFact({ metadata }: Call): readonly Figure[] {
+  const simulated = metadata?.["simulated"];
+  if (!Array.isArray(simulated)) return [];
+  const kinds = Object.entries(KIND_NAMES).filter(([category]) => simulated.includes(category));
+  return [["Simulated", kinds.map(([, name]) => name).join(", ")]];
+}
 
 /** What became of the request before the call; nothing where there was none. */
 function preCallFact({ metadata }: Call): readonly Figure[] {

@@ -53,10 +53,10 @@ const LENGTHS: readonly Choice[] = [
   { value: "600", label: "Longer than 10 min" },
 ];
 const LATENCIES: readonly Choice[] = [
-  { value: "", label: "Any latency" },
-  { value: "1000", label: "Slower than 1 s" },
-  { value: "1500", label: "Slower than 1.5 s" },
-  { value: "2500", label: "Slower than 2.5 s" },
+  { value: "", label: "Any mean latency" },
+  { value: "1000", label: "Mean above 1 s" },
+  { value: "1500", label: "Mean above 1.5 s" },
+  { value: "2500", label: "Mean above 2.5 s" },
 ];
 
 /** Filters that are folded until they are asked for. */
@@ -156,7 +156,7 @@ function MoreFilters() {
       <DayField label="Since" day={search.get("since") ?? ""} onChange={choose("since")} />
       <DayField label="Until" day={search.get("until") ?? ""} onChange={choose("until")} />
       {chip("longer", "Length", LENGTHS)}
-      {chip("waited", "Latency", LATENCIES)}
+      {chip("waited", "Mean latency", LATENCIES)}
     </>
   );
 }

@@ -339,9 +339,10 @@ function VendorHealth() {
 }
 
 /** Whether calls can use it just now, as they have found it. */
-function healthOf({ active, breaker }: Answered<"listProviders">[number]) {
+function healthOf({ active, breaker, simulated }: Answered<"listProviders">[number]) {
   if (!active) return { look: "fault", words: ", switched off" };
   if (breaker === "open") return { look: "fault", words: ", failing" };
   if (breaker === "halfOpen") return { look: "warn", words: ", failed, retrying" };
+  if (simulated) return { look: "warn", words: ", simulated" };
   return { look: "good", words: "" };
 }

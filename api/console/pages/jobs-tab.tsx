@@ -16,7 +16,7 @@ const STATE_WORDS = { failed: "Failed", queued: "Waiting", running: "Running" } 
 const NONE = {
   failed: {
     title: "No job has failed",
-    text: "A delivery that failed ten times comes here, and is kept for 30 days.",
+    text: "A delivery that failed ten times is listed here for 30 days.",
   },
   queued: { title: "No job waits", text: "All that was to be sent was sent." },
   running: { title: "No job runs", text: "Most jobs take less than a second." },

@@ -54,12 +54,15 @@ export function NumbersPage() {
               <h2>Your telephony accounts</h2>
               <TelephonyAccounts agents={all} />
             </section>
-            <section className="card stack">
-              <h2>Allowed numbers</h2>
-              <AllowedNumbers allowed={numbers} />
-            </section>
+            {numbers.simulated ? null : (
+              <section className="card stack">
+                <h2>Allowed numbers</h2>
+                <AllowedNumbers allowed={numbers} />
+              </section>
+            )}
             <section className="card stack">
               <h2>Outbound call</h2>
+              {numbers.simulated ? <SimulatedTelephone /> : null}
               {all.length === 0 ? (
                 <p className="soft">
                   <Link href="/start">Make an agent first</Link>; it places the call.
@@ -189,7 +192,8 @@ function AnsweringAgent({ agents, number: { number, agentId } }: AnsweringAgentP
 function Inbound({ agents }: { agents: readonly Agent[] }) {
   const [agentId, setAgentId] = useState(agents[0]?._id ?? "");
   const options = agents.map(({ _id, name }) => ({ value: _id, label: name }));
-  const address = `${SERVER_URL}/api/telephony/voice?api_key=vk_…&agent_id=${agentId || "…"}`;
+  const ofAgent = agentId === "" ? "" : `&agent_id=${agentId}`;
+  const address = `${SERVER_URL}/api/telephony/voice?api_key=vk_…${ofAgent}`;
   return (
     <>
       <p>
@@ -209,17 +213,18 @@ function Inbound({ agents }: { agents: readonly Agent[] }) {
   );
 }
 
-/** What the administrator has allowed, or that in the sandbox nothing has to be. */
-function AllowedNumbers({ allowed }: { allowed: Allowed }) {
-  const { configured, simulated, numbers, targets } = allowed;
-  if (simulated) {
-    return (
-      <p className="note warn">
-        Sandbox: no telephone rings. A simulated person answers each call that an agent places,
-        whatever the numbers.
-      </p>
-    );
-  }
+/** In the sandbox nothing has to be allowed. */
+function SimulatedTelephone() {
+  return (
+    <p className="note warn">
+      Sandbox: no telephone rings. A simulated person answers each call that an agent places,
+      whatever the numbers.
+    </p>
+  );
+}
+
+/** What the administrator has allowed. */
+function AllowedNumbers({ allowed: { configured, numbers, targets } }: { allowed: Allowed }) {
   const figures: readonly Figure[] = [
     ["Agents may call from", numbers.join(", ") || "no number yet"],
     ["To numbers that begin with", targets.join(", ") || "none yet"],
@@ -307,7 +312,7 @@ function PlaceCall({ agents, allowed: { simulated, numbers } }: PlaceCallProps) 
         </button>
         <span role="status">
           {place.data === undefined ? null : person === "typed" ? (
-            <AnswerByTyping callId={place.data.id} />
+            <AnswerByTyping callId={place.data.id} agentId={agentId} />
           ) : (
             <>
               {simulated ? "A simulated person answers in a moment. " : "It rings in a moment. "}
@@ -324,19 +329,37 @@ const ANSWER_POLL_MS = 400;
 /** Ten seconds: in the sandbox a person answers at once. */
 const ANSWER_POLLS_MAX = 25;
 
-/** Opens the call's page as soon as the call is answered. */
-function AnswerByTyping({ callId }: { callId: string }) {
+const NOT_FOUND = 404;
+/** Among so many calls that began at the same time, at least. */
+const LATEST_CALLS = 20;
+
+interface AnswerByTypingProps {
+  readonly callId: string;
+  readonly agentId: string;
+}
+
+/** Opens the call's page as soon as the call is answered: before, there is no record of it, so the list is asked. */
+function AnswerByTyping({ callId, agentId }: AnswerByTypingProps) {
   const [, navigate] = useLocation();
-  const call = useQuery({
+  const listed = useQuery({
     queryKey: ["answered", callId],
-    queryFn: () =>
-      answered(api.GET("/api/dashboard/calls/{id}", { params: { path: { id: callId } } })),
+    queryFn: async () => {
+      const query = { agentId, direction: "outbound", limit: LATEST_CALLS } as const;
+      const latest = await answered(api.GET("/api/dashboard/calls", { params: { query } }));
+      const call = latest.items.find(({ _id }) => _id === callId);
+      if (call === undefined) throw new ApiError(NOT_FOUND, "The call was not answered.");
+      return call;
+    },
     retry: ANSWER_POLLS_MAX,
     retryDelay: ANSWER_POLL_MS,
   });
-  const isAnswered = call.data !== undefined;
+  const isAnswered = listed.data !== undefined;
   useEffect(() => {
     if (isAnswered) navigate(`/calls/${callId}?${PLAYED}`);
   }, [isAnswered, callId, navigate]);
-  return call.error === null ? <>Connecting you with the agent…</> : <Fault error={call.error} />;
+  return listed.error === null ? (
+    <>Connecting you with the agent…</>
+  ) : (
+    <Fault error={listed.error} />
+  );
 }

@@ -2,7 +2,12 @@ import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { globalProvidersChanged, useGlobalProviders } from "../model/platform-queries.js";
 import { useRegistry } from "../model/queries.js";
-import { NewProvider, type ProviderActions, ProviderButtons } from "../parts/provider-forms.js";
+import {
+  NewProvider,
+  type ProviderActions,
+  ProviderButtons,
+  StoredTest,
+} from "../parts/provider-forms.js";
 import { Fault, Loaded } from "../parts/states.js";
 import { KIND_NAMES } from "../words/provider-words.js";
 
@@ -12,6 +17,9 @@ const GLOBAL_PROVIDERS: ProviderActions = {
     answered(api.PATCH("/api/operator/providers/{id}", { params: { path: { id } }, body })),
   remove: (id) =>
     answered(api.DELETE("/api/operator/providers/{id}", { params: { path: { id } } })),
+  testNew: (body) => answered(api.POST("/api/operator/providers/test", { body })),
+  test: (id) =>
+    answered(api.POST("/api/operator/providers/{id}/test", { params: { path: { id } } })),
   onDone: globalProvidersChanged,
 };
 
@@ -33,6 +41,9 @@ export function PlatformProviders() {
           actions={GLOBAL_PROVIDERS}
           label="New provider"
           title="A provider for all organizations"
+          isSimulated={
+            providers.data?.every(({ active, simulated }) => simulated || !active) === true
+          }
         />
       </div>
       {registry.error === null ? null : <Fault error={registry.error} retry={registry.refetch} />}
@@ -41,6 +52,11 @@ export function PlatformProviders() {
       </Loaded>
     </>
   );
+}
+
+function toneOf({ active, simulated }: GlobalProvider): string {
+  if (!active) return "";
+  return simulated ? "warn" : "good";
 }
 
 interface ProviderTableProps {
@@ -74,25 +90,28 @@ function ProviderTable({ providers, entries }: ProviderTableProps) {
                 </div>
               </th>
               <td>
-                <span className={provider.active ? "state good" : "state"}>
+                <span className={`state ${toneOf(provider)}`}>
                   {provider.active ? "active" : "switched off"}
+                  {provider.simulated ? ", simulated" : ""}
                 </span>
-                {provider.simulated ? <div className="soft">simulated</div> : null}
+                {provider.origin === "environment" ? (
+                  <div className="soft">from the environment</div>
+                ) : null}
               </td>
               <td className="spare">{provider.models.length}</td>
               <td>
-                {provider.origin === "environment" ? (
-                  <span className="soft">from the environment</span>
-                ) : (
-                  <ProviderButtons
-                    provider={provider}
-                    entry={entries.find(
-                      ({ category, providerKey }) =>
-                        category === provider.category && providerKey === provider.providerKey,
-                    )}
-                    actions={GLOBAL_PROVIDERS}
-                  />
-                )}
+                <StoredTest actions={GLOBAL_PROVIDERS} provider={provider}>
+                  {provider.origin === "environment" ? null : (
+                    <ProviderButtons
+                      provider={provider}
+                      entry={entries.find(
+                        ({ category, providerKey }) =>
+                          category === provider.category && providerKey === provider.providerKey,
+                      )}
+                      actions={GLOBAL_PROVIDERS}
+                    />
+                  )}
+                </StoredTest>
               </td>
             </tr>
           ))}

@@ -1,14 +1,7 @@
-import { useMutation } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { answered, api } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
-import {
-  providersChanged,
-  queryClient,
-  useAgents,
-  useProviders,
-  useRegistry,
-} from "../model/queries.js";
+import { providersChanged, useAgents, useProviders, useRegistry } from "../model/queries.js";
 import { isKnown } from "../model/query-state.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { Moment } from "../parts/moment.js";
@@ -17,9 +10,9 @@ import {
   NewProvider,
   type ProviderActions,
   ProviderButtons,
-  TestResult,
+  StoredTest,
 } from "../parts/provider-forms.js";
-import { Fault, Loaded, Outline } from "../parts/states.js";
+import { Loaded, Outline } from "../parts/states.js";
 import {
   correctionWords,
   keyWords,
@@ -36,7 +29,9 @@ const OWN_PROVIDERS: ProviderActions = {
     answered(api.PATCH("/api/dashboard/providers/{id}", { params: { path: { id } }, body })),
   remove: (id) =>
     answered(api.DELETE("/api/dashboard/providers/{id}", { params: { path: { id } } })),
-  test: (body) => answered(api.POST("/api/dashboard/providers/test", { body })),
+  testNew: (body) => answered(api.POST("/api/dashboard/providers/test", { body })),
+  test: (id) =>
+    answered(api.POST("/api/dashboard/providers/{id}/test", { params: { path: { id } } })),
   onDone: providersChanged,
 };
 
@@ -67,7 +62,9 @@ export function ProviderCard({ provider, entry, agents, standInAgents }: Provide
         </h3>
         <span className="row">
           {simulated ? <span className="state warn">simulated</span> : null}
-          <span className={`state ${state.tone}`}>{state.text}</span>
+          {simulated && state.tone === "good" ? null : (
+            <span className={`state ${state.tone}`}>{state.text}</span>
+          )}
         </span>
       </div>
       <p className="soft">
@@ -94,7 +91,9 @@ export function ProviderCard({ provider, entry, agents, standInAgents }: Provide
       ))}
       <UsersOf agents={agents} standInAgents={standInAgents} />
       <div className="actions stack tight">
-        <ProviderTest provider={provider} />
+        <StoredTest actions={OWN_PROVIDERS} provider={provider}>
+          <CopyButton text={provider._id} what={`the id of ${name}`} label="Copy ID" />
+        </StoredTest>
         {orgId === null ? null : (
           <ProviderButtons provider={provider} entry={entry} actions={OWN_PROVIDERS} />
         )}
@@ -123,43 +122,13 @@ function AgentNames({ lead, agents }: { lead: string; agents: readonly Agent[] }
       {lead}{" "}
       {agents.map(({ _id, name }, index) => (
         <span key={_id}>
-          {index === 0 ? "" : ", "}
           <Link href={`/agents/${_id}`} title={name}>
             <bdi className="short">{name}</bdi>
           </Link>
+          {index === agents.length - 1 ? "" : ", "}
         </span>
       ))}
     </p>
-  );
-}
-
-/** One small call to the vendor, told in words. */
-function ProviderTest({ provider: { _id: id, name, lastTest } }: { provider: Provider }) {
-  const test = useMutation({
-    mutationFn: () =>
-      answered(api.POST("/api/dashboard/providers/{id}/test", { params: { path: { id } } })),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["providers"] }),
-  });
-  const { data } = test;
-  const shown = data ?? lastTest ?? undefined;
-  const atMs = data === undefined ? Date.parse(lastTest?.at ?? "") : test.submittedAt;
-  return (
-    <div className="stack tight">
-      <div className="row">
-        <button
-          type="button"
-          className="button"
-          disabled={test.isPending}
-          aria-label={`Test ${name}`}
-          onClick={() => test.mutate()}
-        >
-          {test.isPending ? "Testing…" : "Test"}
-        </button>
-        <CopyButton text={id} what={`the id of ${name}`} label="Copy ID" />
-      </div>
-      <TestResult result={shown} atMs={atMs} />
-      {test.error === null ? null : <Fault error={test.error} />}
-    </div>
   );
 }
 

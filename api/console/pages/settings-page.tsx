@@ -135,7 +135,7 @@ function Plan() {
               <Models key={kind} kind={kind} names={models[kind]} />
             ))}
           </div>
-          <p className="soft">The people who run this server change the plan.</p>
+          <p className="soft">The server’s operator changes the plan.</p>
         </section>
       )}
     </Loaded>

@@ -27,6 +27,9 @@ import { KIND_NAMES, keptFaultWords } from "../words/provider-words.js";
 
 const HEIGHT_PX = 220;
 const LABELS_PX = 64;
+/** How high the row of days is, and how far it stands below the lowest value's label. */
+const DAYS_PX = 36;
+const DAYS_GAP_PX = 12;
 const END_PX = 14;
 /** How wide a digit of the labels is. */
 const CHARACTER_PX = 8;
@@ -95,7 +98,13 @@ function draw(element: HTMLElement, { data, options, valueWords, ends = [] }: Pl
       padding: [12, ends.length === 0 ? 16 : LABELS_PX, 0, 0],
       tzDate: (atSec) => uPlot.tzDate(new Date(atSec * 1_000), "Etc/UTC"),
       axes: [
-        { ...axis, space: 64, size: 28, values: (_plot, days) => days.map(dayWords) },
+        {
+          ...axis,
+          space: 64,
+          size: DAYS_PX,
+          gap: DAYS_GAP_PX,
+          values: (_plot, days) => days.map(dayWords),
+        },
         { ...axis, space: 48, size: labelsPx, values },
       ],
       hooks: { draw: [(plot) => drawEnds(plot, ends, themeColor("--ink-soft"))] },

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Answered, Sent } from "../model/contract-paths.js";
 import {
   changesOfProvider,
@@ -25,8 +25,9 @@ export interface ProviderActions {
   readonly add: (body: Sent<"createProvider">) => Promise<unknown>;
   readonly change: (id: string, body: Sent<"updateProvider">) => Promise<unknown>;
   readonly remove: (id: string) => Promise<unknown>;
-  /** Tries an account before it is stored; undefined where there is no such try. */
-  readonly test?: (body: Sent<"createProvider">) => Promise<Answered<"testProvider">>;
+  /** Tries an account before it is stored. */
+  readonly testNew: (body: Sent<"createProvider">) => Promise<Answered<"testProvider">>;
+  readonly test: (id: string) => Promise<Answered<"testProvider">>;
   /** Loads anew what has changed. */
   readonly onDone: () => Promise<void>;
 }
@@ -150,20 +151,54 @@ type TestView = Pick<NonNullable<Answered<"getProvider">["lastTest"]>, "ok" | "l
   readonly error?: string | null;
 };
 
+interface StoredTestProps {
+  readonly actions: Pick<ProviderActions, "test" | "onDone">;
+  readonly provider: Pick<Answered<"getProvider">, "_id" | "name" | "lastTest" | "simulated">;
+  /** What stands beside the button. */
+  readonly children?: ReactNode;
+}
+
+/** One small call to the vendor, told in words. */
+export function StoredTest({ actions, provider, children }: StoredTestProps) {
+  const { _id: id, name, lastTest, simulated } = provider;
+  const test = useMutation({ mutationFn: () => actions.test(id), onSuccess: actions.onDone });
+  const { data } = test;
+  const atMs = data === undefined ? Date.parse(lastTest?.at ?? "") : test.submittedAt;
+  return (
+    <div className="stack tight">
+      <div className="row">
+        <button
+          type="button"
+          className="button"
+          disabled={test.isPending}
+          aria-label={`Test ${name}`}
+          onClick={() => test.mutate()}
+        >
+          {test.isPending ? "Testing…" : "Test"}
+        </button>
+        {children}
+      </div>
+      <TestResult result={data ?? lastTest ?? undefined} isSimulated={simulated} atMs={atMs} />
+      {test.error === null ? null : <Fault error={test.error} />}
+    </div>
+  );
+}
+
 interface TestResultProps {
   /** Undefined before a test. */
   readonly result: TestView | undefined;
+  readonly isSimulated: boolean;
   readonly atMs: number;
 }
 
-export function TestResult({ result, atMs }: TestResultProps) {
+function TestResult({ result, isSimulated, atMs }: TestResultProps) {
   return (
     <div role="status">
       {result === undefined ? null : (
         <p className={`state ${result.ok ? "good" : "fault"}`}>
           <span>
             {result.ok
-              ? `It answered in ${waitWords(result.latencyMs)}.`
+              ? `${isSimulated ? "Simulated: it" : "It"} answered in ${waitWords(result.latencyMs)}.`
               : `${result.error} (after ${waitWords(result.latencyMs)})`}{" "}
             <span className="soft">
               Tried <Moment at={new Date(atMs).toISOString()} />
@@ -176,6 +211,8 @@ export function TestResult({ result, atMs }: TestResultProps) {
 }
 
 interface NewProviderProps {
+  /** Whether the sandbox stands in for a vendor here: then a test says nothing of a key. */
+  readonly isSimulated?: boolean;
   readonly entries: readonly Entry[];
   readonly actions: ProviderActions;
   /** What the button says. */
@@ -184,21 +221,19 @@ interface NewProviderProps {
   readonly title: string;
 }
 
-export function NewProvider({ entries, actions, label, title }: NewProviderProps) {
+export function NewProvider({ label, ...form }: NewProviderProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button
         type="button"
         className="button main"
-        disabled={entries.length === 0}
+        disabled={form.entries.length === 0}
         onClick={() => setOpen(true)}
       >
         <Plus size={16} aria-hidden /> {label}
       </button>
-      {isOpen ? (
-        <ProviderForm {...{ entries, actions, title }} onClose={() => setOpen(false)} />
-      ) : null}
+      {isOpen ? <ProviderForm {...form} onClose={() => setOpen(false)} /> : null}
     </>
   );
 }
@@ -210,7 +245,8 @@ interface ProviderFormProps extends Omit<NewProviderProps, "label"> {
   readonly onClose: () => void;
 }
 
-function ProviderForm({ entries, actions, title, onClose }: ProviderFormProps) {
+function ProviderForm(props: ProviderFormProps) {
+  const { entries, actions, title, isSimulated = false, onClose } = props;
   const [at, setAt] = useState(0);
   const entry = entries[at];
   const [draft, setDraft] = useState(() => draftFor(entry));
@@ -218,7 +254,7 @@ function ProviderForm({ entries, actions, title, onClose }: ProviderFormProps) {
     mutationFn: (chosen: Entry) => {
       // A name that is still missing is no reason not to try.
       const name = draft.name === "" ? chosen.displayName : draft.name;
-      return actions.test?.({ ...bodyOf(chosen, draft), name }) ?? Promise.resolve(undefined);
+      return actions.testNew({ ...bodyOf(chosen, draft), name });
     },
   });
   const add = useMutation({
@@ -269,22 +305,20 @@ function ProviderForm({ entries, actions, title, onClose }: ProviderFormProps) {
           }}
         />
       )}
-      {actions.test === undefined ? null : (
-        <div>
-          <button
-            type="button"
-            className="button"
-            disabled={entry === undefined || test.isPending}
-            onClick={() => {
-              add.reset();
-              if (entry !== undefined) test.mutate(entry);
-            }}
-          >
-            {test.isPending ? "Testing…" : "Test"}
-          </button>
-        </div>
-      )}
-      <TestResult result={test.data} atMs={test.submittedAt} />
+      <div>
+        <button
+          type="button"
+          className="button"
+          disabled={entry === undefined || test.isPending}
+          onClick={() => {
+            add.reset();
+            if (entry !== undefined) test.mutate(entry);
+          }}
+        >
+          {test.isPending ? "Testing…" : "Test"}
+        </button>
+      </div>
+      <TestResult result={test.data} isSimulated={isSimulated} atMs={test.submittedAt} />
       {test.error === null ? null : <Fault error={test.error} />}
     </FormDialog>
   );

@@ -195,7 +195,7 @@ function SandboxBar() {
   return (
     <p className="notice sandbox">
       <strong>Sandbox</strong> {[...kinds].join(", ")} {kinds.size === 1 ? "is" : "are"} simulated.{" "}
-      <Link href="/providers">Add a vendor&apos;s key</Link>
+      <Link href="/providers">Add a vendor’s key</Link>
     </p>
   );
 }

@@ -60,6 +60,11 @@ export function exactWords(atMs: number): string {
   return new Date(atMs).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
+/** The moment to the minute, where it has to fit into little room. */
+export function minuteWords(atMs: number): string {
+  return new Date(atMs).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
 function padded(value: number): string {
   return String(value).padStart(2, "0");
 }

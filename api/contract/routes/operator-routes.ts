@@ -18,7 +18,14 @@ import {
 } from "../fields.js";
 import { SKIP_MAX } from "../organization.js";
 import { PlanLimits } from "../plan.js";
-import { ProviderBody, ProviderInUse, ProviderModel, ProviderPatchBody } from "../provider.js";
+import {
+  ProviderBody,
+  ProviderInUse,
+  ProviderLastTest,
+  ProviderModel,
+  ProviderPatchBody,
+} from "../provider.js";
+import { ProviderTest } from "../trial.js";
 import type { Route } from "./route.js";
 import { created, ok, refused } from "./route-answer.js";
 
@@ -100,6 +107,7 @@ export const GlobalProvider = v.object({
   settings: FreeForm,
   active: v.boolean(),
   simulated: v.boolean(),
+  lastTest: ProviderLastTest,
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -175,6 +183,25 @@ export const OPERATOR_ROUTES = {
     body: ProviderBody,
     success: created("The provider, without credentials", GlobalProvider),
     others: [refused(409, "Another global provider of this vendor has the name")],
+  },
+  testNewGlobalProvider: {
+    method: "post",
+    path: "/api/operator/providers/test",
+    summary: "Try a provider for all organizations before it is added",
+    ...operators,
+    limit: "vendor",
+    body: ProviderBody,
+    success: ok("As of a provider that is stored; nothing is stored", ProviderTest),
+  },
+  testGlobalProvider: {
+    method: "post",
+    path: "/api/operator/providers/:id/test",
+    summary:
+      "Try a global provider, also one that is switched off, with one small call to its vendor",
+    ...operators,
+    limit: "vendor",
+    success: ok("What came back, with the vendor's own words where it refuses", ProviderTest),
+    others: [refused(404, "There is no such global provider")],
   },
   updateGlobalProvider: {
     method: "patch",

@@ -5,6 +5,7 @@ import type {
   PlanRecord,
   ProviderRecord,
 } from "../../../storage/records.js";
+import { isSandboxed } from "../providers/provider-input.js";
 import {
   type AgentAvailability,
   type AgentStatus,
@@ -34,6 +35,19 @@ export interface LanguageVoiceForCall extends UsableVendor {
   readonly language: string;
   /** null: the provider's own. */
   readonly voice: string | null;
+}
+
+/**
+ * Which of a call's own providers the sandbox simulates. `usesSandbox`: it stands at the address of every vendor of the
+ * platform.
+ */
+export function simulatedCategories(
+  { llm, tts, stt }: Pick<AgentForCall, Category>,
+  usesSandbox: boolean,
+): readonly Category[] {
+  return [llm, tts, stt]
+    .filter((provider) => provider.orgId === null && (usesSandbox || isSandboxed(provider)))
+    .map(({ category }) => category);
 }
 
 export interface FallbacksForCall {

@@ -29,10 +29,24 @@ export type ProviderCheckResult =
     };
 
 export interface ProviderChecksOptions {
-  readonly providers: Pick<Providers, "get" | "draft" | "noteTest">;
+  readonly providers: Pick<Providers, "get" | "draft" | "getGlobal" | "draftGlobal" | "noteTest">;
   readonly clients: Pick<VendorClients, "llm" | "tts" | "stt">;
   readonly clock: Clock;
 }
+
+/** How a vendor is tried, and for whom. */
+interface Trial {
+  readonly provider: ProviderRecord;
+  /** Undefined where the provider lists none. */
+  readonly modelId: string | undefined;
+  /** The organization whose share of connections is used. */
+  readonly orgId: string;
+  readonly signal: AbortSignal;
+}
+
+type TrialOutcome =
+  | { readonly latencyMs: number; readonly error?: undefined }
+  | { readonly latencyMs: number; readonly error: VendorError };
 
 /** Tests providers with the smallest request of their category: one token, one word, or a moment of silence. */
 export class ProviderChecks {
@@ -54,14 +68,9 @@ export class ProviderChecks {
    */
   async check(tenant: Tenant, id: string, signal: AbortSignal): Promise<ProviderCheckResult> {
     const provider = await this.#providers.get(tenant, id);
-    const result = await this.#try(tenant, provider, signal);
-    // After an abort the vendor's answer is incomplete, so it is not stored.
-    if (signal.aborted) return result;
-    const { ok, latencyMs } = result;
-    const atMs = this.#clock.epochMs();
-    const error = result.ok ? null : result.error;
-    await this.#providers.noteTest(provider, { ok, latencyMs, error, atMs });
-    return result;
+    const outcome = await this.#try(this.#trialOf(tenant, provider, signal));
+    await this.#note(provider, outcome, signal);
+    return resultOf(outcome, provider.orgId !== null);
   }
 
   /** As `check`, for a provider that is not stored. RequestErrors as in `Providers.draft`. */
@@ -70,29 +79,70 @@ export class ProviderChecks {
     input: ProviderInput,
     signal: AbortSignal,
   ): Promise<ProviderCheckResult> {
-    return this.#try(tenant, await this.#providers.draft(tenant, input), signal);
+    const provider = await this.#providers.draft(tenant, input);
+    const outcome = await this.#try(this.#trialOf(tenant, provider, signal));
+    return resultOf(outcome, provider.orgId !== null);
   }
 
-  async #try(
-    tenant: Tenant,
-    provider: ProviderRecord,
+  /**
+   * By an operator, with any model of a provider of the platform, also one that is switched off. The operator gets the
+   * vendor's own words; with the provider those are kept that every organization may read. RequestError `not_found`.
+   */
+  async checkGlobal(
+    { organization }: Tenant,
+    id: string,
     signal: AbortSignal,
   ): Promise<ProviderCheckResult> {
+    const provider = await this.#providers.getGlobal(id);
+    const outcome = await this.#try(this.#trialOfOperator(organization.id, provider, signal));
+    await this.#note(provider, outcome, signal);
+    return resultOf(outcome, true);
+  }
+
+  /** As `checkGlobal`, of a provider that is not stored. RequestError as of `Providers.draftGlobal`. */
+  async checkNewGlobal(
+    { organization }: Tenant,
+    input: ProviderInput,
+    signal: AbortSignal,
+  ): Promise<ProviderCheckResult> {
+    const provider = await this.#providers.draftGlobal(input);
+    const outcome = await this.#try(this.#trialOfOperator(organization.id, provider, signal));
+    return resultOf(outcome, true);
+  }
+
+  async #note(provider: ProviderRecord, outcome: TrialOutcome, signal: AbortSignal): Promise<void> {
+    // After an abort the vendor's answer is incomplete, so it is not stored.
+    if (signal.aborted) return;
+    const result = resultOf(outcome, provider.orgId !== null);
+    const { ok, latencyMs } = result;
+    const atMs = this.#clock.epochMs();
+    const error = result.ok ? null : result.error;
+    await this.#providers.noteTest(provider, { ok, latencyMs, error, atMs });
+  }
+
+  #trialOf(tenant: Tenant, provider: ProviderRecord, signal: AbortSignal): Trial {
     const models = currentFirst(provider, this.#clock.epochMs());
     const modelId = modelToTry(tenant, { ...provider, models });
+    return { provider, modelId, orgId: tenant.organization.id, signal };
+  }
+
+  #trialOfOperator(orgId: string, provider: ProviderRecord, signal: AbortSignal): Trial {
+    const [model] = currentFirst(provider, this.#clock.epochMs());
+    return { provider, modelId: model?.modelId, orgId, signal };
+  }
+
+  async #try({ provider, modelId, orgId, signal }: Trial): Promise<TrialOutcome> {
     const startedMs = this.#clock.monotonicMs();
     const latencyMs = () => Math.round(this.#clock.monotonicMs() - startedMs);
     const deadline = new AbortController();
     const cancel = this.#clock.after(CHECK_MAX_MS, () => deadline.abort());
     try {
-      const orgId = tenant.organization.id;
       await this.#call(provider, modelId, orgId, AbortSignal.any([signal, deadline.signal]));
-      return { ok: true, latencyMs: latencyMs() };
+      return { latencyMs: latencyMs() };
     } catch (thrown) {
       if (!(thrown instanceof VendorError)) throw thrown;
       const error = deadline.signal.aborted ? late(provider) : thrown;
-      const words = vendorWordsOfTest(error, provider.orgId !== null);
-      return { ok: false, latencyMs: latencyMs(), error: words, fault: error.fault };
+      return { latencyMs: latencyMs(), error };
     } finally {
       cancel();
     }
@@ -168,6 +218,12 @@ export class ProviderChecks {
     if (watch.error !== undefined) throw watch.error;
     if (signal.aborted) throw late(provider);
   }
+}
+
+/** `isOwn`: the reason, which may tell of the account, is for the account's owner. */
+function resultOf({ latencyMs, error }: TrialOutcome, isOwn: boolean): ProviderCheckResult {
+  if (error === undefined) return { ok: true, latencyMs };
+  return { ok: false, latencyMs, error: vendorWordsOfTest(error, isOwn), fault: error.fault };
 }
 
 /** A call would reconnect; here the first loss of the connection is the result. */

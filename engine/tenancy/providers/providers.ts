@@ -115,10 +115,21 @@ export class Providers {
     return this.#database.providers.listVisible(NOBODY);
   }
 
+  /** The platform's, also one of the environment. RequestError `not_found`, also for an organization's. */
+  async getGlobal(id: string): Promise<ProviderRecord> {
+    const provider = await this.#database.providers.findById(id);
+    if (provider === undefined || provider.orgId !== null) throw noSuchProvider();
+    return provider;
+  }
+
+  /** The provider that `createGlobal` would store, to be tried before. RequestError `invalid_request`. */
+  async draftGlobal(input: ProviderInput): Promise<ProviderRecord> {
+    return { ...(await this.#newProvider(null, input)), origin: "operator" };
+  }
+
   /** For an operator. RequestError `invalid_request`; `name_taken`. */
   async createGlobal(input: ProviderInput, actor: AuditActor): Promise<ProviderRecord> {
-    const own = await this.#newProvider(null, input);
-    const provider: ProviderRecord = { ...own, origin: "operator" };
+    const provider = await this.draftGlobal(input);
     const auditRecord = this.#auditRecord(actor, "provider.create", provider);
     await this.#orNameTaken(this.#database.providers.insertGlobal(provider, auditRecord));
     return provider;
@@ -274,8 +285,7 @@ export class Providers {
   }
 
   async #getOperators(id: string): Promise<ProviderRecord> {
-    const provider = await this.#database.providers.findById(id);
-    if (provider === undefined || provider.orgId !== null) throw noSuchProvider();
+    const provider = await this.getGlobal(id);
     if (provider.origin === "operator") return provider;
     throw new RequestError(
       "provider_read_only",

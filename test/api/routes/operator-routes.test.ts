@@ -11,6 +11,7 @@ import {
 } from "../../../api/contract/routes/operator-routes.js";
 import type { Route } from "../../../api/contract/routes/route.js";
 import { ROUTES } from "../../../api/contract/routes/route-table.js";
+import { startSandbox } from "../../../engine/sandbox/sandbox.js";
 import { Operators } from "../../../engine/tenancy/people/operators.js";
 import { VERSION } from "../../../engine/version.js";
 import { LoopbackPlatform, type Tenancy } from "../http/loopback-platform.js";
@@ -20,6 +21,16 @@ import { callRecord } from "./call-drafts.js";
 const ORGANIZATIONS = "/api/operator/organizations";
 const NODES = "/api/operator/nodes";
 
+const ROOT = { type: "administrator", id: "root" } as const;
+const GOOD = { ok: true, latencyMs: 0 };
+const OWN = {
+  category: "llm",
+  providerKey: "openai",
+  name: "Own account",
+  credentials: { apiKey: "sk-own" },
+  models: [{ modelId: "gpt-6-luna", label: "The model" }],
+};
+
 let platform: LoopbackPlatform;
 let operators: Operators;
 let operator: Tenancy;
@@ -28,8 +39,7 @@ let customer: Tenancy;
 before(async () => {
   platform = await LoopbackPlatform.start();
   const { database, clock } = platform;
-  const administrator = { type: "administrator", id: "root" } as const;
-  operators = new Operators({ database, clock, newId: randomUUID, administrator });
+  operators = new Operators({ database, clock, newId: randomUUID, administrator: ROOT });
   operator = await platform.newTenancy("pro");
   customer = await platform.newTenancy("free", "pending");
   assert.equal(await operators.grant(operator.email), true);
@@ -50,7 +60,7 @@ async function overview({ orgId }: Tenancy) {
 test("a user who is not an operator is refused on every operator route", async () => {
   const { client } = platform;
   const rows = Object.values<Route>(ROUTES).filter(({ auth }) => auth === "operator");
-  assert.equal(rows.length, 11);
+  assert.equal(rows.length, 13);
   for (const { method, path, body } of rows) {
     for (const id of [customer.orgId, randomUUID()]) {
       const target = path.replace(":id", id);
@@ -270,6 +280,45 @@ test("operators add, change and delete providers of the platform, and leave thos
   assert.equal((await send("DELETE", path, operator)).status, 404);
 });
 
+test("operators try providers of the platform whatever their plan, and alone read the vendor's own words", async (t) => {
+  const sandbox = await startSandbox();
+  t.after(() => sandbox.close());
+  const tried = await LoopbackPlatform.start({ vendorUrls: { ...sandbox.urls } });
+  t.after(() => tried.close());
+  const { database, clock, client } = tried;
+  const grants = new Operators({ database, clock, newId: randomUUID, administrator: ROOT });
+  const free = await tried.newTenancy("free");
+  await grants.grant(free.email);
+  const PROVIDERS = "/api/operator/providers";
+  const ask = (method: string, path: string, body?: unknown) =>
+    client.send(method, path, { headers: free.byToken, body });
+  const list = async () => v.parse(v.array(GlobalProvider), (await ask("GET", PROVIDERS)).body);
+  const draft = { ...OWN, name: "Second account", credentials: { apiKey: "sk-second" } };
+
+  const before = await list();
+  assert.deepEqual((await ask("POST", `${PROVIDERS}/test`, draft)).body, GOOD);
+  assert.equal((await ask("POST", `${PROVIDERS}/test`, { ...draft, credentials: {} })).status, 400);
+  assert.deepEqual(await list(), before);
+
+  const premium = before.find(({ providerKey }) => providerKey === "elevenlabs");
+  assert.ok(premium);
+  assert.equal(premium.lastTest, null);
+  assert.deepEqual((await ask("POST", `${PROVIDERS}/${premium._id}/test`)).body, GOOD);
+  const shown = (await list()).find(({ _id }) => _id === premium._id);
+  assert.deepEqual([shown?.lastTest?.ok, shown?.lastTest?.error], [true, null]);
+
+  const { _id: id } = v.parse(GlobalProvider, (await ask("POST", PROVIDERS, draft)).body);
+  await ask("PATCH", `${PROVIDERS}/${id}`, { active: false });
+  sandbox.faults.openai = { fault: "unauthorized" };
+  const refused = await ask("POST", `${PROVIDERS}/${id}/test`);
+  assert.equal(refused.status, 200);
+  assert.match(Object(refused.body).error, /^openai rejects the credentials \(.*401/);
+  assert.doesNotMatch(refused.text, /sk-second/);
+  const kept = await client.send("GET", `/api/dashboard/providers/${id}`, { headers: free.byKey });
+  assert.equal(Object(kept.body).lastTest.error, "openai rejects the credentials");
+  assert.equal((await ask("POST", `${PROVIDERS}/${randomUUID()}/test`)).status, 404);
+});
+
 test("the one server of a file cannot be drained", async () => {
   const { status, body } = await send("POST", `${NODES}/loopback/drain`, operator);
   assert.equal(status, 409);
@@ -298,4 +347,12 @@ test("the role works in a pending organization, is shown only to its user, and e
     ["organization.revokeOperator root", "organization.grantOperator root"],
   );
   await assert.rejects(operators.grant("nobody@example.com"), /no user has this e-mail/);
+});
+
+test("an operator cannot try the provider of an organization", async () => {
+  const enterprise = await platform.newTenancy("enterprise");
+  const made = await platform.client.post("/api/dashboard/providers", OWN, enterprise.byKey);
+  assert.equal(made.status, 201, made.text);
+  const path = `/api/operator/providers/${idIn(made.body)}/test`;
+  assert.equal((await send("POST", path, operator)).status, 404);
 });

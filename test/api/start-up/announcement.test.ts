@@ -81,6 +81,7 @@ test("a developer gets a banner with the version and the first call", () => {
   const text = banner(settings, server);
   assert.deepEqual(text.trim().split("\n"), [
     "Parley listens on http://127.0.0.1:8080",
+    "  network     other machines reach it, too (HOST=0.0.0.0)",
     `  version     ${VERSION}, Node ${process.version}`,
     "  vendors     simulated, since no vendor key is set",
     "  data        data",
@@ -90,6 +91,16 @@ test("a developer gets a banner with the version and the first call", () => {
     "  first call  npm run call",
     "  telephone   npm run call -- --phone",
     "  demo user   demo@localhost, password and API key in data/demo.json",
+  ]);
+});
+
+test("a server for its own machine names one address, and behind a proxy both", () => {
+  const alone = banner({ ...SETTINGS, host: "::1", publicBaseUrl: undefined }, SERVER);
+  assert.match(alone, /^\nParley listens on http:\/\/\[::1\]:8080\n {2}version/);
+  const proxied = banner({ ...SETTINGS, host: "127.0.0.1" }, SERVER);
+  assert.deepEqual(proxied.trim().split("\n").slice(0, 2), [
+    "Parley listens on http://127.0.0.1:8080",
+    "  public      https://voice.example.com",
   ]);
 });
 
@@ -113,7 +124,7 @@ test("a developer with keys sees which vendors are used, and what is missing", (
   const lines = banner(SETTINGS, { ...SERVER, configured })
     .trim()
     .split("\n");
-  assert.equal(lines[2], "  vendors     STT: none; LLM: openai, groq, ollama; TTS: openai, edge");
+  assert.equal(lines[4], "  vendors     STT: none; LLM: openai, groq, ollama; TTS: openai, edge");
   assert.match(lines.at(-1) ?? "", /^ {2}missing {5}no STT is configured/);
 });
 

@@ -13,6 +13,32 @@ import { openingStand, TENANT } from "./opening-stand.js";
 
 const NONE = [0, 0];
 
+test("the record of a call says what the sandbox simulated", async (t) => {
+  const { open, given, forCall, store, slots } = openingStand(t);
+  const simulated = async () => {
+    const { callId } = await open();
+    slots.release(callId);
+    const [, record] = store.asked.findLast(([what]) => what === "start") ?? [];
+    return Object(record).metadata.simulated;
+  };
+  const global = { orgId: null };
+  const llm = { ...forCall.llm, ...global };
+  const tts = { ...forCall.tts, ...global };
+  const stt = { ...forCall.stt, ...global, settings: { sandbox: true } };
+  given.agent = async () => ({ ...forCall, llm, tts, stt });
+  assert.deepEqual(await simulated(), ["stt"]);
+
+  given.isSandboxed = true;
+  assert.deepEqual(await simulated(), ["llm", "tts", "stt"]);
+
+  given.agent = async () => ({ ...forCall, llm: { ...llm, orgId: "org" }, tts, stt });
+  assert.deepEqual(
+    await simulated(),
+    ["tts", "stt"],
+    "an organization's own account is at its vendor",
+  );
+});
+
 function refused(reason: RefusalReason, message: RegExp) {
   return (error: unknown) => {
     assert.ok(error instanceof CallRefusedError, String(error));

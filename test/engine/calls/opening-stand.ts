@@ -48,6 +48,7 @@ interface Given {
   agent: () => Promise<AgentForCall>;
   /** Used up already in this month. */
   minutes: number;
+  isSandboxed?: boolean;
   overload?: string | undefined;
   storeRefusal?: string | undefined;
   history?: HistoryMessage[];
@@ -132,6 +133,9 @@ export function openingStand(context: TestContext) {
     get dialTargets() {
       const { mayReach } = given;
       return mayReach && { mayReach: async (...of: [string, string]) => mayReach(...of) };
+    },
+    get isSandboxed() {
+      return given.isSandboxed === true;
     },
     admission: {
       get refusal() {

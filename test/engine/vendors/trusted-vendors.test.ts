@@ -59,6 +59,8 @@ function tried(
     providers: {
       get: () => Promise.resolve(provider),
       draft: () => Promise.resolve(provider),
+      getGlobal: () => Promise.resolve(provider),
+      draftGlobal: () => Promise.resolve(provider),
       noteTest: () => Promise.resolve(),
     },
     clients: {

@@ -37,7 +37,7 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
         {durationSec === undefined ? "" : lengthWords(durationSec)}
       </span>
       <span className="number turns">{metrics.turnCount}</span>
-      <span className="number wait">
+      <span className="number wait" title="The mean wait for a reply">
         {metrics.avgLatencyMs === 0 ? "" : waitWords(metrics.avgLatencyMs)}
       </span>
       <span className="ending">
@@ -57,7 +57,9 @@ export function CallHead() {
       <span>Caller</span>
       <span className="number">Length</span>
       <span className="number">Turns</span>
-      <span className="number">Latency</span>
+      <span className="number" title="The mean wait for a reply. A call’s page has p50 and p95.">
+        Mean latency
+      </span>
       <span>Outcome</span>
     </div>
   );

@@ -3,9 +3,9 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link } from "wouter";
 import { MICROPHONE_ERRORS } from "../../../client/call-error.js";
 import { type SoundDevices, soundDevices } from "../../../client/client.js";
-import { useAgent, useCall, useProviders } from "../../model/queries.js";
+import { queryClient, useAgent, useCall, useProviders } from "../../model/queries.js";
 import { type Talk, TalkSession } from "../../model/talk-session.js";
-import { recordsOf, waitOf } from "../../model/turns.js";
+import { recordsOf, type Wait, waitOf } from "../../model/turns.js";
 import { waitWords } from "../../words/durations.js";
 import { Waterfall } from "../calls/waterfall.js";
 import { Field, SelectField, TextField } from "../forms/field.js";
@@ -128,10 +128,27 @@ function Meter({ label, level }: { label: string; level: number }) {
   );
 }
 
-/** What the server has written down of this call so far: the waterfall grows turn by turn. */
-export function TalkRecord({ id }: { id: string }) {
-  const call = useCall(id, false);
+/**
+ * What the caller waited for each reply. The server measures a reply's parts and stores them when its turn is over; until
+ * then its wait is what this page has measured, without parts.
+ */
+function useTalkWaits({ callId, state, wait }: Talk): readonly Wait[] {
+  const call = useCall(callId, false);
   const waits = recordsOf(call.data?.metadata).flatMap((record) => waitOf(record) ?? []);
+  const [newest, setNewest] = useState({ wait, storedCount: 0 });
+  if (newest.wait !== wait) setNewest({ wait, storedCount: waits.length });
+  useEffect(() => {
+    if (state === "listening" || state === "ended") {
+      void queryClient.invalidateQueries({ queryKey: ["call", callId] });
+    }
+  }, [callId, state]);
+  const waitedMs = wait?.sinceVoiceMs ?? wait?.sinceWordsMs;
+  const isStored = newest.wait === wait && waits.length > newest.storedCount;
+  if (waitedMs === undefined || isStored || state === "ended") return waits;
+  return [...waits, { totalMs: Math.round(waitedMs), parts: [] }];
+}
+
+function TalkRecord({ id, waits }: { id: string; waits: readonly Wait[] }) {
   const longestMs = Math.max(...waits.map(({ totalMs }) => totalMs), 0);
   return (
     <section className="stack">
@@ -169,6 +186,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
   const [session] = useState(() => new TalkSession(agentId, () => isTypedNow.current));
   const talk = useSyncExternalStore(session.onTalk, session.talk);
   useEffect(() => () => session.hangUp(), [session]);
+  const waits = useTalkWaits(talk);
   const isOn = talk.state !== "idle" && talk.state !== "ended";
   const isMicrophoneFaulty = talk.fault !== undefined && MICROPHONE_ERRORS.has(talk.fault.code);
   const isDeaf = !talk.hasMicrophone && (isTyped || isMicrophoneFaulty);
@@ -181,7 +199,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
         <span className={`state ${isOn ? "live" : ""}`}>
           {(isDeaf ? WRITTEN_STATES : STATES)[talk.state]}
         </span>
-        <span className="soft">{waitedWords(talk)}</span>
+        <span className="soft">{waitedWords(waits)}</span>
       </p>
       {talk.fault === undefined ? null : (
         <div className="note fault row" role="alert">
@@ -217,9 +235,7 @@ export function TalkPanel({ agentId }: { agentId: string }) {
       {isOn && talk.callId !== undefined ? <TalkDevices session={session} /> : null}
       <TalkWords words={talk.words} caller="You" />
       {isOn ? <TalkWriting session={session} isFocused={isTyped} /> : null}
-      {talk.callId === undefined ? null : (
-        <TalkRecord key={`${talk.callId} ${isOn}`} id={talk.callId} />
-      )}
+      {talk.callId === undefined ? null : <TalkRecord id={talk.callId} waits={waits} />}
     </div>
   );
 }
@@ -307,7 +323,7 @@ function TalkButton({ isOn, isTyped, session }: TalkButtonProps) {
   );
 }
 
-function waitedWords({ wait }: Talk): string {
-  const waitedMs = wait?.sinceVoiceMs ?? wait?.sinceWordsMs;
-  return waitedMs === undefined ? "" : `You waited ${waitWords(waitedMs)} for the last reply.`;
+function waitedWords(waits: readonly Wait[]): string {
+  const last = waits.at(-1);
+  return last === undefined ? "" : `You waited ${waitWords(last.totalMs)} for the last reply.`;
 }

@@ -39,6 +39,7 @@ test("the table has every endpoint of the contract, and no other", () => {
     GET /api/operator/organizations, GET /api/operator/organizations/:id, PATCH /api/operator/organizations/:id,
     PATCH /api/operator/organizations/:id/plan,
     GET /api/operator/providers, POST /api/operator/providers,
+    POST /api/operator/providers/test, POST /api/operator/providers/:id/test,
     PATCH /api/operator/providers/:id, DELETE /api/operator/providers/:id,
     GET /api/operator/plans, GET /api/operator/nodes, POST /api/operator/nodes/:id/drain,
     GET /api/dashboard/providers/:id, POST /api/dashboard/providers,

@@ -52,6 +52,8 @@ function checkOf(
     providers: {
       get: () => Promise.resolve(provider),
       draft: () => Promise.resolve(provider),
+      getGlobal: () => Promise.resolve(provider),
+      draftGlobal: () => Promise.resolve(provider),
       noteTest: (_provider, noted) => {
         tests.push(noted);
         return Promise.resolve();
