@@ -57,6 +57,8 @@ export interface WebhookKillResult {
   readonly refused: number;
   /** Calls whose server was killed before it had answered. */
   readonly unanswered: number;
+  /** Telephone callers who were told to call again later. */
+  readonly toldBusy: number;
   readonly events: number;
   readonly requests: ReadonlyMap<Conduct, number>;
   readonly calledForMs: number;
@@ -162,13 +164,14 @@ export async function runWebhookKills(options: WebhookKillOptions): Promise<Webh
       ...stand.servers.flatMap(({ complaints }) => complaints),
     ];
     const refused = refusedAgents.size + refusedNumbers.size;
-    const { unanswered } = calls;
+    const { unanswered, toldBusy } = calls;
     const events = acknowledged.length;
     return {
       faults,
       records: records.length,
       refused,
       unanswered,
+      toldBusy,
       events,
       requests,
       calledForMs,
