@@ -10,7 +10,7 @@ const HEARTBEAT_MS = 10_000;
 /** Queues that are read at a time. */
 const QUEUES_PER_PAGE = 100;
 /** After jobs of a kind that claims ahead, those that are added within this time are claimed together. */
-const COALESCE_MS = 500;
+const COALESCE_MS = 1_000;
 /** Jobs that are done are stored together, so many at most, and after this time at the latest. */
 const JOBS_PER_COMMIT_MAX = 32;
 const FINISHED_MAX_MS = 50;
