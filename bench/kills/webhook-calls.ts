@@ -95,8 +95,8 @@ export class WebhookCalls {
   #begun = 0;
   /** Calls whose server was killed before it had answered. */
   unanswered = 0;
-  /** Telephone callers who were told to call again later. */
-  toldBusy = 0;
+  /** The numbers of telephone callers who were told to call again later. */
+  readonly busyNumbers = new Set<string>();
 
   constructor(server: { readonly url: string; readonly apiKey: string; readonly agentId: string }) {
     this.#server = server;
@@ -156,7 +156,7 @@ export class WebhookCalls {
     } catch (error) {
       if (!(error instanceof CallRefusedByServerError)) throw error;
       if (promisesEvent(error.words)) this.refusedNumbers.add(numberOf(number));
-      else this.toldBusy += 1;
+      else this.busyNumbers.add(numberOf(number));
     }
   }
 
