@@ -127,6 +127,7 @@ export class JobRunner {
   /** No lease of another process is over before. */
   #leaseUntilMs = Number.NEGATIVE_INFINITY;
   #isStoring = false;
+  #isCounting = false;
   #isClosing = false;
   #isFailing = false;
   #nextPollAtMs = Number.POSITIVE_INFINITY;
@@ -501,9 +502,16 @@ export class JobRunner {
     this.#watch(store.purgeFailed(clock.epochMs() - FAILED_JOBS_KEPT_MS));
   }
 
+  /** A store that is slower than the period gets no second count. */
   #count(): void {
+    if (this.#isCounting) return;
+    this.#isCounting = true;
     const { store, meter, clock } = this.#options;
-    this.#watch(store.counts().then((counts) => meter.jobsCounted(counts, clock.epochMs())));
+    const counted = store.counts().then((counts) => meter.jobsCounted(counts, clock.epochMs()));
+    const over = () => {
+      this.#isCounting = false;
+    };
+    this.#watch(counted.finally(over));
   }
 
   #watch(work: Promise<unknown>): void {

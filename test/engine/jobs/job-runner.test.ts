@@ -161,6 +161,23 @@ test("what is added just after a claim waits for the next one, a second at most"
   assert.ok(clock.epochMs() >= NOON_MS + 2_000);
 });
 
+test("jobs are counted for the metrics once at a time, however slow the store is", async (context) => {
+  const { database, clock, runner } = await stand(context, { run: async () => ({ kind: "done" }) });
+  let answer = () => {};
+  const counted = context.mock.method(database.jobs, "counts", () => {
+    return new Promise((resolve) => {
+      answer = () => resolve([]);
+    });
+  });
+  runner.start();
+  clock.advance(60_000);
+  assert.equal(counted.mock.callCount(), 1);
+  answer();
+  await new Promise(setImmediate);
+  clock.advance(15_000);
+  assert.equal(counted.mock.callCount(), 2);
+});
+
 /** What waits until the test opens it. */
 function gate(): { readonly opened: Promise<void>; open: () => void } {
   let open = () => {};
