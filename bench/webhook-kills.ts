@@ -34,12 +34,14 @@ if (
 }
 
 const result = await runWebhookKills({ database, calls, kills, callers, seed });
-const { faults, records, refused, unanswered, events, requests, calledForMs, restAfterMs } = result;
+const { faults, records, refused, unanswered, events, requests } = result;
+const { toldBusy, toldBusyWithEvent, calledForMs, restAfterMs } = result;
 const machine = thisMachine();
 console.log(`${machine.cpu}, Node ${machine.node}, ${new Date().toISOString()}, seed ${seed}`);
 console.log(
   `${database}: ${calls} calls in ${(calledForMs / 1_000).toFixed(0)} s, ${kills} kills; ${records} records, ${refused} refused, ${unanswered} not answered`,
 );
+console.log(`${toldBusy} told to call again later, ${toldBusyWithEvent} of them with an event`);
 console.log(
   `${events} events acknowledged, the last ${(restAfterMs / 1_000).toFixed(0)} s after the calls`,
 );

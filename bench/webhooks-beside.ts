@@ -10,13 +10,14 @@ import { UsedByThread } from "./stand/used-by-thread.js";
 import { makeEndpoint } from "./webhooks/endpoint.js";
 
 /**
- * `node dist/bench/webhooks-beside.js [--calls 200] [--seconds 30] [--rounds 3] [--profile]`: telephone calls whose events are all delivered,
- * compared with the same calls without an endpoint, in both orders. Fails where the 99th percentile of what the server adds to the
+ * `node dist/bench/webhooks-beside.js [--calls 200] [--settle 6] [--seconds 30] [--rounds 3] [--profile]`: telephone calls whose events are
+ * all delivered, compared with the same calls without an endpoint, in both orders. Fails where the 99th percentile of what the server adds to the
  * first sound grows by 5 %, or the CPU of a call by 3 %. `--profile` says where the time of the session thread goes; the profiler itself takes some of it.
  */
 const { values } = parseArgs({
   options: {
     calls: { type: "string", default: "200" },
+    settle: { type: "string", default: "6" },
     seconds: { type: "string", default: "30" },
     rounds: { type: "string", default: "3" },
     profile: { type: "boolean", default: false },
@@ -25,18 +26,21 @@ const { values } = parseArgs({
 const SOUND_GROWTH_MAX = 0.05;
 const CPU_GROWTH_MAX = 0.03;
 const HOTTEST = 60;
-const [calls = 0, seconds = 0, rounds = 0] = [values.calls, values.seconds, values.rounds].map(
-  Number,
-);
-if (![calls, seconds, rounds].every((value) => Number.isSafeInteger(value) && value > 0)) {
-  console.error("--calls, --seconds, --rounds: expected whole numbers from 1");
+const [calls = 0, settle = 0, seconds = 0, rounds = 0] = [
+  values.calls,
+  values.settle,
+  values.seconds,
+  values.rounds,
+].map(Number);
+if (![calls, settle, seconds, rounds].every((value) => Number.isSafeInteger(value) && value > 0)) {
+  console.error("--calls, --settle, --seconds, --rounds: expected whole numbers from 1");
   process.exit(1);
 }
 
 pinThisProcess();
 const plan = {
   callers: calls,
-  settleMs: 6_000,
+  settleMs: settle * 1_000,
   measureMs: seconds * 1_000,
   turnPeriodMs: 10_000,
   interruptEvery: 4,
@@ -98,7 +102,7 @@ try {
     ["every event delivered", delivered],
   ] as const) {
     console.log(
-      `${calls} calls, ${title}: ${turns} turns, first sound p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms; CPU ${cpuMs.toFixed(2)} ms per second of call`,
+      `${calls} calls for ${settle} s before, ${title}: ${turns} turns, first sound p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms; CPU ${cpuMs.toFixed(2)} ms per second of call`,
     );
   }
   const soundGrowth = delivered.p99Ms / without.p99Ms - 1;

@@ -1,5 +1,5 @@
 import type { CallOpener } from "../../engine/calls/call-opener.js";
-import { serverStops } from "../../engine/calls/call-refused-error.js";
+import { type CallRefusedError, serverStops } from "../../engine/calls/call-refused-error.js";
 import {
   CONTINUATION_PATH,
   type Continuations,
@@ -27,6 +27,7 @@ import { type PhoneCallsOptions, transfersByRest } from "./phone-calls.js";
 import {
   connectDocument,
   documentAnswer,
+  refusedCall,
   type StreamAddress,
   turnedAway,
 } from "./phone-document.js";
@@ -113,16 +114,15 @@ async function answer(
   }
   const noteRefusal = (reason: Parameters<CallOpener["noteRefusal"]>[1]) =>
     noteRefusedStream({ tenant, claims, next, reason }, options);
+  const refuse = async ({ reason, callerWords: words }: CallRefusedError) =>
+    refusedCall(documents, { words, isStored: await noteRefusal(reason) });
   if (opener.stopping && (await options.otherServer()) === undefined) {
     const held = onHoldAnswer(request, CONTINUATION_PATH, documents, options.publicBaseUrl);
     log.info(
       { vendor, orgId, isHeld: held !== undefined },
       "a call lost its stream while the server was stopping",
     );
-    if (held !== undefined) return held;
-    const { reason, callerWords } = serverStops();
-    await noteRefusal(reason);
-    return turnedAway(documents, callerWords);
+    return held ?? refuse(serverStops());
   }
   if (next.kind === "transfer") {
     const resultUrl = continuationUrl(
@@ -138,10 +138,7 @@ async function answer(
     // A refused call would be refused again, and the vendor would repeat the request.
     const refusal = await opener.refusal({ tenant, agentId: claims.agentId || undefined });
     otherAddress = refusal && (await otherServerAddress(refusal, options.otherServer));
-    if (refusal !== undefined && otherAddress === undefined) {
-      await noteRefusal(refusal.reason);
-      return turnedAway(documents, refusal.callerWords);
-    }
+    if (refusal !== undefined && otherAddress === undefined) return refuse(refusal);
   }
   const streamBase = otherAddress ?? (await options.streamAddress());
   const placedCallId = next.kind === "askedAgain" ? next.placedCallId : undefined;
@@ -169,14 +166,14 @@ interface RefusedStream {
 /**
  * Records a caller who gets no stream: as a call of its own if the stream before it has a record, otherwise as the
  * end of the call whose stream never arrived. A placed call without a record gets one when its vendor reports its
- * end, and a call that was to be transferred already has its terminal event.
+ * end, and a call that was to be transferred already has its terminal event. False: its event is not stored in time.
  */
 async function noteRefusedStream(
   { tenant, claims, next, reason }: RefusedStream,
   { opener, continuations, callInfos }: PhoneContinuationOptions,
-): Promise<void> {
-  if (next.kind === "transfer") return;
-  if (next.kind === "askedAgain" && next.placedCallId !== undefined) return;
+): Promise<boolean> {
+  if (next.kind === "transfer") return true;
+  if (next.kind === "askedAgain" && next.placedCallId !== undefined) return true;
   const { agentId, vendor: phoneVendorName, callerRef } = claims;
   const refused = next.kind === "goesOn" ? next.claims : claims;
   const { sessionId: callId } = continuations.conversationOf(refused);
@@ -187,7 +184,7 @@ async function noteRefusedStream(
     phoneVendor: phoneVendorName,
     ...(callerRef !== "" && { phoneCallId: callerRef }),
   };
-  await opener.noteRefusal(
+  return opener.noteRefusal(
     { tenant, agentId: agentId || undefined, channel: "phone", callInfo, callId },
     reason,
   );

@@ -1,3 +1,4 @@
+import { eventDelayed } from "../../engine/calls/call-refused-error.js";
 import { type Continuations, continuationUrl } from "../../engine/calls/continuations.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
 import type { CallInstructions, StreamTarget } from "../../engine/telephony/call-instructions.js";
@@ -35,6 +36,14 @@ export function documentAnswer({ contentType }: CallInstructions, body: string):
 export function turnedAway(documents: CallInstructions, reason: string): Answer {
   const text = `This call cannot be taken: ${reason}. Goodbye.`;
   return documentAnswer(documents, documents.farewell({ text }));
+}
+
+/** A caller is told for good only once the event of the refusal is stored; otherwise, to call again later. */
+export function refusedCall(
+  documents: CallInstructions,
+  { words, isStored }: { readonly words: string; readonly isStored: boolean },
+): Answer {
+  return turnedAway(documents, isStored ? words : eventDelayed().callerWords);
 }
 
 /** Opens the stream of `claims`; the vendor learns where to request what follows it. See `socketBase`. */

@@ -33,6 +33,7 @@ import {
   connectDocument,
   DIALS_TRANSFERS,
   documentAnswer,
+  refusedCall,
   type StreamAddress,
   turnedAway,
 } from "./phone-document.js";
@@ -114,18 +115,16 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
   const { tenant, agentId } = recipient;
   const { id: orgId } = tenant.organization;
   const callerRef = callIdField === undefined ? "" : webhookField(body, callIdField);
-  const noteRefusal = (reason: Parameters<CallOpener["noteRefusal"]>[1]) => {
+  const refuse = async (reason: Parameters<CallOpener["noteRefusal"]>[1], words: string) => {
     const callId = options.continuations.refusedCallId({ vendor, orgId, callerRef });
-    return options.opener.noteRefusal(
-      { tenant, agentId, channel: "phone", callInfo, callId },
-      reason,
-    );
+    const call = { tenant, agentId, channel: "phone", callInfo, callId } as const;
+    const isStored = await options.opener.noteRefusal(call, reason);
+    return refusedCall(documents, { words, isStored });
   };
   const limited = tenant.apiKeyId === undefined ? `numbers ${orgId}` : `key ${tenant.apiKeyId}`;
   if ((await options.requestLimiter.take(limited)) > 0) {
     options.log.warn({ orgId }, "too many calls for one API key or organization");
-    await noteRefusal("rateLimited");
-    return turnedAway(documents, TOO_MANY_CALLS);
+    return refuse("rateLimited", TOO_MANY_CALLS);
   }
   const refusal = await options.opener.refusal({ tenant, agentId });
   const otherAddress = refusal && (await otherServerAddress(refusal, options.otherServer));
@@ -134,8 +133,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     const { reason, message: detail } = refusal;
     const isHeld = held !== undefined;
     options.log.info({ orgId, reason, detail, isHeld }, "a telephone call was refused");
-    if (!isHeld) await noteRefusal(reason);
-    return held ?? turnedAway(documents, refusal.callerWords);
+    return held ?? refuse(reason, refusal.callerWords);
   }
   const following = query.get("continue");
   const claims = {
@@ -168,8 +166,7 @@ async function answer(request: IncomingRequest, options: PhoneWebhookOptions): P
     signed === undefined ? connect() : await options.answeredWebhooks.answerTo(signed, connect);
   if (answered === undefined) {
     options.log.warn({ vendor }, "too many signed webhooks within their validity period");
-    await noteRefusal("rateLimited");
-    return turnedAway(documents, TOO_MANY_CALLS);
+    return refuse("rateLimited", TOO_MANY_CALLS);
   }
   return documentAnswer(documents, answered);
 }

@@ -25,8 +25,16 @@ const RING_MS = 150;
 /** Code of a web call whose agent does not exist. */
 const AGENT_NOT_FOUND = 4005;
 const ANSWER_MAX_MS = 10_000;
-/** The words of a server whose store refuses writes for a moment: a call that it refuses has no event. */
+/**
+ * Callers hear these words from a server that cannot store a call, or the event of its refusal, and these refusals have no event:
+ * what cannot be written cannot be reported. The words stand inside a sentence.
+ */
 const BUSY_WORDS = new CallRefusedError("storeFailing", "").callerWords;
+
+/** Whether a caller who hears this is told that the call is refused for good, which promises an event. */
+export function promisesEvent(heard: string): boolean {
+  return !heard.includes(BUSY_WORDS);
+}
 
 /** Every way in which a call can come and end, but those that a kill makes. */
 const WAYS = [
@@ -87,6 +95,8 @@ export class WebhookCalls {
   #begun = 0;
   /** Calls whose server was killed before it had answered. */
   unanswered = 0;
+  /** The numbers of telephone callers who were told to call again later. */
+  readonly busyNumbers = new Set<string>();
 
   constructor(server: { readonly url: string; readonly apiKey: string; readonly agentId: string }) {
     this.#server = server;
@@ -144,8 +154,9 @@ export class WebhookCalls {
       const caller = await this.#ring(number, randomUUID());
       caller.drop();
     } catch (error) {
-      if (!(error instanceof CallRefusedByServerError) || error.words === BUSY_WORDS) throw error;
-      this.refusedNumbers.add(numberOf(number));
+      if (!(error instanceof CallRefusedByServerError)) throw error;
+      if (promisesEvent(error.words)) this.refusedNumbers.add(numberOf(number));
+      else this.busyNumbers.add(numberOf(number));
     }
   }
 

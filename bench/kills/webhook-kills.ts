@@ -57,6 +57,9 @@ export interface WebhookKillResult {
   readonly refused: number;
   /** Calls whose server was killed before it had answered. */
   readonly unanswered: number;
+  /** Telephone callers who were told to call again later, and those of them whose refusals have an event. */
+  readonly toldBusy: number;
+  readonly toldBusyWithEvent: number;
   readonly events: number;
   readonly requests: ReadonlyMap<Conduct, number>;
   readonly calledForMs: number;
@@ -162,13 +165,17 @@ export async function runWebhookKills(options: WebhookKillOptions): Promise<Webh
       ...stand.servers.flatMap(({ complaints }) => complaints),
     ];
     const refused = refusedAgents.size + refusedNumbers.size;
-    const { unanswered } = calls;
+    const { unanswered, busyNumbers } = calls;
+    const froms = new Set(acknowledged.filter((each) => each.isRefused).map(({ from }) => from));
+    const toldBusyWithEvent = [...busyNumbers].filter((from) => froms.has(from)).length;
     const events = acknowledged.length;
     return {
       faults,
       records: records.length,
       refused,
       unanswered,
+      toldBusy: busyNumbers.size,
+      toldBusyWithEvent,
       events,
       requests,
       calledForMs,

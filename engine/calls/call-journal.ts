@@ -240,14 +240,14 @@ export class CallJournal {
   }
 
   /**
-   * A call was refused before it had a record: its organization's endpoints are notified. Resolves when that is stored,
-   * or is not going to be, because the store refuses writes and too many are queued already.
+   * A call was refused before it had a record: its organization's endpoints are notified. Resolves when that is stored;
+   * false if it is not going to be, because the store refuses it, or refuses writes and too many are queued already.
    */
-  async refused(call: RefusedCall): Promise<void> {
-    if (!(await this.#deps.eventFilters.of(call.orgId))("call.failed")) return;
-    if (this.keptCount >= REFUSALS_KEPT_MAX) return;
+  async refused(call: RefusedCall): Promise<boolean> {
+    if (!(await this.#deps.eventFilters.of(call.orgId))("call.failed")) return true;
+    if (this.keptCount >= REFUSALS_KEPT_MAX) return false;
     const event = callRefusedEvent(call, this.#now().atMs);
-    await this.#writes.add({
+    return this.#writes.add({
       callId: call.callId,
       kind: "note",
       chars: JSON.stringify(event).length,

@@ -74,6 +74,7 @@ import {
   agentRefused,
   CallRefusedError,
   cannotBeStored,
+  eventDelayed,
   type RefusalReason,
   serverStops,
   tooManyCalls,
@@ -331,11 +332,6 @@ export interface RefusedCall extends Pick<OpenRequest, "tenant" | "agentId" | "c
   readonly callId?: string | undefined;
 }
 
-/** What a caller hears whose refusal could not be stored in time: the only reason that promises no event. */
-function eventDelayed(refusal: CallRefusedError): CallRefusedError {
-  return cannotBeStored("its database does not answer", refusal);
-}
-
 type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
 
 interface Opening {
@@ -448,7 +444,8 @@ export class CallOpener {
     const { journal, clock } = this.#deps;
     const orgId = tenant.organization.id;
     const call = { callId, orgId, agentId: agentId ?? null, channel, callInfo, reason };
-    return within(clock, REFUSAL_STORED_MAX_MS, journal.refused(call));
+    const stored = journal.refused(call);
+    return (await within(clock, REFUSAL_STORED_MAX_MS, stored)) && (await stored);
   }
 
   /**

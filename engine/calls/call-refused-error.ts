@@ -76,6 +76,11 @@ export function cannotBeStored(reason: string, cause?: unknown): CallRefusedErro
   return new CallRefusedError("storeFailing", message, { cause });
 }
 
+/** What a caller is told whose refusal could not be stored in time: the only reason that promises no event. */
+export function eventDelayed(refusal?: CallRefusedError): CallRefusedError {
+  return cannotBeStored("its database does not answer", refusal);
+}
+
 /** The refusal that an error is, or leads to if the store is to blame; undefined for any other error. */
 export function callRefusedErrorOf(error: unknown): CallRefusedError | undefined {
   if (error instanceof CallRefusedError) return error;

@@ -73,7 +73,7 @@ export interface CallWrite {
 interface QueuedWrite {
   readonly write: CallWrite;
   readonly withWords: boolean;
-  readonly settle: () => void;
+  readonly settle: (isStored: boolean) => void;
 }
 
 /** The writes of one call, one after the other: a turn must not be stored before the one before it. */
@@ -98,7 +98,7 @@ export interface CallWritesOptions {
 export class CallWrites {
   readonly #options: Required<CallWritesOptions>;
   readonly #lines = new Map<string, Line>();
-  readonly #unsettled = new Set<Promise<void>>();
+  readonly #unsettled = new Set<Promise<boolean>>();
   #waitingCount = 0;
   #waitingChars = 0;
   #waitingEnds = 0;
@@ -125,15 +125,15 @@ export class CallWrites {
     return (this.#lines.get(callId)?.writes.length ?? 0) > 0;
   }
 
-  /** Resolves when it is stored or dropped; never rejects. The first of a call is sent immediately. */
-  add(write: CallWrite): Promise<void> {
+  /** Resolves when it is stored, or dropped, which is false; never rejects. The first of a call is sent immediately. */
+  add(write: CallWrite): Promise<boolean> {
     const line = this.#lines.get(write.callId) ?? { writes: [], lostTurns: 0, isMoving: false };
     const withWords = this.#hasRoom(write);
     if (!withWords && (write.kind !== "end" || this.#waitingEnds >= this.#options.keptEndsMax)) {
       this.#lose(line, write, "write queue full");
-      return Promise.resolve();
+      return Promise.resolve(false);
     }
-    const stored = new Promise<void>((resolve) => {
+    const stored = new Promise<boolean>((resolve) => {
       line.writes.push({ write, withWords, settle: resolve });
     });
     this.#count(write, withWords, 1);
@@ -180,11 +180,12 @@ export class CallWrites {
     line.isMoving = true;
     try {
       for (let [next] = line.writes; next !== undefined; [next] = line.writes) {
-        if (!(await this.#try(line, next))) return false;
+        const outcome = await this.#try(line, next);
+        if (outcome === "refused") return false;
         line.writes.shift();
         this.#count(next.write, next.withWords, -1);
         this.#forgetIfOver(line, next.write);
-        next.settle();
+        next.settle(outcome === "stored");
       }
       return true;
     } finally {
@@ -197,19 +198,22 @@ export class CallWrites {
     if (writes.length === 0 && (lostTurns === 0 || kind === "end")) this.#lines.delete(callId);
   }
 
-  /** False if it has to be retried. */
-  async #try(line: Line, { write, withWords }: QueuedWrite): Promise<boolean> {
+  /** A write that the store refuses has to be retried. */
+  async #try(
+    line: Line,
+    { write, withWords }: QueuedWrite,
+  ): Promise<"stored" | "refused" | "dropped"> {
     try {
       await write.store(line.lostTurns, withWords);
-      return true;
+      return "stored";
     } catch (error) {
       if (isRetryable(error) && !this.#isGivingUp) {
         this.#stall(error);
-        return false;
+        return "refused";
       }
       this.#options.log.error({ callId: write.callId, error }, write.lossMessage);
       if (write.kind === "turn") line.lostTurns += 1;
-      return true;
+      return "dropped";
     }
   }
 

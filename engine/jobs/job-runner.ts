@@ -10,7 +10,7 @@ const HEARTBEAT_MS = 10_000;
 /** Queues that are read at a time. */
 const QUEUES_PER_PAGE = 100;
 /** After jobs of a kind that claims ahead, those that are added within this time are claimed together. */
-const COALESCE_MS = 500;
+const COALESCE_MS = 1_000;
 /** Jobs that are done are stored together, so many at most, and after this time at the latest. */
 const JOBS_PER_COMMIT_MAX = 32;
 const FINISHED_MAX_MS = 50;
@@ -127,6 +127,7 @@ export class JobRunner {
   /** No lease of another process is over before. */
   #leaseUntilMs = Number.NEGATIVE_INFINITY;
   #isStoring = false;
+  #isCounting = false;
   #isClosing = false;
   #isFailing = false;
   #nextPollAtMs = Number.POSITIVE_INFINITY;
@@ -501,9 +502,16 @@ export class JobRunner {
     this.#watch(store.purgeFailed(clock.epochMs() - FAILED_JOBS_KEPT_MS));
   }
 
+  /** A store that is slower than the period gets no second count. */
   #count(): void {
+    if (this.#isCounting) return;
+    this.#isCounting = true;
     const { store, meter, clock } = this.#options;
-    this.#watch(store.counts().then((counts) => meter.jobsCounted(counts, clock.epochMs())));
+    const counted = store.counts().then((counts) => meter.jobsCounted(counts, clock.epochMs()));
+    const over = () => {
+      this.#isCounting = false;
+    };
+    this.#watch(counted.finally(over));
   }
 
   #watch(work: Promise<unknown>): void {

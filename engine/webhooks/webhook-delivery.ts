@@ -45,6 +45,9 @@ const CLAIMED_AHEAD_PER_ENDPOINT = 28;
 /** The receiver wants less for a while, and does not say for how long. */
 const THROTTLE_MS = 30 * SECOND_MS;
 const THROTTLE_MAX_MS = HOUR_MS;
+/** An endpoint that has failed so often in a row is down, and is tried once in this time, however many events wait. */
+const FAILURES_IN_A_ROW_MAX = 5;
+const DOWN_PAUSE_MS = SECOND_MS;
 const THROTTLING: ReadonlySet<number> = new Set([429, 502, 504]);
 /** An endpoint that acknowledges nothing for this long is disabled. */
 export const FAILING_MAX_MS = 5 * 24 * HOUR_MS;
@@ -115,8 +118,8 @@ export class WebhookDelivery implements JobHandler {
   /** What was answered to jobs that are done and not stored yet. */
   readonly #answered = new WeakMap<ClaimedJob, DeliveryRecord>();
   readonly #options: WebhookDeliveryOptions;
-  /** Queues of endpoints that failed last: one request at a time asks whether they are back. */
-  readonly #failing = new Set<string>();
+  /** Queues of endpoints that failed last, and how often in a row: one request at a time asks whether they are back. */
+  readonly #failing = new Map<string, number>();
   /** Queues of endpoints that want less, and until when, by the clock that never steps. */
   readonly #throttledUntilMs = new Map<string, number>();
 
@@ -257,7 +260,9 @@ export class WebhookDelivery implements JobHandler {
       return { kind: "done" };
     }
     if (this.#failing.size >= REMEMBERED_MAX) this.#failing.clear();
-    this.#failing.add(queue);
+    const failures = (this.#failing.get(queue) ?? 0) + 1;
+    this.#failing.set(queue, failures);
+    if (failures >= FAILURES_IN_A_ROW_MAX) this.#throttle(queue, DOWN_PAUSE_MS);
     const nowMs = clock.epochMs();
     const reason = error ?? `the receiver answered ${status}`;
     if (status === GONE) {
@@ -277,7 +282,8 @@ export class WebhookDelivery implements JobHandler {
 
   #throttle(queue: string, forMs: number): void {
     if (this.#throttledUntilMs.size >= REMEMBERED_MAX) this.#throttledUntilMs.clear();
-    this.#throttledUntilMs.set(queue, this.#options.clock.monotonicMs() + forMs);
+    const untilMs = this.#options.clock.monotonicMs() + forMs;
+    this.#throttledUntilMs.set(queue, Math.max(untilMs, this.#throttledUntilMs.get(queue) ?? 0));
   }
 
   async #disable(endpoint: WebhookEndpointRecord, reason: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { type Compilable, type ExpressionBuilder, type Kysely, type Selectable, sql } from "kysely";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
+import { CompiledStatement } from "../statements/compiled-statement.js";
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 import {
@@ -164,9 +165,19 @@ export class JobStore {
   readonly added: JobsAdded;
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
+  /** The runner looks all the time. */
+  readonly #queues: ReturnType<typeof queuesOf>;
+  readonly #claim: ReturnType<typeof claimOf>;
+  readonly #nextTimes: readonly [NextTime, NextTime];
 
   constructor(db: Kysely<Tables>, atomic: AtomicRequests, added: JobsAdded) {
     this.#db = db;
+    this.#queues = queuesOf(db);
+    this.#claim = claimOf(db);
+    this.#nextTimes = [
+      nextTimeOf(db, "runAfterMs", QUEUED),
+      nextTimeOf(db, "leaseUntilMs", RUNNING),
+    ];
     this.#atomic = atomic;
     this.added = added;
   }
@@ -181,63 +192,17 @@ export class JobStore {
    * job.
    */
   async queues(after: string, limit: number): Promise<readonly DueQueue[]> {
-    const next = (bound: ReturnType<typeof sql>) =>
-      sql`select min(jobs.queue) from jobs where jobs.state = 'queued' and jobs.queue > ${bound}`;
-    // Steps from one queue to the next in the index, however many jobs each queue has.
-    const { rows } = await sql<DueQueue>`with recursive steps(queue) as (
-        ${next(sql`${after}`)} union all
-        select (${next(sql`steps.queue`)}) from steps where steps.queue is not null)
-      select queue, (select min(${sql.ref("runAfterMs")}) from jobs
-        where jobs.state = 'queued' and jobs.queue = steps.queue) as ${sql.ref("runAfterMs")}
-      from steps where queue is not null limit ${limit}`.execute(this.#db);
+    const [{ rows }] = await this.#atomic.run([this.#queues.with({ after, limit })]);
     return rows;
   }
 
   /** Claims due jobs of a queue, oldest first, and only the first job of each lane. */
-  async claim({ queue, owner, nowMs, leaseUntilMs, limit }: JobClaim): Promise<ClaimedJob[]> {
-    const due = this.#db
-      .selectFrom("jobs as due")
-      .select("due.sequence")
-      .where("due.state", "=", QUEUED)
-      .where("due.queue", "=", queue)
-      .where("due.runAfterMs", "<=", nowMs)
-      .where((its) =>
-        its.or([
-          its("due.lane", "is", null),
-          its.not(
-            its.exists(
-              its
-                .selectFrom("jobs as earlier")
-                .select("earlier.sequence")
-                .whereRef("earlier.lane", "=", "due.lane")
-                .whereRef("earlier.sequence", "<", "due.sequence")
-                .where("earlier.state", "!=", FAILED),
-            ),
-          ),
-        ]),
-      )
-      .orderBy("due.runAfterMs")
-      .orderBy("due.sequence")
-      .limit(limit);
-    const claim = this.#db
-      .updateTable("jobs")
-      .set((its) => ({
-        state: "running" as const,
-        leaseBy: owner,
-        leaseUntilMs,
-        fence: its("fence", "+", 1),
-        attempts: its("attempts", "+", 1),
-      }))
-      .where("sequence", "in", due)
-      // Another server may have claimed the job in between.
-      .where("state", "=", QUEUED)
-      .returningAll();
-    const [{ rows }] = await this.#atomic.run([claim]);
+  async claim(claim: JobClaim): Promise<ClaimedJob[]> {
+    const [{ rows }] = await this.#atomic.run([this.#claim.with(claim)]);
     return rows
       .toSorted((one, other) => one.sequence - other.sequence)
       .map((row) => ({ ...recordOf(row), fence: row.fence }));
   }
-
   /**
    * Extends the leases of these claims only, so that the leases of claims that the process has lost or given up expire.
    * Returns the ids of the jobs that are still claimed.
@@ -361,16 +326,8 @@ export class JobStore {
   }
 
   async nextTimes(): Promise<NextTimes> {
-    const [queued, running] = await this.#atomic.run([
-      this.#db
-        .selectFrom("jobs")
-        .select((its) => its.fn.min("runAfterMs").as("atMs"))
-        .where("state", "=", QUEUED),
-      this.#db
-        .selectFrom("jobs")
-        .select((its) => its.fn.min("leaseUntilMs").as("atMs"))
-        .where("state", "=", RUNNING),
-    ]);
+    const [first, second] = this.#nextTimes;
+    const [queued, running] = await this.#atomic.run([first.with({}), second.with({})]);
     const [queuedAtMs, leaseUntilMs] = [queued, running].map(({ rows }) => {
       const atMs = rows[0]?.atMs ?? undefined;
       return atMs === undefined ? undefined : Number(atMs);
@@ -454,6 +411,82 @@ export class JobStore {
       return { ...each, count: Number(row?.count ?? 0), oldestAtMs: row?.oldestAtMs ?? null };
     });
   }
+}
+
+/** Steps from one queue to the next in the index, however many jobs each has. */
+function queuesOf(db: Kysely<Tables>) {
+  const next = (bound: ReturnType<typeof sql>) =>
+    sql`select min(jobs.queue) from jobs where jobs.state = 'queued' and jobs.queue > ${bound}`;
+  return new CompiledStatement<{ readonly after: string; readonly limit: number }, DueQueue>(
+    (value) => {
+      const queues = sql<DueQueue>`with recursive steps(queue) as (
+        ${next(sql`${value("after")}`)} union all
+        select (${next(sql`steps.queue`)}) from steps where steps.queue is not null)
+      select queue, (select min(${sql.ref("runAfterMs")}) from jobs
+        where jobs.state = 'queued' and jobs.queue = steps.queue) as ${sql.ref("runAfterMs")}
+      from steps where queue is not null limit ${value("limit")}`;
+      return { compile: () => queues.compile(db) };
+    },
+  );
+}
+
+type NextTime = ReturnType<typeof nextTimeOf>;
+
+function nextTimeOf(
+  db: Kysely<Tables>,
+  column: "runAfterMs" | "leaseUntilMs",
+  state: typeof QUEUED | typeof RUNNING,
+) {
+  return new CompiledStatement(() =>
+    db
+      .selectFrom("jobs")
+      .select((its) => its.fn.min(column).as("atMs"))
+      .where("state", "=", state),
+  );
+}
+
+function claimOf(db: Kysely<Tables>) {
+  return new CompiledStatement<JobClaim, Selectable<Tables["jobs"]>>((value) => {
+    const due = db
+      .selectFrom("jobs as due")
+      .select("due.sequence")
+      .where("due.state", "=", QUEUED)
+      .where("due.queue", "=", value("queue"))
+      .where("due.runAfterMs", "<=", value("nowMs"))
+      .where((its) =>
+        its.or([
+          its("due.lane", "is", null),
+          its.not(
+            its.exists(
+              its
+                .selectFrom("jobs as earlier")
+                .select("earlier.sequence")
+                .whereRef("earlier.lane", "=", "due.lane")
+                .whereRef("earlier.sequence", "<", "due.sequence")
+                .where("earlier.state", "!=", FAILED),
+            ),
+          ),
+        ]),
+      )
+      .orderBy("due.runAfterMs")
+      .orderBy("due.sequence")
+      .limit(value("limit"));
+    return (
+      db
+        .updateTable("jobs")
+        .set((its) => ({
+          state: "running" as const,
+          leaseBy: value("owner"),
+          leaseUntilMs: value("leaseUntilMs"),
+          fence: its("fence", "+", 1),
+          attempts: its("attempts", "+", 1),
+        }))
+        .where("sequence", "in", due)
+        // Another server may have claimed it in between.
+        .where("state", "=", QUEUED)
+        .returningAll()
+    );
+  });
 }
 
 function bounded(error: string): string {

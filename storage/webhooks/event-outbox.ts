@@ -1,5 +1,6 @@
-import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
+import { type Compilable, type Kysely, type RawBuilder, sql } from "kysely";
 import { afterChange } from "../statements/atomic-requests.js";
+import { CompiledStatement } from "../statements/compiled-statement.js";
 import { writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 import type { EventType, NewEvent } from "./event-record.js";
@@ -11,15 +12,6 @@ export function webhookQueue(endpointId: string): string {
 
 function ref(name: string) {
   return sql.ref(name);
-}
-
-/** A placeholder in a compiled statement for a value of the event. */
-class Parameter {
-  readonly name: keyof OutboxValues;
-
-  constructor(name: keyof OutboxValues) {
-    this.name = name;
-  }
 }
 
 interface OutboxValues {
@@ -39,10 +31,12 @@ function valuesOf({ id, orgId, type, callId, atMs, data }: NewEvent): OutboxValu
   return { id, orgId, type, callId, atMs, data: writeJson(data), ...written };
 }
 
+type OutboxStatement = CompiledStatement<OutboxValues>;
+
 /** Stores events. Its statements are compiled once, because they run in every turn of every call. */
 export class EventOutbox {
-  readonly #ofCall: readonly [CompiledQuery, CompiledQuery];
-  readonly #ofNoCall: readonly [CompiledQuery, CompiledQuery];
+  readonly #ofCall: readonly [OutboxStatement, OutboxStatement];
+  readonly #ofNoCall: readonly [OutboxStatement, OutboxStatement];
 
   constructor(db: Kysely<Tables>) {
     this.#ofCall = compiledOutbox(db, true);
@@ -57,42 +51,47 @@ export class EventOutbox {
   statements(event: NewEvent): readonly Compilable[] {
     const [insert, jobs] = event.callId === null ? this.#ofNoCall : this.#ofCall;
     const values = valuesOf(event);
-    const withValues = (query: CompiledQuery): Compilable => {
-      const parameters = query.parameters.map((parameter) =>
-        parameter instanceof Parameter ? values[parameter.name] : parameter,
-      );
-      return { compile: () => ({ ...query, parameters }) };
-    };
-    return [withValues(insert), afterChange(withValues(jobs))];
+    return [insert.with(values), afterChange(jobs.with(values))];
   }
 }
 
 function compiledOutbox(
   db: Kysely<Tables>,
   hasCall: boolean,
-): readonly [CompiledQuery, CompiledQuery] {
-  const value = (name: keyof OutboxValues) => sql.val(new Parameter(name));
+): readonly [OutboxStatement, OutboxStatement] {
+  return [
+    new CompiledStatement((value) => eventInsert(db, value, hasCall)),
+    new CompiledStatement((value) => {
+      const callId = hasCall ? value("callId") : null;
+      const [jobIdStart, payloadEnd] = [value("jobIdStart"), value("payloadEnd")];
+      const parts = { jobIdStart, payloadEnd, callId, nowMs: value("atMs") };
+      const insert = jobsInsert(parts, subscribersOf(value));
+      return { compile: () => insert.compile(db) };
+    }),
+  ];
+}
+
+type ValueOf = <Name extends keyof OutboxValues>(name: Name) => RawBuilder<OutboxValues[Name]>;
+
+function subscribersOf(value: ValueOf): RawBuilder<unknown> {
+  return sql`${ref("orgId")} = ${value("orgId")} and ${ref("state")} = 'active'
+    and ${ref("eventTypes")} like ${value("typePattern")}`;
+}
+
+function eventInsert(db: Kysely<Tables>, value: ValueOf, hasCall: boolean): Compilable {
   const callId = hasCall ? value("callId") : null;
   const place =
     callId === null
       ? sql`null`
       : sql`(select coalesce(max(${ref("callSequence")}), 0) + 1 from ${sql.table("webhookEvents")}
           where ${ref("callId")} = ${callId})`;
-  const subscribers = sql`${ref("orgId")} = ${value("orgId")} and ${ref("state")} = 'active'
-    and ${ref("eventTypes")} like ${value("typePattern")}`;
-  const wanted = sql`exists (select 1 from ${sql.table("webhookEndpoints")} where ${subscribers})`;
+  const wanted = sql`exists (select 1 from ${sql.table("webhookEndpoints")} where ${subscribersOf(value)})`;
   const insert = sql`insert into ${sql.table("webhookEvents")}
     (id, ${ref("orgId")}, type, ${ref("callId")}, ${ref("callSequence")}, ${ref("atMs")}, data)
     select ${value("id")}, ${value("orgId")}, ${value("type")}, ${callId}, ${place}, ${value("atMs")}, ${value("data")}
     where ${wanted}
     on conflict (id) do nothing`;
-  const parts = {
-    jobIdStart: value("jobIdStart"),
-    payloadEnd: value("payloadEnd"),
-    callId,
-    nowMs: value("atMs"),
-  };
-  return [insert.compile(db), jobsInsert(parts, subscribers).compile(db)];
+  return { compile: () => insert.compile(db) };
 }
 
 function typePattern(type: EventType): string {

@@ -270,6 +270,23 @@ test("a telephone call that is refused when its vendor requests the next step se
   assert.equal(receiver.received.length, 1);
 });
 
+test("a telephone caller whose refusal is not stored is told to call again later", async (context) => {
+  const receiver = await WebhookReceiver.open();
+  context.after(() => receiver.close());
+  const customer = await server.customer();
+  const { id } = await server.agent(customer);
+  await endpoint(customer, receiver, { eventTypes: ["call.failed"] });
+  const { action = "" } = await requestWebhook(signedUrl(customer), INCOMING);
+  await server.tenancy.agents.remove(customer.tenant, id);
+  const refused = context.mock.method(server.database.calls, "refuse", () =>
+    Promise.reject(new Error("the event does not fit")),
+  );
+  const later = { message: /try again later/ };
+  await assert.rejects(requestWebhook(signedUrl(customer), INCOMING), later);
+  await assert.rejects(requestWebhook(action, INCOMING, "in-progress"), later);
+  assert.equal(refused.mock.callCount(), 2);
+});
+
 test("an invalid endpoint is refused with the name of the field, and no other organization sees an endpoint", async (context) => {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());

@@ -28,7 +28,7 @@ test("without texts the call has three turns with an interruption", () => {
 
 test("contradictory options are refused before a call is made", () => {
   const wrong: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
-    [["--text", "  "], /nothing to say/],
+    [["--text", "  "], /may not be empty/],
     [["--text"], /--text/],
     [["--wrong"], /--wrong/],
     [["stray"], /stray/],

@@ -237,13 +237,14 @@ test("refused calls are kept while the store refuses writes, up to a limit, and 
   );
   while (journal.keptCount < REFUSALS_KEPT_MAX) await new Promise(setImmediate);
   clock.advance(RETRY_MS);
-  await told;
+  const areStored = await told;
   await journal.stored();
   const range = { fromMs: 0, toMs: NOON_MS * 2, types: ["call.failed"], limit: 9_999 } as const;
   const events = await database.webhooks.eventsBetween("org", range);
   const refused = events.filter(({ data }) => data["isRefused"] === true);
   // The end that the store has refused first is one of those that were kept.
   assert.equal(refused.length, REFUSALS_KEPT_MAX - 1);
+  assert.equal(areStored.filter((isStored) => isStored).length, refused.length);
 });
 
 const queuedJobs = async ({ jobs }: Database) =>

@@ -146,6 +146,13 @@ test("a refusal whose event is not stored in time is told as one that promises n
   assert.deepEqual(counted, ["storeFailing"]);
 });
 
+test("a refusal whose event the store drops is told as one that promises no event", async (t) => {
+  const { open, given, store } = openingStand(t);
+  given.agent = () => Promise.reject(new AgentUnavailableError("notFound", "not now"));
+  store.calls.refuse = () => Promise.reject(new Error("the event does not fit"));
+  await assert.rejects(open(), refused("storeFailing", /does not answer/));
+});
+
 test("what is no refusal goes through as it is, and gives everything back", async (t) => {
   const { open, opener, given, held, refused: counted } = openingStand(t);
   given.agent = () => Promise.reject(new Error("a mistake"));

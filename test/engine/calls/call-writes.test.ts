@@ -93,13 +93,14 @@ test("what the store refuses is kept and tried again until it is stored, in orde
 test("a write refused for its own content is logged with its call, and blocks no other", async () => {
   const { writes, store, log, clock } = surroundings();
   store.isFull = true;
-  void writes.add(store.write("a", "turn", "", new Error("the call is not active")));
-  void writes.add(store.write("a", "end"));
+  const broken = writes.add(store.write("a", "turn", "", new Error("the call is not active")));
+  const end = writes.add(store.write("a", "end"));
   await goOn();
   store.isFull = false;
   clock.advance(RETRY_MS);
   await writes.settled();
   assert.deepEqual(store.taken, ["a end  without 1 turns"]);
+  assert.deepEqual(await Promise.all([broken, end]), [false, true]);
   const lost = log.lines.find(({ message }) => message === "turn lost");
   assert.equal(lost?.fields["callId"], "a");
 });
