@@ -336,7 +336,7 @@ export const tables = {
     primaryKey: ["orgId", "target"],
     withoutRowid: true,
   },
-  /** The numbers that an organization's agents must not call, whatever else allows it. */
+  /** The numbers to which an organization's agents place no calls, whatever else allows them. */
   doNotCallNumbers: {
     columns: {
       orgId: text().deletedWith("organizations.id"),

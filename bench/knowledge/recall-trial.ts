@@ -48,7 +48,7 @@ export async function recallTrial(
         const terms = questionTerms(orgId, question);
         const query = { documentIds, terms, limit: FOUND_MAX };
         const startedAtMs = performance.now();
-        const found = (await database.knowledge.search(orgId, query)) ?? [];
+        const found = (await database.knowledge.search(orgId, query, "turn")) ?? [];
         durationsMs.push(performance.now() - startedAtMs);
         const at = found.findIndex(
           ({ documentId, text }) => documentId === ids.get(document) && text.includes(answer),

@@ -2,6 +2,7 @@ import type {
   DocumentForCall,
   FoundPassage,
   KnowledgeStore,
+  SearchUrgency,
 } from "../../storage/knowledge/knowledge-store.js";
 import type { Clock } from "../time/clock.js";
 import { questionTerms } from "./search-terms.js";
@@ -107,7 +108,7 @@ export class CallKnowledge {
   hear(text: string): void {
     if (this.#searchedIds.length === 0 || this.#running !== undefined) return;
     const question = questionOf(text, this.#question);
-    if (!knows(this.#latest, question, NEW_PARTIAL_WORDS_SHARE)) this.#search(question);
+    if (!knows(this.#latest, question, NEW_PARTIAL_WORDS_SHARE)) this.#search(question, "early");
   }
 
   /** Returns the note with passages for the turn's question: at once if the search is done already. */
@@ -120,7 +121,7 @@ export class CallKnowledge {
     this.#question = text;
     const question = questionOf(text, this.#questionBefore);
     if (knows(this.#latest, question)) return this.#usedPassages(turnId, this.#latest?.found, 0);
-    const search = knows(this.#running, question) ? this.#running : this.#search(question);
+    const search = knows(this.#running, question) ? this.#running : this.#search(question, "turn");
     return search === undefined ? "" : this.#wait(turnId, search);
   }
 
@@ -134,11 +135,11 @@ export class CallKnowledge {
     return taken;
   }
 
-  #search(question: string): Search {
+  #search(question: string, urgency: SearchUrgency): Search {
     const { store, onError } = this.#deps;
     const terms = questionTerms(this.#orgId, question);
     const query = { documentIds: this.#searchedIds, terms, limit: PASSAGES_MAX };
-    const done = store.search(this.#orgId, query).then(
+    const done = store.search(this.#orgId, query, urgency).then(
       (found) => {
         if (found === undefined) {
           if (this.#running === search) this.#running = undefined;

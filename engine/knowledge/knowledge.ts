@@ -180,7 +180,8 @@ export class Knowledge {
     const wanted = documentIds ?? [...known];
     requireDocuments(wanted, known, "documentIds");
     const terms = questionTerms(orgId, question);
-    const found = await knowledge.search(orgId, { documentIds: wanted, terms, limit: FOUND_MAX });
+    const query = { documentIds: wanted, terms, limit: FOUND_MAX };
+    const found = await knowledge.search(orgId, query, "early");
     if (found !== undefined) return found;
     throw new RequestError("overloaded", "too many searches are running", {
       retryAfterSec: RETRY_AFTER_SEC,

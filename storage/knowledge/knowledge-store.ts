@@ -85,6 +85,13 @@ const COLUMNS = [
 
 /** Searches that may run at the same time: each occupies the database, and calls in progress write to it. */
 export const SEARCHES_AT_ONCE_MAX = 4;
+/** Searches that one organization may run at the same time, so that the others' turns find room. */
+export const SEARCHES_PER_ORGANIZATION_MAX = 3;
+/** A search that no turn waits for starts only while fewer searches than this are running. */
+export const EARLY_SEARCHES_MAX = 2;
+
+/** `turn`: a reply waits for the result. `early`: none does yet. */
+export type SearchUrgency = "turn" | "early";
 
 /** Documents of organizations and their passages; both databases search them by the same terms. */
 export class KnowledgeStore {
@@ -92,7 +99,8 @@ export class KnowledgeStore {
   readonly #atomic: AtomicRequests;
   readonly #added: JobsAdded;
   readonly #writers: StatementPort["writers"];
-  #searchCount = 0;
+  /** The organizations of the running searches. */
+  readonly #running: string[] = [];
 
   constructor(
     db: Kysely<Tables>,
@@ -253,16 +261,22 @@ export class KnowledgeStore {
 
   /**
    * Returns the passages of the organization's documents that share most with the terms, best first. Returns undefined,
-   * without a search, if `SEARCHES_AT_ONCE_MAX` searches are running.
+   * without a search, if too many searches are running for one of this urgency.
    */
-  async search(orgId: string, query: PassageQuery): Promise<FoundPassage[] | undefined> {
+  async search(
+    orgId: string,
+    query: PassageQuery,
+    urgency: SearchUrgency,
+  ): Promise<FoundPassage[] | undefined> {
     if (query.terms.length === 0 || query.documentIds.length === 0) return [];
-    if (this.#searchCount >= SEARCHES_AT_ONCE_MAX) return undefined;
-    this.#searchCount += 1;
+    const own = this.#running.filter((each) => each === orgId).length;
+    const max = urgency === "turn" ? SEARCHES_AT_ONCE_MAX : EARLY_SEARCHES_MAX;
+    if (this.#running.length >= max || own >= SEARCHES_PER_ORGANIZATION_MAX) return undefined;
+    this.#running.push(orgId);
     try {
       return await this.#search(orgId, query);
     } finally {
-      this.#searchCount -= 1;
+      this.#running.splice(this.#running.indexOf(orgId), 1);
     }
   }
 

@@ -37,6 +37,17 @@ export class DoNotCallStore {
     return row !== undefined;
   }
 
+  /** Which of the numbers the organization has. */
+  async listed(orgId: string, numbers: readonly string[]): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom("doNotCallNumbers")
+      .select("number")
+      .where("orgId", "=", orgId)
+      .where("number", "in", numbers)
+      .execute();
+    return rows.map(({ number }) => number);
+  }
+
   async count(orgId: string): Promise<number> {
     const row = await this.#db
       .selectFrom("doNotCallNumbers")

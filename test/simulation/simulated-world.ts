@@ -146,6 +146,7 @@ export class SimulatedWorld {
       case "transfer":
         return this.#transfer(effect.turnId);
       case "stopModel":
+      case "sendDigits":
       case "switchLanguage":
       case "reportBargeIn":
       case "reportMuted":

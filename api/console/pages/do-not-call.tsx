@@ -20,7 +20,7 @@ export function DoNotCall() {
   const pages = useDoNotCall();
   return (
     <>
-      <p className="soft">Agents never call these numbers, whoever places the call.</p>
+      <p className="soft">No call is placed to these numbers, whoever asks for it.</p>
       <AddNumbers />
       <Loaded query={pages} what="The do-not-call list">
         {(data) => {

@@ -260,7 +260,7 @@ export const ORGANIZATION_ROUTES = {
     method: "get",
     path: "/api/dashboard/do-not-call",
     group: "Calls",
-    summary: "List the numbers that agents must not call",
+    summary: "List the numbers to which agents place no calls",
     ...dashboard,
     query: DoNotCallQuery,
     success: ok("A page of the do-not-call list, in ascending order", DoNotCallNumbers),

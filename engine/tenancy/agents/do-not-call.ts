@@ -49,13 +49,18 @@ export class DoNotCall {
     const { database, clock } = this.#options;
     const { id: orgId } = tenant.organization;
     const { doNotCallNumbers } = database;
+    const unique = [...new Set(numbers)];
+    const listed = new Set(await doNotCallNumbers.listed(orgId, unique));
+    const added = unique.filter((number) => !listed.has(number));
+    const count = await doNotCallNumbers.count(orgId);
+    if (added.length === 0) return count;
     // Requests at the same time may exceed the limit together, each by what it adds.
-    if ((await doNotCallNumbers.count(orgId)) + numbers.length > DO_NOT_CALL_MAX) {
+    if (count + added.length > DO_NOT_CALL_MAX) {
       const message = `the do-not-call list takes ${DO_NOT_CALL_MAX} numbers at most`;
       throw new RequestError("limit_reached", message);
     }
     const createdAtMs = clock.epochMs();
-    const records = [...new Set(numbers)].map((number) => ({ orgId, number, note, createdAtMs }));
+    const records = added.map((number) => ({ orgId, number, note, createdAtMs }));
     await doNotCallNumbers.insert(records, this.#entry(tenant, "organization.addDoNotCall"));
     return doNotCallNumbers.count(orgId);
   }

@@ -4,8 +4,10 @@ import { recallTrial } from "../../../bench/knowledge/recall-trial.js";
 import { knowledgeJob } from "../../../storage/jobs/job-record.js";
 import {
   type DocumentRecord,
+  EARLY_SEARCHES_MAX,
   type KnowledgeStore,
-  SEARCHES_AT_ONCE_MAX,
+  SEARCHES_PER_ORGANIZATION_MAX,
+  type SearchUrgency,
 } from "../../../storage/knowledge/knowledge-store.js";
 import { insertOrganizations, NOON_MS } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
@@ -41,7 +43,7 @@ type Query = Parameters<KnowledgeStore["search"]>[1];
 
 /** What is found while no other search runs. */
 async function found(knowledge: Searched, orgId: string, query: Query) {
-  const passages = await knowledge.search(orgId, query);
+  const passages = await knowledge.search(orgId, query, "turn");
   assert.ok(passages !== undefined);
   return passages;
 }
@@ -105,15 +107,20 @@ test("a search finds only passages of the named documents of its organization", 
   assert.equal(await knowledge.fail({ orgId: "org", id: "foreign" }, "x", NOON_MS), false);
 });
 
-test("only a limited number of searches run at the same time, and another can begin when one has ended", async (context) => {
+test("only a limited number of searches run at the same time, and turns find more room than early searches", async (context) => {
   const { knowledge } = await opened(context, {});
   await knowledge.finish(documentRecord(), content(passage("hours")), NOON_MS);
   const query = { documentIds: ["document"], terms: ["hours"], limit: 5 };
-  const searches = Array.from({ length: SEARCHES_AT_ONCE_MAX }, () =>
-    knowledge.search("org", query),
-  );
-  assert.equal(await knowledge.search("org", query), undefined);
-  for (const passages of await Promise.all(searches)) assert.equal(passages?.length, 1);
+  const start = (orgId: string, urgency: SearchUrgency) => knowledge.search(orgId, query, urgency);
+  const early = Array.from({ length: EARLY_SEARCHES_MAX }, () => start("org", "early"));
+  assert.equal(await start("org", "early"), undefined);
+  const left = SEARCHES_PER_ORGANIZATION_MAX - EARLY_SEARCHES_MAX;
+  const turns = Array.from({ length: left }, () => start("org", "turn"));
+  assert.equal(await start("org", "turn"), undefined);
+  const other = start("other", "turn");
+  assert.equal(await start("third", "turn"), undefined);
+  for (const passages of await Promise.all([...early, ...turns])) assert.equal(passages?.length, 1);
+  assert.deepEqual(await other, []);
   assert.equal((await found(knowledge, "org", query)).length, 1);
 });
 

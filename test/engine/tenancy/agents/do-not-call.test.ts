@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { DO_NOT_CALL_MAX, DoNotCall } from "../../../../engine/tenancy/agents/do-not-call.js";
 import { platformOfFile } from "../seeded-platform.js";
 
 const sharedPlatform = platformOfFile();
 
-async function organizationWithList(context?: TestContext) {
+async function organizationWithList() {
   const platform = await sharedPlatform();
   const list = new DoNotCall(platform);
-  context?.mock.method(platform.database.doNotCallNumbers, "count", async () => DO_NOT_CALL_MAX);
   return { list, tenant: await platform.tenantOn("pro") };
 }
 
@@ -49,9 +48,13 @@ test("the list is read in pages, and a number that is added again keeps its note
   );
 });
 
-test("a full list takes no more numbers", async (context) => {
-  const { list, tenant } = await organizationWithList(context);
+test("a full list takes no new numbers, and those that it has again", async (context) => {
+  const { list, tenant } = await organizationWithList();
+  await list.add(tenant, ["+15550101009"], null);
+  const platform = await sharedPlatform();
+  context.mock.method(platform.database.doNotCallNumbers, "count", async () => DO_NOT_CALL_MAX);
   const refused = { code: "limit_reached", message: /200000 numbers at most/ };
   await assert.rejects(list.add(tenant, ["+15550101000"], null), refused);
   assert.equal(await list.has(tenant.organization.id, "+15550101000"), false);
+  assert.equal(await list.add(tenant, ["+15550101009"], null), DO_NOT_CALL_MAX);
 });
