@@ -164,7 +164,7 @@ export class VendorChains {
       voice: agentVoice,
     };
     const ofLanguage = languageVoice(forCall, language);
-    const isOther = ofLanguage !== undefined && ofLanguage.provider.id !== tts.id;
+    const isOther = ofLanguage !== undefined && !isSameVoice(ofLanguage, agents);
     const own = ofLanguage === undefined ? agents : { ...ofLanguage, speed: agentSpeed };
     const others = fallbacks.tts.map((each) => ({ ...each, voice: null }));
     const standIns = isOther ? [agents, ...others] : others;
@@ -214,6 +214,14 @@ interface NamedVendor {
 interface NamedVoice extends NamedVendor {
   /** null: the provider's own. */
   readonly voice: string | null;
+}
+
+function isSameVoice(one: NamedVoice, other: NamedVoice): boolean {
+  return (
+    one.provider.id === other.provider.id &&
+    one.modelId === other.modelId &&
+    one.voice === other.voice
+  );
 }
 
 export interface VoiceOfProvider extends VoiceLink {
@@ -334,12 +342,21 @@ export function agentVendors(
     language,
   );
   voices.set(language, tts);
+  /** Undefined if no TTS is usable, which the first language's has reported. */
+  const usableIn = (other: string): AgentTts | undefined => {
+    try {
+      return ttsOf(forCall, chains.tts(forCall, audio, other), other);
+    } catch (error) {
+      if (!(error instanceof VendorError)) throw error;
+      return undefined;
+    }
+  };
   return {
     tts,
     ttsIn: (other) => {
       const known = voices.get(other);
       if (known !== undefined) return known;
-      const voice = ttsOf(forCall, chains.tts(forCall, audio, other), other);
+      const voice = usableIn(other) ?? tts;
       voices.set(other, voice);
       return voice;
     },

@@ -406,11 +406,12 @@ export class CallEntry implements CallRecorder {
     const { feed, metrics } = this.#deps;
     metrics.callerTurnEnded(endOfTurn.reason);
     const { callId, orgId } = this.#start;
-    const { language, switchedFrom } = endOfTurn;
-    if (language !== undefined && switchedFrom !== undefined) {
-      annotate(this.#deps, this.#writes, callId, { language });
-    }
     feed.publish(orgId, { ...endOfTurn, type: "endOfTurn", callId, turn });
+  }
+
+  /** A continuation of the call begins in this language, whether or not the agent has answered in it. */
+  languageSwitched(language: string): void {
+    annotate(this.#deps, this.#writes, this.#start.callId, { language });
   }
 
   agentMuted(isMuted: boolean): void {

@@ -228,6 +228,7 @@ export function assembleConversation(
     },
     bargedIn: (turnId, bargeIn) => entry.bargedIn(turnId, bargeIn),
     callerTurnEnded: (turnId, end) => entry.callerTurnEnded(turnId, end),
+    languageSwitched: (language) => entry.languageSwitched(language),
     agentMuted: (isMuted) => entry.agentMuted(isMuted),
     turnSaved: (save) =>
       entry.turnSaved(save, answers.take(), {

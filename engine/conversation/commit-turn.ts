@@ -28,6 +28,7 @@ import {
   withMessages,
 } from "./state.js";
 import { estimatedTokens } from "./token-estimate.js";
+import { withdrawUnheardFailure } from "./tool-failure.js";
 import { toolsDoneAfter } from "./tools.js";
 import {
   EMPTY_TRANSCRIPT_BUFFER,
@@ -142,6 +143,7 @@ export function commitTurn(
   if (carried) state.user.unanswered = joinWords(turn.userText, state.user.unanswered);
   state.cut = { ...state.cut, question: carried ? turn.userText : "" };
   const isHeard = outcome === "played";
+  withdrawUnheardFailure(state, turn, answer);
   state.toolsDone = toolsDoneAfter(state, turn, { isOpen: carried, isHeard });
   if (answer === "") retryResultTurn(state, turn, atMs);
   state.carriedOverWait = carried ? carriedOverWaitAfter(turn, atMs) : undefined;

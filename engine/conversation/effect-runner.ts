@@ -95,9 +95,10 @@ export class CallPhrases {
     this.#onReady = onReady;
   }
 
-  /** Phrases that are prepared from now on are said by this voice; none of the earlier voice's are awaited. */
+  /** Phrases that are prepared from now on are said by this voice; none of the earlier voice's are awaited or played. */
   use(tts: AgentTts): void {
     this.#cancel();
+    this.#ready.clear();
     this.#tts = tts;
   }
 
@@ -165,6 +166,8 @@ export interface CallRecorder {
   bargedIn(turnId: number, bargeIn: BargeIn): void;
   /** The caller's turn that this agent turn answers is over. */
   callerTurnEnded(turnId: number, endOfTurn: EndOfTurn): void;
+  /** The caller speaks another of the agent's languages, and the agent follows. */
+  languageSwitched(language: string): void;
   /** The agent was muted, or may speak again. */
   agentMuted(isMuted: boolean): void;
   turnSaved(save: TurnSave): void;
@@ -498,6 +501,7 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #switchLanguage(language: string): void {
+    this.#deps.recorder.languageSwitched(language);
     this.#tts = this.#deps.ttsIn?.(language) ?? this.#deps.tts;
     this.#tts.client.warm();
     this.#phrases.use(this.#tts);

@@ -46,7 +46,7 @@ import {
 } from "./state.js";
 import { countStoppedReply } from "./token-estimate.js";
 import { isFloorFree } from "./tool-delay.js";
-import { takeFailureSentence, withSaid } from "./tool-failure.js";
+import { takeFailureSentence, withdrawUnheardFailure, withSaid } from "./tool-failure.js";
 import {
   conversationOf,
   pendingToolsMs,
@@ -173,7 +173,7 @@ export function onBackgroundResultDeadline(
   startReply(state, { ...fields, resultTry, progressAtMs: atMs }, out);
   const turn = turnOf(state);
   if (turn === undefined || sentence === undefined) return;
-  turn.hasSaidFailure = true;
+  turn.failureSentence = sentence;
   addSentences(turn, [sentence], atMs);
   advanceSpeech(state, turn, atMs, out);
 }
@@ -198,6 +198,7 @@ export function retryReply(
   const { userText, callerEndedAtMs, decidedAtMs, attempt } = turn;
   const fields = { userText, callerEndedAtMs, decidedAtMs, attempt: attempt + 1 };
   countStoppedReply(state, turn);
+  withdrawUnheardFailure(state, turn, "");
   startReply(state, { ...fields, ...resumedFields(turn), progressAtMs: atMs }, out);
 }
 

@@ -100,8 +100,8 @@ export interface Turn {
   dtmfCallIds: readonly string[];
   /** Tool calls that are aborted with the turn. */
   cancellableCallIds: readonly string[];
-  /** The agent has said that a tool failed. */
-  hasSaidFailure: boolean;
+  /** What the agent says because a tool has failed; undefined where none has, or it says nothing about it. */
+  failureSentence: string | undefined;
   keysToPress: readonly ToolCall[];
   /** How the call ends once this has been said. */
   ending: Ending | undefined;
@@ -175,7 +175,7 @@ export function newTurn({
     waitsForTools: false,
     dtmfCallIds: [],
     cancellableCallIds: [],
-    hasSaidFailure: false,
+    failureSentence: undefined,
     keysToPress: [],
     ending: undefined,
   };

@@ -1,7 +1,9 @@
 /** What a tool that has failed has the agent say. */
 
+import type { ChatMessage } from "../vendors/contracts.js";
 import type { ToolDoneEvent } from "./events.js";
 import { isCallerSpeaking } from "./filler.js";
+import { speakable } from "./sentences.js";
 import type { ConversationState, Turn } from "./state.js";
 import { toolNamed, toolNameOf } from "./tools.js";
 
@@ -12,13 +14,13 @@ import { toolNamed, toolNameOf } from "./tools.js";
 export function takeFailureSentence(
   state: ConversationState,
   turn: Turn,
-  { callId, isFailed, voiceAgoMs }: ToolDoneEvent,
+  { turnId, callId, isFailed, voiceAgoMs }: ToolDoneEvent,
 ): string | undefined {
-  if (isFailed !== true || turn.hasSaidFailure || !turn.generating) return undefined;
-  const name = toolNameOf(state, turn, callId);
+  if (isFailed !== true || turn.failureSentence !== undefined || !turn.generating) return undefined;
+  const name = toolNameOf(state, turn, { turnId, callId });
   const sentence = name === undefined ? undefined : failureSentenceOf(state, name);
   if (sentence === undefined || isCallerSpeaking(state, turn, voiceAgoMs)) return undefined;
-  turn.hasSaidFailure = true;
+  turn.failureSentence = sentence;
   return sentence;
 }
 
@@ -32,6 +34,34 @@ export function failureSentenceOf(state: ConversationState, name: string): strin
 export function withSaid(content: string, sentence: string): string {
   const result = objectIn(content) ?? { ok: false, error: content };
   return JSON.stringify({ ...result, alreadySaid: sentence });
+}
+
+/**
+ * The turn is over, and its caller has heard `played`: a failure whose sentence is not part of it is still to be told,
+ * so the LLM no longer reads that it was said.
+ */
+export function withdrawUnheardFailure(state: ConversationState, turn: Turn, played: string): void {
+  const { failureSentence: sentence } = turn;
+  if (sentence === undefined || played.includes(speakable(sentence))) return;
+  const { toolsDone, background } = state;
+  const corrected = (messages: readonly ChatMessage[]) =>
+    messages.map((message) =>
+      message.role === "tool"
+        ? { ...message, content: withoutSaid(message.content, sentence) }
+        : message,
+    );
+  turn.toolMessages = corrected(turn.toolMessages);
+  if (toolsDone !== undefined) {
+    state.toolsDone = { ...toolsDone, messages: corrected(toolsDone.messages) };
+  }
+  state.background = { ...background, results: background.results.map(corrected) };
+}
+
+function withoutSaid(content: string, sentence: string): string {
+  const result = objectIn(content);
+  if (result === undefined || !("alreadySaid" in result)) return content;
+  const { alreadySaid, ...rest } = result;
+  return alreadySaid === sentence ? JSON.stringify(rest) : content;
 }
 
 function objectIn(content: string): object | undefined {

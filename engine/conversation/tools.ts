@@ -155,16 +155,23 @@ function putOff({ id }: ToolCall): ChatMessage {
 /** What the LLM called, in this turn or in an earlier one that was cut off; undefined if no result is awaited. */
 export function toolNameOf(
   { toolsDone }: ConversationState,
-  { toolsWaiting, toolMessages }: Turn,
-  callId: string,
+  { id, toolsWaiting, toolMessages }: Turn,
+  { turnId, callId }: ToolCallId,
 ): string | undefined {
-  const isPending = toolsDone?.pending.some((each) => each.callId === callId) === true;
-  if (!isPending && !toolsWaiting.includes(callId)) return undefined;
-  const messages = toolsWaiting.includes(callId) ? toolMessages : (toolsDone?.messages ?? []);
+  if (id === turnId) {
+    return toolsWaiting.includes(callId) ? calledIn(toolMessages, callId) : undefined;
+  }
+  if (toolsDone === undefined) return undefined;
+  const pending = pendingIn(toolsDone, { turnId, callId });
+  // Some LLMs number the calls of each reply alike: the call is the last one before its own placeholder.
+  return pending && calledIn(toolsDone.messages.slice(0, pending.place), callId);
+}
+
+function calledIn(messages: readonly ChatMessage[], callId: string): string | undefined {
   const calls = messages.flatMap((message) =>
     message.role === "assistant" ? (message.toolCalls ?? []) : [],
   );
-  return calls.findLast(({ id }) => id === callId)?.name;
+  return calls.findLast((call) => call.id === callId)?.name;
 }
 
 /** A tool of an MCP server is the server's. */
@@ -287,6 +294,16 @@ export function pendingToolsMs(
   return Math.max(0, ...(toolsDone?.pending ?? []).map(({ dueMs }) => dueMs - atMs));
 }
 
+type ToolCallId = Pick<ToolDoneEvent, "turnId" | "callId">;
+
+/** The position of a running call among those of earlier turns, and of the placeholder for its result. */
+function pendingIn({ pending, messages }: ToolsDone, { turnId, callId }: ToolCallId) {
+  const at = pending.findIndex((each) => each.turnId === turnId && each.callId === callId);
+  const places = messages.flatMap((message, place) => (isAtWork(message) ? [place] : []));
+  const place = places[at];
+  return place === undefined ? undefined : { at, place };
+}
+
 /** A tool of an earlier turn has returned: the LLM reads its result next to its call. */
 export function takeLateResult(
   state: ConversationState,
@@ -294,14 +311,13 @@ export function takeLateResult(
 ): void {
   const { toolsDone } = state;
   if (toolsDone === undefined) return;
+  const own = pendingIn(toolsDone, { turnId, callId });
+  if (own === undefined) return;
   const { pending, messages } = toolsDone;
-  const at = pending.findIndex((each) => each.turnId === turnId && each.callId === callId);
-  if (at < 0) return;
-  const places = messages.flatMap((message, place) => (isAtWork(message) ? [place] : []));
   const answered = messages.map((message, place) =>
-    place === places[at] ? { ...message, content } : message,
+    place === own.place ? { ...message, content } : message,
   );
-  const left = pending.filter((_, place) => place !== at);
+  const left = pending.filter((_, at) => at !== own.at);
   state.toolsDone = { ...toolsDone, messages: answered, pending: left };
 }
 

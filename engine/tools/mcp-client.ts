@@ -6,7 +6,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import * as v from "valibot";
 import { isJsonObject, type JsonObject } from "../../storage/records.js";
-import { VendorError } from "../vendors/contracts.js";
+import { VendorError, type VendorFault } from "../vendors/contracts.js";
 import { requestStream } from "../vendors/transport/http-stream.js";
 import { type AnswerHeaders, faultOfStatus, headerOf } from "../vendors/vendor-fault.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
@@ -221,7 +221,7 @@ async function withClient<Result>(
   // Loaded with the first use: most servers have no agent with an MCP server.
   const sdk = await import("@modelcontextprotocol/client");
   const over = new AbortController();
-  const failures: Failures = { first: undefined, status: undefined };
+  const failures: Failures = { first: undefined, status: undefined, isAboutSession: false };
   const fail = (error: VendorError) => {
     failures.first ??= error;
     over.abort(failures.first);
@@ -269,7 +269,9 @@ async function withClient<Result>(
   } catch (error) {
     if (signal.aborted) throw mcpError("aborted", "aborted");
     if (failures.first !== undefined) throw failures.first;
-    if (failures.status !== undefined) throw statusError(failures.status);
+    if (failures.status !== undefined) {
+      throw statusError(failures.status, failures.isAboutSession);
+    }
     if (error instanceof sdk.ProtocolError) throw new McpProtocolError(error.code, error.message);
     throw mcpError("badAnswer", "the answer is not of the protocol");
   } finally {
@@ -286,6 +288,22 @@ interface Failures {
   first: VendorError | undefined;
   /** The newest answer that was no success. */
   status: number | undefined;
+  /** That answer names the session. */
+  isAboutSession: boolean;
+}
+
+/** The words of servers that have forgotten a session: "No valid session ID provided", "Session not found". */
+const SESSION = /\bsession(?:\b|_?id\b)/i;
+
+/** The server answered with a status that is no success. */
+export class McpStatusError extends VendorError {
+  /** The request was refused because of its session, before anything was done. */
+  readonly isAboutSession: boolean;
+
+  constructor(fault: VendorFault, status: number, isAboutSession: boolean) {
+    super(VENDOR, fault, `mcp: status ${status}`, { status });
+    this.isAboutSession = isAboutSession;
+  }
 }
 
 /** The server understood the request and refused it. Its words are for the LLM, never for a log. */
@@ -374,6 +392,7 @@ class Intake {
           refuse: (answer) => {
             refused = answer;
             this.#failures.status = answer.status;
+            this.#failures.isAboutSession = SESSION.test(answer.body);
             body?.enqueue(Buffer.from(answer.body));
             return statusError(answer.status);
           },
@@ -422,13 +441,13 @@ function answerOf(status: number, headers: AnswerHeaders, body: ReadableStream):
   return new Response(status === 204 ? null : body, { status, headers: given });
 }
 
-function statusError(status: number): VendorError {
+function statusError(status: number, isAboutSession = false): VendorError {
   if (status >= 300 && status < 400) {
     return new VendorError(VENDOR, "refused", "mcp: the server redirects, which is not followed", {
       status,
     });
   }
-  return new VendorError(VENDOR, faultOfStatus(status), `mcp: status ${status}`, { status });
+  return new McpStatusError(faultOfStatus(status), status, isAboutSession);
 }
 
 function mcpError(fault: "aborted" | "badAnswer" | "timeout", message: string): VendorError {

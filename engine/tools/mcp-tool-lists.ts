@@ -16,6 +16,7 @@ import {
   type McpEra,
   type McpListedTool,
   McpProtocolError,
+  McpStatusError,
   type McpToolPages,
   requestMcpToken,
 } from "./mcp-client.js";
@@ -207,7 +208,7 @@ export class McpToolLists {
       entry.era ??= { value: era, atMs: this.#now() };
       return result;
     };
-    return retriedOnce(entry, attempt);
+    return retriedOnce(entry, attempt, (error) => error.isAboutSession);
   }
 
   #entry(open: OpenMcpServer): Entry {
@@ -274,7 +275,7 @@ export class McpToolLists {
         const pages = await listMcpTools(endpoint, era, context, LIST_TIMEOUT_MS, signal);
         return { era, pages };
       };
-      const { era, pages } = await retriedOnce(entry, request);
+      const { era, pages } = await retriedOnce(entry, request, () => true);
       const { tools, isCut, protocolVersion, ttlMs, sizeBytes } = pages;
       const atMs = this.#now();
       if (era === undefined) entry.era = { value: pages.era, atMs };
@@ -362,17 +363,28 @@ export class McpToolLists {
   }
 }
 
-/** A token that has ended early, or a session that an older server has forgotten: the request has done nothing, and can be made again. */
-async function retriedOnce<Result>(entry: Entry, attempt: () => Promise<Result>): Promise<Result> {
+/**
+ * A token that has ended early, or a session that an older server has forgotten: the request has done nothing, and can
+ * be made again. `isSessionOver` decides what a 400 to a request with a session means.
+ */
+async function retriedOnce<Result>(
+  entry: Entry,
+  attempt: () => Promise<Result>,
+  isSessionOver: (error: McpStatusError) => boolean,
+): Promise<Result> {
   try {
     return await attempt();
   } catch (error) {
-    if (!isUnstarted(entry, error)) throw error;
+    if (!isUnstarted(entry, error, isSessionOver)) throw error;
     return attempt();
   }
 }
 
-function isUnstarted(entry: Entry, error: unknown): boolean {
+function isUnstarted(
+  entry: Entry,
+  error: unknown,
+  isSessionOver: (error: McpStatusError) => boolean,
+): boolean {
   if (!(error instanceof VendorError)) return false;
   if (error.status === 401 && entry.open.server.auth.type === "clientCredentials") {
     entry.token = undefined;
@@ -381,8 +393,12 @@ function isUnstarted(entry: Entry, error: unknown): boolean {
   const era = entry.era?.value;
   if (era?.kind !== "legacy") return false;
   // The specification's status for a session that has ended is 404; servers made from the official examples answer 400.
-  const isSessionOver = error.status === 400 && era.sessionId !== undefined;
-  if (error.status !== 404 && !isSessionOver) return false;
+  const isForgotten =
+    error instanceof McpStatusError &&
+    error.status === 400 &&
+    era.sessionId !== undefined &&
+    isSessionOver(error);
+  if (error.status !== 404 && !isForgotten) return false;
   entry.era = undefined;
   return true;
 }

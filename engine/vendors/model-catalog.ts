@@ -1,4 +1,6 @@
 import type { Category } from "../../storage/records.js";
+import type { ListenOptions } from "./contracts.js";
+import { primaryLanguage } from "./spoken-language.js";
 
 /** The standard plans, smallest first; a model is in its own plan and in every larger one. */
 export const PLAN_TIERS = ["free", "starter", "pro", "enterprise"] as const;
@@ -576,6 +578,24 @@ export function detectedLanguages(vendor: string, modelId: string): DetectedLang
   const known = catalogRow(vendor, "stt", modelId)?.detectsLanguages;
   if (known !== undefined) return known;
   return WHISPERS.has(vendor) && !ENGLISH_ONLY.test(modelId) ? "any" : undefined;
+}
+
+/**
+ * The call's languages that the STT model tells apart, its own first. Empty if the model cannot detect the call's own
+ * language, which a detection would mistake for another one.
+ */
+export function languagesToDetect(
+  vendor: string,
+  {
+    modelId,
+    language,
+    otherLanguages = [],
+  }: Pick<ListenOptions, "modelId" | "language" | "otherLanguages">,
+): readonly string[] {
+  const known = detectedLanguages(vendor, modelId);
+  const isKnown = (tag: string) =>
+    known === "any" || known?.includes(primaryLanguage(tag)) === true;
+  return isKnown(language) ? [language, ...otherLanguages.filter(isKnown)] : [];
 }
 
 /** The offered models that do, as vendor and model; `whisper` stands for all of its models. */

@@ -353,6 +353,7 @@ test("other languages and their voices are set, and greyed out with the reason w
   const section = page.getByRole("region", { name: "Other languages" });
   const add = section.getByRole("button", { name: "Add a language" });
   await add.click();
+  assert.equal(await add.isDisabled(), true, "the blank one comes first");
   await section.getByRole("textbox", { name: "Language" }).fill("en-GB");
   await page.getByRole("button", { name: "Save" }).click();
   await section

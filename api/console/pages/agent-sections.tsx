@@ -142,6 +142,8 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
       ttsConfig.languageVoices.find((each) => each.language === language) ?? {};
     return "providerId" in voice ? { language, voice } : { language };
   });
+  // A voice is found by its language, so that two without a name would share one.
+  const hasBlank = persona.languages.includes("");
   const setItems = (changed: readonly OtherLanguage[]) => {
     const languages = changed.map(({ language }) => language);
     const languageVoices = changed.flatMap(({ language, voice }) =>
@@ -187,7 +189,7 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
         <button
           type="button"
           className="button"
-          disabled={cannot !== undefined || items.length >= LANGUAGES_MAX}
+          disabled={cannot !== undefined || hasBlank || items.length >= LANGUAGES_MAX}
           onClick={() => setItems([...items, { language: "" }])}
         >
           Add a language

@@ -152,7 +152,7 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
   const { persona, llmConfig, thresholds, recording, tools: _tools, analysis, ...others } = patch;
   const { preCall: _preCall, mcpServers: _mcpServers, knowledge, ...rest } = others;
   const { ttsConfig: givenTts, fallbacks, allowedOrigins = agent.allowedOrigins, ...plain } = rest;
-  const ttsConfig = merged(withoutStaleVoice(agent, patch), givenTts);
+  const ttsConfig = merged(withoutStaleVoices(agent, patch), givenTts);
   return {
     ...merged<AgentReferences & PlainFields>(withoutStaleModel(agent, patch), plain),
     id: agent.id,
@@ -183,10 +183,22 @@ function withoutStaleModel(agent: AgentRecord, { sttProviderId }: AgentPatch): A
   return isKept ? agent : { ...agent, sttModelId: null };
 }
 
-/** A voice belongs to one vendor, so a change of the TTS provider clears the chosen voice. */
-function withoutStaleVoice(agent: AgentRecord, { ttsProviderId }: AgentPatch): TtsConfig {
+/**
+ * A voice belongs to one vendor, so a change of the TTS provider clears the chosen voice; a voice for a language goes
+ * with its language.
+ */
+function withoutStaleVoices(agent: AgentRecord, { ttsProviderId, persona }: AgentPatch): TtsConfig {
+  const { voice, languageVoices, ...plain } = agent.ttsConfig;
   const isKept = ttsProviderId === undefined || ttsProviderId === agent.ttsProviderId;
-  return isKept ? agent.ttsConfig : { ...agent.ttsConfig, voice: null };
+  const languages = persona?.languages;
+  return {
+    ...plain,
+    voice: isKept ? voice : null,
+    languageVoices:
+      languages === undefined
+        ? languageVoices
+        : languageVoices.filter(({ language }) => languages.includes(language)),
+  };
 }
 
 const SEALED_IN: Readonly<Record<string, string>> = {

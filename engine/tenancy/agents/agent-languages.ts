@@ -83,12 +83,14 @@ function repeated(tags: readonly string[]) {
   });
 }
 
-/** The fields that decide about the faults are the same. */
+/** The fields that decide about the faults are the same; an agent with one language has no faults. */
 export function sameLanguages(
   one: Pick<AgentVendorChoice, "persona" | "ttsConfig">,
   other: Pick<AgentVendorChoice, "persona" | "ttsConfig">,
 ): boolean {
   const fieldsOf = ({ persona, ttsConfig }: typeof one) =>
-    JSON.stringify([persona.language, persona.languages, ttsConfig.languageVoices]);
+    persona.languages.length === 0 && ttsConfig.languageVoices.length === 0
+      ? ""
+      : JSON.stringify([persona.language, persona.languages, ttsConfig.languageVoices]);
   return fieldsOf(one) === fieldsOf(other);
 }

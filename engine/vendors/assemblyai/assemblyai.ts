@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { VendorFault } from "../contracts.js";
-import { detectedLanguages, offeredModels } from "../model-catalog.js";
+import { languagesToDetect, offeredModels } from "../model-catalog.js";
 import { numberFrom, WEB_SOCKET_PROTOCOLS, wholeNumber } from "../setting-fields.js";
 import { languageField, spokenLanguage } from "../spoken-language.js";
 import type { MessageReader, RecognizerDialect, SttMessage } from "../stt-stream/stt-dialect.js";
@@ -196,7 +196,8 @@ export function assemblyAiDialect(
       keepAlive: undefined,
       endMark: JSON.stringify({ type: "Terminate" }),
     },
-    target: ({ modelId, format, keyterms = [], otherLanguages = [] }) => {
+    target: (options) => {
+      const { modelId, format, keyterms = [] } = options;
       const query = new URLSearchParams({
         sample_rate: String(format.sampleRateHz),
         encoding: format.encoding === "mulaw" ? "pcm_mulaw" : "pcm_s16le",
@@ -209,8 +210,8 @@ export function assemblyAiDialect(
       ] as const) {
         if (value !== undefined) query.set(name, String(value));
       }
-      const canDetect = detectedLanguages(VENDOR, modelId) !== undefined;
-      if (otherLanguages.length > 0 && canDetect) query.set("language_detection", "true");
+      const isMultilingual = languagesToDetect(VENDOR, options).length > 1;
+      if (isMultilingual) query.set("language_detection", "true");
       const terms = keyterms
         .filter(({ length }) => length <= KEYTERM_CHARACTERS_MAX)
         .slice(0, KEYTERMS_MAX);

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { InputFormat } from "../../audio/audio-format.js";
-import type { ListenOptions, VendorFault } from "../contracts.js";
+import type { VendorFault } from "../contracts.js";
 import { WEB_SOCKET_PROTOCOLS } from "../setting-fields.js";
 import { primaryLanguage } from "../spoken-language.js";
 import type { SocketAccess } from "../transport/socket-vendor.js";
@@ -53,13 +53,14 @@ export function deepgramRefusal(answer: RefusedUpgrade): RefusalDetail {
   };
 }
 
+/** The vendor knows Cantonese only by this tag: `zh` stands for Mandarin. */
+const CANTONESE = "zh-HK";
+
 /** The languages that the caller may speak; the vendor takes the first part of a tag for all of a language. */
-export function appendLanguageHints(
-  query: URLSearchParams,
-  { language, otherLanguages = [] }: Pick<ListenOptions, "language" | "otherLanguages">,
-): void {
-  for (const tag of [language, ...otherLanguages]) {
-    query.append("language_hint", primaryLanguage(tag));
+export function appendLanguageHints(query: URLSearchParams, languages: readonly string[]): void {
+  for (const tag of languages) {
+    const isCantonese = tag.toLowerCase() === CANTONESE.toLowerCase();
+    query.append("language_hint", isCantonese ? CANTONESE : primaryLanguage(tag));
   }
 }
 

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { SpeechToText, SpokenLanguage } from "../contracts.js";
+import { languagesToDetect } from "../model-catalog.js";
 import { numberFrom, wholeNumber } from "../setting-fields.js";
 import { languageField, spokenLanguage } from "../spoken-language.js";
 import type { MessageReader, RecognizerDialect, SttMessage } from "../stt-stream/stt-dialect.js";
@@ -58,7 +59,8 @@ export function fluxDialect(settings: FluxSettings): RecognizerDialect {
       keepAlive: undefined,
       endMark: JSON.stringify({ type: "CloseStream" }),
     },
-    target: ({ modelId, format, eagerTurns, keyterms, ...languages }) => {
+    target: (options) => {
+      const { modelId, format, eagerTurns, keyterms } = options;
       const eagerOfAgent = eagerTurns === true ? EAGER_EOT_THRESHOLD : undefined;
       const query = new URLSearchParams({ model: modelId, encoding: deepgramEncoding(format) });
       query.set("sample_rate", String(format.sampleRateHz));
@@ -69,7 +71,7 @@ export function fluxDialect(settings: FluxSettings): RecognizerDialect {
       ] as const) {
         if (value !== undefined) query.set(name, String(value));
       }
-      if (modelId.includes("multi")) appendLanguageHints(query, languages);
+      appendLanguageHints(query, languagesToDetect(VENDOR, options));
       appendKeyterms(query, keyterms);
       return `/v2/listen?${query.toString()}`;
     },

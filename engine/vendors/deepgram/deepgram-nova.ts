@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import type { ListenOptions, SpeechToText, SpokenLanguage } from "../contracts.js";
-import { detectedLanguages } from "../model-catalog.js";
+import type { SpeechToText, SpokenLanguage } from "../contracts.js";
+import { languagesToDetect } from "../model-catalog.js";
 import { wholeNumber } from "../setting-fields.js";
 import { languageField, mostSpoken } from "../spoken-language.js";
 import type { MessageReader, RecognizerDialect, SttMessage } from "../stt-stream/stt-dialect.js";
@@ -173,9 +173,12 @@ export function novaDialect(utteranceEndMs = UTTERANCE_END_MS): RecognizerDialec
       endMark: JSON.stringify({ type: "CloseStream" }),
     },
     target: (options) => {
+      const detected = languagesToDetect(VENDOR, options);
+      // One language is transcribed better by its own model.
+      const isMultilingual = detected.length > 1;
       const query = new URLSearchParams({
         model: options.modelId,
-        language: isMultilingual(options) ? "multi" : options.language,
+        language: isMultilingual ? "multi" : options.language,
         encoding: deepgramEncoding(options.format),
         sample_rate: String(options.format.sampleRateHz),
         channels: "1",
@@ -189,7 +192,7 @@ export function novaDialect(utteranceEndMs = UTTERANCE_END_MS): RecognizerDialec
       // Other models refuse keyterms and hints.
       if (options.modelId.startsWith("nova-3")) {
         appendKeyterms(query, options.keyterms);
-        if (isMultilingual(options)) appendLanguageHints(query, options);
+        if (isMultilingual) appendLanguageHints(query, detected);
       }
       return `/v1/listen?${query.toString()}`;
     },
@@ -198,11 +201,6 @@ export function novaDialect(utteranceEndMs = UTTERANCE_END_MS): RecognizerDialec
     refusalDetail: deepgramRefusal,
     refusalFault: deepgramRefusalFault,
   };
-}
-
-/** One language is transcribed better by its own model. */
-function isMultilingual({ modelId, otherLanguages = [] }: ListenOptions): boolean {
-  return otherLanguages.length > 0 && detectedLanguages(VENDOR, modelId) !== undefined;
 }
 
 export function deepgramCloseFault(code: number) {

@@ -16,7 +16,7 @@ import {
   type SpokenLanguage,
   VendorError,
 } from "../contracts.js";
-import { detectedLanguages } from "../model-catalog.js";
+import { languagesToDetect } from "../model-catalog.js";
 import { wholeNumber } from "../setting-fields.js";
 import { languageField, primaryLanguage, spokenLanguage } from "../spoken-language.js";
 import { AudioRing } from "../stt-stream/audio-feed.js";
@@ -455,8 +455,8 @@ export class AudioTranscriptions implements SpeechToText {
     signal: AbortSignal,
   ): Promise<Transcribed> {
     const { name } = this.#vendor;
-    const { language, otherLanguages = [], modelId } = options;
-    const detects = otherLanguages.length > 0 && detectedLanguages(name, modelId) !== undefined;
+    const languages = languagesToDetect(name, options);
+    const detects = languages.length > 1;
     const { body, contentType } = transcriptionRequest(audio, options, detects);
     const chunks: Buffer[] = [];
     await this.#vendor.post(
@@ -476,6 +476,6 @@ export class AudioTranscriptions implements SpeechToText {
     const answer = parseAnswer(name, answerSchema, Buffer.concat(chunks).toString());
     const text = answer.text.trim();
     if (!detects) return { text };
-    return { text, language: namedLanguage(answer.language, [language, ...otherLanguages]) };
+    return { text, language: namedLanguage(answer.language, languages) };
   }
 }

@@ -325,6 +325,13 @@ test("decisions about turns are counted, and reported to a watcher of the call",
   ]);
 });
 
+test("a change of language is noted in the call at once, whether or not a reply follows", async () => {
+  const { writes, entry, last } = entryOf();
+  entry.languageSwitched("de-DE");
+  await writes.settled();
+  assert.deepEqual(last("annotate"), ["call", { language: "de-DE" }]);
+});
+
 test("vendors' failures are counted, and logged with the ids for their support", () => {
   const { deps, entry } = entryOf();
   const error = new VendorError("openai", "refused", "openai: no", { status: 400, requestId: "r" });

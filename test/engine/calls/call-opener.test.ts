@@ -280,6 +280,25 @@ test("a call of which a kind of vendor cannot be used begins to say so", async (
   assert.deepEqual(store.measured[0], ["failed", ["llm", fault]]);
 });
 
+test("without a usable voice a call in another of the agent's languages begins to say so, like any other", async (t) => {
+  const { open, given, forCall, store, announced } = openingStand(t);
+  const { agent } = forCall;
+  const persona = { ...agent.persona, languages: ["de-DE"] };
+  given.agent = async () => ({ ...forCall, agent: { ...agent, persona } });
+  given.history = [{ role: "user", content: "guten Tag" }];
+  given.last = callRecord({ id: "before", endedAtMs: NOON_MS, status: "completed" });
+  given.last = { ...given.last, metadata: { language: "de-DE" } };
+  const fault = new VendorError("edge", "unauthorized", "edge: its key is missing");
+  given.vendorFault = (category) => {
+    if (category === "tts") throw fault;
+  };
+  const session = await open({ historyKey: "key" });
+  assert.equal(announced.length, 1);
+  assert.deepEqual(store.measured[0], ["failed", ["tts", fault]]);
+  const notes = store.asked.filter(([what]) => what === "annotate").map((note) => note.slice(1));
+  assert.deepEqual(notes.at(-1), [session.callId, { language: "de-DE" }], "it is in German");
+});
+
 test("a caller who was cut off continues that call, and the record refers to it", async (t) => {
   const { open, given, store, caller } = openingStand(t);
   given.history = [{ role: "user", content: "my name is Ada" }];

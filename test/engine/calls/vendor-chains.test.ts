@@ -131,6 +131,40 @@ test("a language's own voice speaks it, and behind it the agent's; a call that w
   assert.deepEqual(nameOf(chains.tts(given, WEB_AUDIO, "de").next()), own);
 });
 
+test("the agent's own voice stands behind another voice of the same provider, and not behind itself", async () => {
+  const { chains, voices, forCall } = chained();
+  const { tts: provider, agent } = forCall;
+  const voicesOf = (voice: { readonly modelId: string; readonly voice: string | null }) => {
+    const german = { language: "de-DE", ...voice };
+    const languageVoices = [{ ...german, providerId: provider.id }];
+    return chains.tts(
+      {
+        ...forCall,
+        agent: { ...agent, ttsConfig: { ...agent.ttsConfig, languageVoices } },
+        fallbacks: { ...forCall.fallbacks, tts: [] },
+        languageVoices: [{ ...german, provider }],
+      },
+      WEB_AUDIO,
+      "de",
+    );
+  };
+  const spokenBy = async ({ client }: ReturnType<typeof voicesOf>, modelId: string) => {
+    const from = voices.first.syntheses.length;
+    const format = voices.first.formats[0] ?? assert.fail();
+    const request = { text: "Hallo", modelId, speed: 1, language: "de", format };
+    const spoken = client.synthesize(request, () => {}, never());
+    spoken.catch(() => {});
+    await settled();
+    voices.first.syntheses[from]?.fail(FAULT);
+    await settled();
+    return voices.first.syntheses.slice(from).map((each) => each.request.modelId);
+  };
+  const other = voicesOf({ modelId: "katja", voice: null });
+  assert.deepEqual(await spokenBy(other, "katja"), ["katja", "voice"]);
+  const same = voicesOf({ modelId: "voice", voice: null });
+  assert.deepEqual(await spokenBy(same, "voice"), ["voice"]);
+});
+
 test("the first voice decides the line's format", () => {
   const { chains, voices, forCall } = chained();
   const asked: unknown[] = [];

@@ -50,6 +50,7 @@ test("after a change of language the next turn has the other voice, a turn under
     trial.model.requests[0]?.messages[0]?.content,
     "Be brief.\n\nThe caller speaks German (Germany) now: answer in German (Germany).",
   );
+  assert.deepEqual(trial.languages, ["de-DE", "en-US"], "each change is recorded at once");
 });
 
 test("phrases that are prepared after a change of language are said by the other voice", async () => {
@@ -60,6 +61,20 @@ test("phrases that are prepared after a change of language are said by the other
   trial.clock.advance(300);
   const said = trial.client.syntheses.map(({ request }) => [request.text, request.modelId]);
   assert.deepEqual(said, [["Entschuldigung.", "katja"]]);
+});
+
+test("a phrase that the earlier voice has said is said anew by the other one", async () => {
+  const trial = new EffectTrial();
+  trial.perform({ type: "preparePhrases", texts: ["OK."] });
+  trial.clock.advance(300);
+  const ready = trial.next();
+  trial.client.syntheses[0]?.give(await speak("OK.", MP3));
+  trial.client.syntheses[0]?.finish();
+  assert.equal((await ready).type, "phraseReady");
+  trial.perform({ type: "switchLanguage", language: "de-DE" });
+  trial.perform({ type: "synthesize", turnId: 1, index: 0, text: "OK." });
+  const said = trial.client.syntheses.map(({ request }) => [request.text, request.modelId]);
+  assert.deepEqual(said.at(-1), ["OK.", "katja"]);
 });
 
 test("a vendor that hung has failed, though its answer is no longer awaited", () => {

@@ -26,6 +26,7 @@ export class EffectTrial {
   readonly saves: TurnSave[] = [];
   readonly failures: string[] = [];
   readonly endings: Ending[] = [];
+  readonly languages: string[] = [];
   readonly events: ConversationEvent[] = [];
   readonly runner: EffectRunner;
   #onEvent: () => void = () => undefined;
@@ -53,6 +54,7 @@ export class EffectTrial {
       addMessages: () => {},
       bargedIn: () => {},
       callerTurnEnded: () => {},
+      languageSwitched: (language: string) => this.languages.push(language),
       agentMuted: () => {},
       turnSaved: (save: TurnSave) => this.saves.push(save),
       vendorFailed: (category: string, { fault }: VendorError) =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TurnKind } from "../../../engine/conversation/effects.js";
 import { newConversation, newTurn } from "../../../engine/conversation/state.js";
-import { conversationOf, toolsDoneAfter } from "../../../engine/conversation/tools.js";
+import { conversationOf, toolNameOf, toolsDoneAfter } from "../../../engine/conversation/tools.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 
 const MESSAGES_MAX = 40;
@@ -43,6 +43,34 @@ test("tool messages are dropped when their reply, or its rest, was heard, and no
       toolsDoneAfter(state, turnOf(kind, ""), { isOpen: false, isHeard: true }) !== undefined,
   );
   assert.deepEqual(kept, ["greeting", "apology", "reminder", "farewell"]);
+});
+
+test("a call is found by its turn: some LLMs number the calls of each reply alike", () => {
+  const tools = [
+    { kind: "http", name: "book" },
+    { kind: "http", name: "find" },
+  ] as const;
+  const call = new RecordedCall({ ...PLAIN_SETTINGS, tools });
+  call.send({ type: "opened", resumed: true });
+  const nameOf = (turnId: number) => {
+    const { turn } = call;
+    assert.ok(turn);
+    return toolNameOf(call.actor.state, turn, { turnId, callId: "call_1" });
+  };
+  for (const name of ["book", "find"]) {
+    call.clock.advance(1_000);
+    call.send({ type: "written", text: name });
+    const turnId = call.turn?.id ?? 0;
+    // It waits no longer for the tool of the turn before.
+    if (call.turn?.waitsForTools === true) call.clock.advance(15_000);
+    const toolCalls = [{ id: "call_1", name, argumentsJson: "{}" }];
+    call.send({ type: "replyDone", turnId, tokens: 1, toolCalls });
+  }
+  const second = call.turn?.id ?? 0;
+  assert.deepEqual([nameOf(second - 1), nameOf(second)], ["book", "find"]);
+  assert.equal(nameOf(second + 1), undefined);
+  call.send({ type: "written", text: "and now" });
+  assert.deepEqual([nameOf(second - 1), nameOf(second)], ["book", "find"]);
 });
 
 test("for a caller who never hears results of tools, the newest turns' messages are kept", () => {

@@ -159,6 +159,43 @@ for (const [title, status] of [
   });
 }
 
+test("a tool call that an older server refuses with 400 is not repeated, and the session is kept", async (context) => {
+  const server = await scriptedOf(context);
+  const seen: string[] = [];
+  server.answer = (response, { method, headers, body }) => {
+    if (method !== "POST") {
+      response.writeHead(405).end();
+      return;
+    }
+    const rpc: Rpc = JSON.parse(body);
+    const session = headers["mcp-session-id"];
+    seen.push(rpc.method);
+    if (rpc.method === "tools/call" || (session === undefined && rpc.method !== "initialize")) {
+      response.writeHead(400).end("Bad Request: the order is too old");
+      return;
+    }
+    response.setHeader("mcp-session-id", "session-1");
+    if (rpc.method.startsWith("notifications/")) {
+      response.writeHead(202).end();
+      return;
+    }
+    const about = { protocolVersion: "2025-06-18", serverInfo: { name: "old", version: "1" } };
+    const tools = [{ name: "find.order", inputSchema: { type: "object" } }];
+    const result =
+      rpc.method === "initialize" ? { ...about, capabilities: { tools: {} } } : { tools };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, result }));
+  };
+  const { lists, outcomes } = listsOf(context);
+  const open = opened(mcpServer(server.url));
+  assert.equal((await lists.read(open, false)).error, undefined);
+  seen.length = 0;
+  await called(lists, open);
+  await called(lists, open);
+  assert.deepEqual(seen, ["tools/call", "tools/call"]);
+  assert.deepEqual(outcomes.slice(0, 1), ["list ok"]);
+});
+
 test("a list is refreshed off the path of calls, and no more when no call uses it", async (context) => {
   const stand = await standOf(context);
   const { lists, changes } = listsOf(context);

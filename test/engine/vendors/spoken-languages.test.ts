@@ -62,6 +62,44 @@ test("each vendor is asked for languages in its own way, and only where it can t
   assert.ok(form.includes("verbose_json") && !form.includes('name="language"'), form);
 });
 
+test("a model that does not know the call's own language detects none, and is hinted none that it does not know", () => {
+  const asked = (
+    dialect: { target(options: ListenOptions): string },
+    modelId: string,
+    language: string,
+    otherLanguages: readonly string[],
+  ) => {
+    const path = dialect.target({ ...BASE, modelId, language, otherLanguages });
+    const { searchParams } = new URL(path, "wss://vendor.example.com");
+    return [searchParams.get("language"), searchParams.getAll("language_hint").join()];
+  };
+  const nova = novaDialect();
+  // A German agent's fallback, and a call in a language of its own.
+  assert.deepEqual(asked(nova, "nova-2", "de-DE", ["en-US"]), ["de-DE", ""]);
+  assert.deepEqual(asked(nova, "nova-2", "en-US", ["de-DE"]), ["en-US", ""]);
+  assert.deepEqual(asked(nova, "nova-2", "en-US", ["de-DE", "es"]), ["multi", ""]);
+  assert.deepEqual(asked(nova, "nova-3", "en-US", ["cy", "de-DE"]), ["multi", "en,de"]);
+  const flux = fluxDialect({});
+  assert.deepEqual(asked(flux, "flux-general-multi", "en-US", ["tr", "de"]), [null, "en,de"]);
+  assert.deepEqual(asked(flux, "flux-general-multi", "tr-TR", ["en", "de"]), [null, ""]);
+  const detects = (language: string, others: readonly string[]) => {
+    const modelId = "universal-streaming-multilingual";
+    const path = assemblyAi.target({ ...BASE, modelId, language, otherLanguages: others });
+    return new URL(path, "wss://vendor.example.com").searchParams.has("language_detection");
+  };
+  assert.deepEqual([detects("tr-TR", ["en"]), detects("en", ["tr"])], [false, false]);
+  assert.equal(detects("en", ["tr", "de"]), true);
+});
+
+test("Cantonese is hinted as such, not as Mandarin", () => {
+  const hints = queryOf(novaDialect(), "nova-3", ["zh-hk"]).getAll("language_hint");
+  assert.deepEqual(hints, ["en", "zh-HK"]);
+  assert.deepEqual(queryOf(novaDialect(), "nova-3", ["zh-CN"]).getAll("language_hint"), [
+    "en",
+    "zh",
+  ]);
+});
+
 test("the simulators refuse what the vendors do not know", () => {
   const hinted = queryOf(novaDialect(), "nova-3");
   hinted.append("language_hint", "de");

@@ -92,6 +92,27 @@ test("a change of the STT provider clears the STT model, unless a new model is g
   assert.equal(modelAfter({ sttModelId: null }), null);
 });
 
+test("a language that is taken away takes its voice along, unless new voices are given with it", () => {
+  const voice = { providerId: "p2", modelId: "m2", voice: null };
+  const german = { language: "de-DE", ...voice };
+  const spanish = { language: "es", ...voice };
+  const agent = patchedAgent(
+    AGENT,
+    {
+      persona: { languages: ["de-DE", "es"] },
+      ttsConfig: { languageVoices: [german, spanish] },
+    },
+    2,
+  );
+  const voicesAfter = (patch: Parameters<typeof patchedAgent>[1]) =>
+    patchedAgent(agent, patch, 3).ttsConfig.languageVoices;
+  assert.deepEqual(voicesAfter({ persona: { languages: [] } }), []);
+  assert.deepEqual(voicesAfter({ persona: { languages: ["es"] } }), [spanish]);
+  assert.deepEqual(voicesAfter({ persona: { greeting: "Hi." } }), [german, spanish]);
+  const given = { persona: { languages: [] }, ttsConfig: { languageVoices: [german] } };
+  assert.deepEqual(voicesAfter(given), [german]);
+});
+
 test("a fallback voice uses the agent's new speed unless it has its own", () => {
   const tts = [
     { providerId: "p5", modelId: "m5" },

@@ -232,6 +232,8 @@ test("an agent outside a smaller plan can be switched off, but can be neither ch
   await assert.rejects(change({ name: "Other" }), refusal("model_not_allowed", "llmModelId"));
   assert.equal((await change({ active: false })).status, "inactive");
   assert.equal((await change({ name: "Other" })).name, "Other");
+  const { persona } = await change({ persona: { language: "de-DE" } });
+  assert.equal(persona.language, "de-DE");
   for (const category of ["llm", "tts", "stt"]) {
     for (const field of [`${category}ProviderId`, `${category}ModelId`]) {
       await assert.rejects(change({ [field]: "unknown" }), { code: "invalid_request" });
