@@ -2,13 +2,23 @@ import * as v from "valibot";
 import type { CallStore } from "../../storage/calls/call-store.js";
 import type { ClaimedJob } from "../../storage/jobs/job-record.js";
 import type { CallRecord, JsonObject } from "../../storage/records.js";
+import { CALLER_LEFT } from "../conversation/call-end.js";
 import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../jobs/job-runner.js";
 import type { Logger } from "../log.js";
-import { type CallControlApi, type CallControlApis, canTransferWarmly } from "../telephony/call-control.js";
+import {
+  type CallControlApi,
+  type CallControlApis,
+  canTransferWarmly,
+} from "../telephony/call-control.js";
 import { phoneVendor } from "../telephony/phone-vendors.js";
 import { VendorError } from "../vendors/contracts.js";
-import { CALLER_LEFT } from "../conversation/call-end.js";
-import { isOpenSince, isOpenTransfer, type StoredTransfer, transferNote, transferOf } from "./continuations.js";
+import {
+  isOpenSince,
+  isOpenTransfer,
+  type StoredTransfer,
+  transferNote,
+  transferOf,
+} from "./continuations.js";
 
 /** Callers who wait are few, and the vendor may be away for a while. */
 const LIMITS: FixedLimits = {
@@ -62,8 +72,8 @@ export class WarmTransferJob extends FixedLimitsJob {
     const isLeftOnHold = transfer?.isOnHold === true && isUndisputed(transfer);
     if (call.status === "active" && !isLeftOnHold) return { kind: "done" };
     // A later transfer of the call has a job of its own. One whose note is lost counts as failed.
-    if (transfer !== undefined && transfer.startedAtMs !== given.startedAtMs)
-      return { kind: "done" };
+    const isOurs = transfer?.mode === "warm" && transfer.startedAtMs === given.startedAtMs;
+    if (transfer !== undefined && !isOurs) return { kind: "done" };
     const next = await calls.findBySession(orgId, nextSessionId);
     if (next !== undefined && !maybeOnHold(next)) return { kind: "done" };
     const documents = phoneVendor(vendor)?.documents.warmTransfer;
@@ -85,7 +95,8 @@ export class WarmTransferJob extends FixedLimitsJob {
         if (await api.isLive(personCallId)) return { kind: "done" };
       }
       const isBack = await api.redirect(callerRef, documents.goOn(resultUrl));
-      if (isBack) log.warn({ vendor, orgId, callId }, "a caller on hold was brought back by the job");
+      if (isBack)
+        log.warn({ vendor, orgId, callId }, "a caller on hold was brought back by the job");
       if (personCallId !== "") await this.#hangUp(api, personCallId, { vendor, orgId, callId });
       return { kind: "done" };
     } catch (error) {
@@ -103,7 +114,10 @@ export class WarmTransferJob extends FixedLimitsJob {
     try {
       await api.hangUp(personCallId);
     } catch (error) {
-      this.#options.log.error({ ...facts, error }, "failed to hang up the person of a warm transfer");
+      this.#options.log.error(
+        { ...facts, error },
+        "failed to hang up the person of a warm transfer",
+      );
     }
   }
 }

@@ -367,7 +367,7 @@ export class WarmTransfers {
     const call = await continuations.recordOf(claims);
     const transfer = call && transferOf(call);
     if (call === undefined || transfer?.startedAtMs !== startedAtMs) return;
-    if (transfer.mode !== "warm" || transfer.result !== "answered") return;
+    if (transfer.mode !== "warm" || transfer.result !== "answered" || !transfer.isOnHold) return;
     try {
       if (durationSec !== undefined) await calls.annotate(call.id, { transfer: { durationSec } });
     } finally {
@@ -397,7 +397,9 @@ export class WarmTransfers {
     if (warm === undefined) return undefined;
     const voice = await this.#voiceFor(warm);
     const summary = transferOf(warm.call)?.summary ?? "";
-    return voice.speak(isQuestion ? voice.phrases.briefingQuestion : introductionOf(summary, voice));
+    return voice.speak(
+      isQuestion ? voice.phrases.briefingQuestion : introductionOf(summary, voice),
+    );
   }
 
   /** The person who answers hears the words at once. */

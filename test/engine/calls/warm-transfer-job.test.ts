@@ -42,7 +42,8 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
     place: () => assert.fail("nobody is called"),
     hangUp: async (callRef) => {
       asked.push(`hang up ${callRef}`);
-      if (options.hangUpFails === true) throw new VendorError("twilio", "unavailable", "out of order");
+      if (options.hangUpFails === true)
+        throw new VendorError("twilio", "unavailable", "out of order");
     },
     redirect: async (callRef, document) => {
       if (options.fails === true) throw new VendorError("twilio", "unavailable", "out of order");
