@@ -303,6 +303,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       const carried = {
         calls,
         callControl,
+        dialTargets: settings.isSandboxed ? undefined : tenancy.dialTargets,
         vendors,
         telephonyAccounts,
         callListening,

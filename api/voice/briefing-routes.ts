@@ -1,12 +1,12 @@
-import type { Continuations } from "../../engine/calls/continuations.js";
+import type { Continuations, PersonClaims } from "../../engine/calls/continuations.js";
 import {
   BRIEFING_AUDIO_PATH,
   BRIEFING_PATH,
   BRIEFING_STATUS_PATH,
+  QUESTION_PARAMETER,
   type WarmTransfers,
 } from "../../engine/calls/warm-transfers.js";
 import { RequestError } from "../../engine/request-error.js";
-import type { StreamClaims } from "../../engine/security/stream-token.js";
 import type { WarmTransferDocuments } from "../../engine/telephony/call-instructions.js";
 import type { PhoneVendor } from "../../engine/telephony/phone-vendor.js";
 import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
@@ -44,7 +44,7 @@ export function briefingRoutes(options: BriefingRoutesOptions): readonly Endpoin
 }
 
 interface PersonRequest {
-  readonly claims: StreamClaims;
+  readonly person: PersonClaims;
   readonly vendor: PhoneVendor;
   readonly documents: WarmTransferDocuments;
   readonly base: string;
@@ -67,22 +67,22 @@ function route(
     answer: async (request) => {
       const bytes = Buffer.from(await request.body());
       const query = new URLSearchParams(request.queryString);
-      const claims = options.continuations.personClaimsOf(query.get("token") ?? "");
-      const account = claims ?? { vendor: DEFAULT_PHONE_VENDOR, orgId: "" };
+      const person = options.continuations.personClaimsOf(query.get("token") ?? "");
+      const account = person?.claims ?? { vendor: DEFAULT_PHONE_VENDOR, orgId: "" };
       await requireSignature(account, request, path, bytes, options);
       const vendor = phoneVendor(account.vendor);
       const documents = vendor?.documents.warmTransfer;
-      if (claims === undefined || vendor === undefined || documents === undefined)
+      if (person === undefined || vendor === undefined || documents === undefined)
         throw notCalled();
       const base = httpBase(request, options.publicBaseUrl);
-      return serve({ claims, vendor, documents, base, query, body: bytes.toString("utf8") });
+      return serve({ person, vendor, documents, base, query, body: bytes.toString("utf8") });
     },
   };
 }
 
 /** The person has answered the telephone, or the question. */
 async function asked(
-  { claims, vendor, documents, base, query, body }: PersonRequest,
+  { person, vendor, documents, base, query, body }: PersonRequest,
   { warmTransfers }: BriefingRoutesOptions,
 ): Promise<Answer> {
   const count = Number(query.get("asked") ?? 0);
@@ -95,18 +95,18 @@ async function asked(
   };
   const document =
     count === 0
-      ? await warmTransfers.answered(claims, base)
-      : await warmTransfers.decided(claims, answer, base);
+      ? await warmTransfers.answered(person, base)
+      : await warmTransfers.decided(person, answer, base);
   return documentAnswer(vendor.documents, document ?? vendor.documents.hangUp());
 }
 
 async function reported(
-  { claims, vendor, base, body }: PersonRequest,
+  { person, vendor, base, body }: PersonRequest,
   { warmTransfers }: BriefingRoutesOptions,
 ): Promise<Answer> {
   const report = vendor.placedReport?.(body);
   if (report === undefined) throw notCalled();
-  await warmTransfers.reported(claims, report, finalReport(report.status, body), base);
+  await warmTransfers.reported(person, report, finalReport(report.status, body), base);
   return { status: 204, contentType: "", body: "" };
 }
 
@@ -121,9 +121,9 @@ async function audio(
   request: IncomingRequest,
   { continuations, warmTransfers }: BriefingRoutesOptions,
 ): Promise<Answer> {
-  const token = new URLSearchParams(request.queryString).get("token") ?? "";
-  const claims = continuations.personClaimsOf(token);
-  const body = claims && (await warmTransfers.audio(claims));
+  const query = new URLSearchParams(request.queryString);
+  const person = continuations.personClaimsOf(query.get("token") ?? "");
+  const body = person && (await warmTransfers.audio(person, query.has(QUESTION_PARAMETER)));
   if (body === undefined) throw new RequestError("not_found", "there is nothing to play");
   return { status: 200, contentType: "audio/wav", body };
 }

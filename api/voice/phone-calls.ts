@@ -278,9 +278,23 @@ export class PhoneCalls {
 
   /**
    * If the vendor's REST API cannot transfer, the document after the stream dials: the vendor requests it when the
-   * stream is closed.
+   * stream is closed. Never rejects: a failure counts as a refusal.
    */
   async #transfer(
+    claims: StreamClaims | undefined,
+    to: string,
+    summary: string | undefined,
+  ): Promise<boolean> {
+    try {
+      return await this.#tryTransfer(claims, to, summary);
+    } catch (error) {
+      const { vendor, orgId } = claims ?? {};
+      this.#options.log.error({ vendor, orgId, error }, "failed to transfer a call");
+      return false;
+    }
+  }
+
+  async #tryTransfer(
     claims: StreamClaims | undefined,
     to: string,
     summary: string | undefined,

@@ -6,6 +6,7 @@ import {
   continuationUrl,
   type NextStream,
   placedCallOf,
+  SENT_BACK_PARAMETER,
 } from "../../engine/calls/continuations.js";
 import type { WarmTransfers } from "../../engine/calls/warm-transfers.js";
 import type { Logger } from "../../engine/log.js";
@@ -78,7 +79,8 @@ async function answer(
 ): Promise<Answer> {
   const { continuations, opener, organizations, answeredWebhooks, log } = options;
   const bytes = Buffer.from(await request.body());
-  const presented = new URLSearchParams(request.queryString).get("token") ?? "";
+  const query = new URLSearchParams(request.queryString);
+  const presented = query.get("token") ?? "";
   const transferred = continuations.transferClaimsOf(presented);
   const claims = transferred ?? continuations.claimsOf(presented);
   const found = claims && phoneVendor(claims.vendor);
@@ -101,13 +103,26 @@ async function answer(
   const next =
     transferred === undefined
       ? await continuations.next(claims, !(await transfersByRest(claims, options)))
-      : await continuations.afterTransfer(claims, report, isWaiting);
+      : await continuations.afterTransfer(
+          claims,
+          report,
+          isWaiting,
+          query.has(SENT_BACK_PARAMETER),
+        );
   if (transferred !== undefined) {
     const { result, reason } = report ?? {};
     log.info({ vendor, orgId, result, reason, kind: next.kind }, "the vendor reports a transfer");
     await continuations.stored();
   }
   if (next.kind === "unsupportedAudio") return turnedAway(documents, UNSUPPORTED_WORDS);
+  if (next.kind === "onHold") {
+    const resultUrl = continuationUrl(
+      httpBase(request, options.publicBaseUrl),
+      continuations.transferTokenFor(claims),
+    );
+    const document = documents.warmTransfer?.wait(next.conference, resultUrl);
+    return documentAnswer(documents, document ?? documents.hangUp());
+  }
   const tenant = next.kind === "over" ? undefined : await phoneTenant(organizations, orgId);
   if (next.kind === "over" || tenant === undefined) {
     return documentAnswer(documents, documents.hangUp());

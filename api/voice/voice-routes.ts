@@ -50,6 +50,8 @@ export interface VoiceRoutesOptions {
   readonly calls: Pick<CallCenter, "opener" | "audioPool" | "journal">;
   readonly liveCalls: Pick<LiveCalls, "find">;
   readonly callControl: CallControl;
+  /** Undefined: organizations may call every number. */
+  readonly dialTargets: Tenancy["dialTargets"] | undefined;
   readonly telephonyAccounts: TelephonyAccounts;
   readonly placedCalls: PlacedCalls;
   readonly outboundTokens: OutboundTokens;
@@ -120,6 +122,8 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
     journal: calls.journal,
     callControl,
     voices: new BriefingVoices({ agents, tenantOf, vendors, audioPool, clock }),
+    dialTargets: options.dialTargets,
+    doNotCall: tenancy.doNotCall,
     clock,
     log: options.log,
   });

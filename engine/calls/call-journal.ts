@@ -314,6 +314,9 @@ function annotate(
   });
 }
 
+/** Takes a warm transfer out of a call's metadata. */
+const NOT_WARM = { mode: null, startedAtMs: null, personCallId: null, isOnHold: null } as const;
+
 /** A metadata field of a call with an STT outage that its caller noticed. */
 export const LONG_STT_OUTAGE = "longSttOutage";
 const LONG_STT_OUTAGE_MS = 5_000;
@@ -574,7 +577,8 @@ export class CallEntry implements CallRecorder {
           // The result of a warm transfer is stored as it develops, maybe before this.
           transfer: {
             to: ending.transferTo,
-            ...(ending.briefing === undefined && { result: "pending" }),
+            // A warm transfer that failed earlier in the call is forgotten.
+            ...(ending.briefing === undefined && { ...NOT_WARM, result: "pending" }),
           },
         }),
         ...this.#deafness(),

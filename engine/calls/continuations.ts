@@ -23,6 +23,14 @@ export function continuationUrl(base: string, token: string): string {
   return `${base}${CONTINUATION_PATH}?token=${token}`;
 }
 
+/** A query parameter of the request of a caller whom the server itself has taken out of the hold. */
+export const SENT_BACK_PARAMETER = "back";
+
+/** As `continuationUrl`, for a caller whom the server takes out of the hold of a warm transfer. */
+export function sentBackUrl(base: string, token: string): string {
+  return `${continuationUrl(base, token)}&${SENT_BACK_PARAMETER}=1`;
+}
+
 /** Telephony vendors end calls after 24 hours. */
 const TOKEN_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 const KEY_LABEL = "parley: continued call, version 1";
@@ -31,6 +39,8 @@ const KEY_LABEL = "parley: continued call, version 1";
  * caller.
  */
 const OUTCOME_STORED_MAX_MS = 1_000;
+/** A caller's way back is ordered twice at most, and each time a stream may have begun. */
+const RETURNS_SKIPPED_MAX = 3;
 /** A call that breaks more often is over. */
 const CONTINUATIONS_MAX = 3;
 /** How often a caller returns from a failed transfer to the agent; after that the agent has no transfer tool. */
@@ -70,11 +80,13 @@ const StoredTransfer = v.object({
   summary: v.optional(v.string(), ""),
   personCallId: v.optional(v.string(), ""),
   startedAtMs: v.optional(v.number(), 0),
+  /** The vendor has been asked, or is about to be, to put the caller on hold. */
+  isOnHold: v.optional(v.boolean(), false),
 });
 
 export type StoredTransfer = v.InferOutput<typeof StoredTransfer>;
 
-export function transferOf({ metadata }: CallRecord): StoredTransfer | undefined {
+export function transferOf({ metadata }: Pick<CallRecord, "metadata">): StoredTransfer | undefined {
   const stored = v.safeParse(StoredTransfer, metadata["transfer"]);
   return stored.success ? stored.output : undefined;
 }
@@ -97,6 +109,14 @@ export function transferNote(call: CallRecord, report: TransferReport): JsonObje
           endMessage: `the caller was not transferred: ${TRANSFER_WORDS[result]}`,
         };
   return { transfer, ...ending };
+}
+
+/** Whether these metadata are of the warm transfer that began then, and it has no outcome yet. */
+export function isOpenSince(metadata: JsonObject, startedAtMs: number): boolean {
+  const transfer = transferOf({ metadata });
+  return (
+    transfer?.mode === "warm" && transfer.startedAtMs === startedAtMs && isOpenTransfer(transfer)
+  );
 }
 
 /** Why a call's transfer failed; undefined if there was none, or if it succeeded. */
@@ -124,6 +144,12 @@ export interface PhoneConversation {
   readonly before: readonly string[];
 }
 
+/** The person whom a warm transfer calls: the caller's call, and which of its transfers it is. */
+export interface PersonClaims {
+  readonly claims: StreamClaims;
+  readonly startedAtMs: number;
+}
+
 /**
  * `askedAgain`: the stream has no record, because it never connected, or its process died before the call began,
  * or it was refused.
@@ -138,6 +164,8 @@ export type NextStream =
     }
   /** The response document transfers the caller. */
   | { readonly kind: "transfer"; readonly to: string; readonly call: CallRecord }
+  /** The caller is on hold in a warm transfer, or about to be. */
+  | { readonly kind: "onHold"; readonly conference: string }
   /** The caller hears that the call's audio cannot be decoded. */
   | { readonly kind: "unsupportedAudio" }
   | { readonly kind: "over" };
@@ -187,14 +215,15 @@ export class Continuations {
   }
 
   /** The token of the person whom a warm transfer calls. */
-  personTokenFor(claims: StreamClaims): string {
-    return this.#ids.mint([...idsOf(claims), PERSON]);
+  personTokenFor({ claims, startedAtMs }: PersonClaims): string {
+    return this.#ids.mint([...idsOf(claims), String(startedAtMs), PERSON]);
   }
 
-  /** The claims of the caller's call in a person's token; undefined for an invalid token. */
-  personClaimsOf(token: string): StreamClaims | undefined {
+  /** What a person's token names; undefined for an invalid token. */
+  personClaimsOf(token: string): PersonClaims | undefined {
     const ids = this.#ids.verify(token);
-    return ids?.at(-1) === PERSON ? claimsIn(ids) : undefined;
+    if (ids?.at(-1) !== PERSON) return undefined;
+    return { claims: claimsIn(ids), startedAtMs: Number(ids.at(-2)) };
   }
 
   /** The id of a call that was refused on arrival; undefined if its vendor does not identify it. */
@@ -239,6 +268,9 @@ export class Continuations {
     }
     const stored = transferOf(call);
     if (stored?.mode === "warm" && isOpenTransfer(stored)) {
+      // The vendor may ask what follows the stream that it has just left for the hold.
+      if (stored.isOnHold && call.metadata["endReason"] === TRANSFERRED)
+        return { kind: "onHold", conference: this.conversationOf(claims).sessionId };
       // The server died before the caller was put on hold: the person who answers is not connected.
       this.#note(call, { result: "failed", reason: "", durationSec: undefined });
       return { kind: "goesOn", claims: afterTransfer(claims) };
@@ -257,14 +289,14 @@ export class Continuations {
   /**
    * The leg of a transfer has ended, or never existed: its outcome is stored with the call, and after a failed
    * transfer the caller returns to the agent. The first outcome counts, however often and late the vendor reports;
-   * `report` is undefined if it asks without one.
+   * `report` is undefined if it asks without one. `isSentBack`: the server has taken the caller out of the hold.
    */
   async afterTransfer(
     claims: StreamClaims,
     report: TransferReport | undefined,
     isCallerWaiting: boolean,
+    isSentBack = false,
   ): Promise<NextStream> {
-    const { calls } = this.#options;
     const call = await this.#settled(claims);
     if (call === undefined) return { kind: "over" };
     const transfer = transferOf(call);
@@ -274,14 +306,37 @@ export class Continuations {
       // The vendor reports the caller's part in a conference here, which says nothing of the person.
       const result = isCallerWaiting ? "failed" : "canceled";
       if (isOpen) this.#note(call, { result, reason: "", durationSec: undefined });
+      else this.#noteEnding(call, transfer.result);
     } else if (isOpen && (report !== undefined || isCallerWaiting)) {
       this.#note(call, report ?? { result: "failed", reason: "", durationSec: undefined });
     } else if (known === "answered" && report?.result === "answered") this.#note(call, report);
     const result = isOpen && transfer?.mode !== "warm" ? report?.result : known;
-    if (!isCallerWaiting || result === "answered") return { kind: "over" };
-    const isThere =
-      (await calls.findBySession(claims.orgId, this.nextSessionOf(claims))) !== undefined;
-    return isThere ? { kind: "over" } : { kind: "goesOn", claims: afterTransfer(claims) };
+    const isFromHold = isSentBack && transfer?.mode === "warm";
+    if (!isCallerWaiting || (result === "answered" && !isFromHold)) return { kind: "over" };
+    if (result === "answered") {
+      // The person has accepted and never came: of two who talked, the caller's call is over with the conversation.
+      this.#note(call, { result: "failed", reason: "", durationSec: undefined });
+    }
+    return this.#returning(afterTransfer(claims), isFromHold);
+  }
+
+  /**
+   * A session that exists already is the caller's, who is in it; a caller whom the server took out of the hold is in none, and
+   * gets the next one.
+   */
+  async #returning(first: StreamClaims, isFromHold: boolean): Promise<NextStream> {
+    const { calls } = this.#options;
+    let claims = first;
+    for (let skipped = 0; skipped <= RETURNS_SKIPPED_MAX; skipped += 1) {
+      const session = await calls.findBySession(
+        claims.orgId,
+        this.#sessionId(claims.callKey, claims.attempt),
+      );
+      if (session === undefined) return { kind: "goesOn", claims };
+      if (!isFromHold) return { kind: "over" };
+      claims = { ...claims, attempt: claims.attempt + 1 };
+    }
+    return { kind: "over" };
   }
 
   /** The id of the session in which a caller is back with the agent. */
@@ -303,6 +358,17 @@ export class Continuations {
   stored(): Promise<unknown> {
     const { clock, journal } = this.#options;
     return within(clock, OUTCOME_STORED_MAX_MS, journal.stored());
+  }
+
+  /** The outcome of a warm transfer may have been stored before the end of its call. */
+  #noteEnding(call: CallRecord, result: StoredTransfer["result"]): void {
+    if (result === "pending" || result === "dialing") return;
+    const { transfer: _, ...ending } = transferNote(call, {
+      result,
+      reason: "",
+      durationSec: undefined,
+    });
+    if (Object.keys(ending).length > 0) this.#options.journal.annotate(call.id, ending);
   }
 
   #note(call: CallRecord, report: TransferReport): void {

@@ -1,23 +1,30 @@
-import { warmTransferJob } from "../../storage/jobs/job-record.js";
+import type { CallStore } from "../../storage/calls/call-store.js";
+import { LOST_HOLD_CHECK_MS, warmTransferJob } from "../../storage/jobs/job-record.js";
 import type { JobStore } from "../../storage/jobs/job-store.js";
-import type { CallRecord } from "../../storage/records.js";
+import type { CallRecord, JsonObject } from "../../storage/records.js";
 import { isAcceptance } from "../conversation/lexicon.js";
 import type { Logger } from "../log.js";
 import type { StreamClaims } from "../security/stream-token.js";
-import type { CallControl } from "../telephony/call-control.js";
+import type { CallControl, WarmTransferApi } from "../telephony/call-control.js";
 import { callInfoIn } from "../telephony/call-info.js";
 import type { WarmTransferDocuments } from "../telephony/call-instructions.js";
 import { oneLine } from "../telephony/call-values.js";
 import type { PlacedReport } from "../telephony/phone-vendor.js";
 import { phoneVendor } from "../telephony/phone-vendors.js";
+import { numberRefusal } from "../telephony/refused-numbers.js";
 import { TRANSFER_RING_SEC, type TransferReport } from "../telephony/transfer-report.js";
+import type { DialTargets } from "../tenancy/agents/dial-targets.js";
+import type { DoNotCall } from "../tenancy/agents/do-not-call.js";
 import type { Clock } from "../time/clock.js";
 import type { BriefingVoice, BriefingVoices } from "./briefing-voices.js";
 import type { CallJournal } from "./call-journal.js";
 import {
   type Continuations,
   continuationUrl,
+  isOpenSince,
   isOpenTransfer,
+  type PersonClaims,
+  sentBackUrl,
   transferNote,
   transferOf,
 } from "./continuations.js";
@@ -28,6 +35,8 @@ export const BRIEFING_PATH = "/api/telephony/briefing";
 export const BRIEFING_AUDIO_PATH = "/api/telephony/briefing.wav";
 /** Where the vendor reports what becomes of the person's call. */
 export const BRIEFING_STATUS_PATH = "/api/telephony/briefing-status";
+/** A query parameter of the sound of the question alone. */
+export const QUESTION_PARAMETER = "question";
 /** How often a person is asked who answers nothing. */
 const ASKED_MAX = 3;
 const ACCEPT_KEY = "1";
@@ -44,13 +53,14 @@ export interface WarmTransfersOptions {
     | "transferTokenFor"
     | "stored"
   >;
-  readonly calls: {
-    findBySession(orgId: string, sessionId: string): Promise<CallRecord | undefined>;
-  };
+  readonly calls: Pick<CallStore, "findBySession" | "annotate" | "annotateIf">;
   readonly jobs: Pick<JobStore, "add">;
   readonly journal: Pick<CallJournal, "annotate">;
   readonly callControl: Pick<CallControl, "warmTransferApi" | "hangUp">;
   readonly voices: Pick<BriefingVoices, "of">;
+  /** Undefined: the organization may call every number. */
+  readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
+  readonly doNotCall: Pick<DoNotCall, "has">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -72,11 +82,27 @@ export interface PersonAnswer {
   readonly asked: number;
 }
 
-interface WarmCall {
-  readonly claims: StreamClaims;
+interface WarmCall extends PersonClaims {
   readonly call: CallRecord;
   readonly documents: WarmTransferDocuments;
 }
+
+/** A warm transfer whose person is about to be called. */
+interface Placing extends WarmCall {
+  readonly api: WarmTransferApi;
+  readonly from: string;
+  readonly payload: JsonObject;
+}
+
+/** A second transfer in a call has none of these of the first. */
+const NOTHING_OF_EARLIER = {
+  personCallId: null,
+  isOnHold: null,
+  acceptedBy: null,
+  waitedSec: null,
+  reason: null,
+  durationSec: null,
+} as const satisfies JsonObject;
 
 /**
  * Warm transfers: the caller waits in a conference of the vendor while a person is called, told about the call and asked. All
@@ -85,6 +111,10 @@ interface WarmCall {
  */
 export class WarmTransfers {
   readonly #options: WarmTransfersOptions;
+  /** By the session of the caller. */
+  readonly #starting = new Map<string, Promise<boolean>>();
+  /** The sessions whose callers are just being put on hold. */
+  readonly #holding = new Set<string>();
 
   constructor(options: WarmTransfersOptions) {
     this.#options = options;
@@ -100,93 +130,187 @@ export class WarmTransfers {
     return call !== undefined && ownNumberOf(call) !== undefined;
   }
 
-  /** The vendor has no warm transfer, or its account cannot: the caller is handed on without a question. */
+  /** The vendor has no warm transfer, or its account cannot: the caller is handed on without a question. Never rejects. */
   async becomesBlind(claims: StreamClaims): Promise<void> {
-    const { continuations, journal } = this.#options;
-    const call = await continuations.recordOf(claims);
-    if (call === undefined) return;
-    journal.annotate(call.id, { transfer: { mode: "blind", result: "pending" } });
-    await continuations.stored();
+    const { continuations, journal, log } = this.#options;
+    try {
+      const call = await continuations.recordOf(claims);
+      if (call === undefined) return;
+      journal.annotate(call.id, { transfer: { mode: "blind", result: "pending" } });
+      await continuations.stored();
+    } catch (error) {
+      const { vendor, orgId } = claims;
+      log.error({ vendor, orgId, error }, "failed to note that a warm transfer becomes blind");
+    }
   }
 
   /**
    * Calls the person and puts the caller on hold. False if the vendor refuses either: the caller is still with the agent. The
-   * record and the job are stored before, so that a server that dies meanwhile loses no caller.
+   * record and the job are stored before, so that a server that dies meanwhile loses no caller. Never rejects. An order while one
+   * is under way gets that one's outcome: no one is called for it.
    */
-  async start(claims: StreamClaims, { to, summary, base }: WarmTransferOrder): Promise<boolean> {
-    const { callControl, continuations, journal, jobs, clock, log } = this.#options;
+  start(claims: StreamClaims, order: WarmTransferOrder): Promise<boolean> {
+    const { sessionId } = this.#options.continuations.conversationOf(claims);
+    const underWay = this.#starting.get(sessionId);
+    if (underWay !== undefined) return underWay;
+    const started = this.#begin(claims, order)
+      .catch((error: unknown) => {
+        const { vendor, orgId } = claims;
+        this.#options.log.error({ vendor, orgId, error }, "failed to start a warm transfer");
+        return false;
+      })
+      .finally(() => this.#starting.delete(sessionId));
+    this.#starting.set(sessionId, started);
+    return started;
+  }
+
+  async #begin(claims: StreamClaims, order: WarmTransferOrder): Promise<boolean> {
+    const { callControl, continuations, calls, jobs, clock } = this.#options;
     const { vendor, orgId } = claims;
+    const { to, summary, base } = order;
     const documents = phoneVendor(vendor)?.documents.warmTransfer;
     const api = await callControl.warmTransferApi(claims, claims.callerRef);
     const call = await continuations.recordOf(claims);
     const from = call && ownNumberOf(call);
     if (documents === undefined || api === undefined || call === undefined || from === undefined)
       return false;
+    if (!(await this.#mayCall(orgId, to))) return false;
     const startedAtMs = clock.epochMs();
-    const resultUrl = this.#resultUrl(base, claims);
-    const transfer = { to, mode: "warm", result: "dialing", summary, startedAtMs };
-    journal.annotate(call.id, { transfer });
-    await continuations.stored();
-    let personCallId = "";
+    const transfer = {
+      ...NOTHING_OF_EARLIER,
+      to,
+      mode: "warm",
+      result: "dialing",
+      summary,
+      startedAtMs,
+    };
+    const isFree = (metadata: JsonObject) => {
+      const earlier = transferOf({ metadata });
+      return earlier?.mode !== "warm" || !isOpenTransfer(earlier);
+    };
+    if (!(await calls.annotateIf(call.id, isFree, { transfer }))) return false;
+    const caller = { vendor, callerRef: claims.callerRef, ownAccount: claims.ownAccount === true };
+    const nextSessionId = continuations.nextSessionOf(claims);
+    const resultUrl = this.#sentBackUrl(base, claims);
+    const payload = { callId: call.id, startedAtMs, nextSessionId, ...caller, resultUrl };
+    const placing = { claims, call, documents, api, startedAtMs, from, payload };
     try {
-      const nextSessionId = continuations.nextSessionOf(claims);
-      const caller = {
-        vendor,
-        callerRef: claims.callerRef,
-        ownAccount: claims.ownAccount === true,
-      };
-      const payload = { callId: call.id, startedAtMs, nextSessionId, ...caller, resultUrl };
       await jobs.add([warmTransferJob(orgId, call.id, payload, startedAtMs)]);
-      const token = continuations.personTokenFor(claims);
-      personCallId = await api.place({
-        to,
-        from,
-        answerUrl: `${base}${BRIEFING_PATH}?token=${token}`,
-        statusUrl: `${base}${BRIEFING_STATUS_PATH}?token=${token}`,
-        detectMachine: true,
-        ringTimeoutSec: TRANSFER_RING_SEC,
-      });
-      journal.annotate(call.id, { transfer: { personCallId } });
-      const document = documents.wait(this.#conferenceOf(claims), resultUrl);
-      await api.redirect(claims.callerRef, document);
-      log.info({ vendor, orgId, callId: call.id }, "a caller waits for a warm transfer");
-      return true;
+      return await this.#place(placing, order);
     } catch (error) {
-      log.error({ vendor, orgId, callId: call.id, error }, "failed to start a warm transfer");
-      // The person who answers meanwhile is told nothing.
-      journal.annotate(call.id, { transfer: null });
-      if (personCallId !== "") await callControl.hangUp(claims, personCallId);
+      await this.#fail(placing, "", error);
       return false;
     }
   }
 
+  /** The caller is put on hold only if there is no outcome yet: the person may have refused before the vendor's answer is here. */
+  async #place(placing: Placing, { to, base, summary }: WarmTransferOrder): Promise<boolean> {
+    const { callControl, continuations, calls, log } = this.#options;
+    const { claims, call, documents, api, startedAtMs, from } = placing;
+    const { vendor, orgId } = claims;
+    const token = continuations.personTokenFor({ claims, startedAtMs });
+    const personCallId = await api.place({
+      to,
+      from,
+      answerUrl: `${base}${BRIEFING_PATH}?token=${token}`,
+      statusUrl: `${base}${BRIEFING_STATUS_PATH}?token=${token}`,
+      detectMachine: true,
+      ringTimeoutSec: TRANSFER_RING_SEC,
+    });
+    const sessionId = this.#conferenceOf(claims);
+    this.#holding.add(sessionId);
+    try {
+      this.#prepareSpeech(claims, call, summary);
+      const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
+      const hold = { transfer: { personCallId, isOnHold: true } };
+      if (!(await calls.annotateIf(call.id, isOpen, hold))) {
+        await callControl.hangUp(claims, personCallId);
+        return false;
+      }
+      const document = documents.wait(sessionId, this.#resultUrl(base, claims));
+      if (!(await api.redirect(claims.callerRef, document))) {
+        await this.#fail(placing, personCallId, undefined);
+        return false;
+      }
+    } catch (error) {
+      await this.#fail(placing, personCallId, error);
+      return false;
+    } finally {
+      this.#holding.delete(sessionId);
+    }
+    log.info({ vendor, orgId, callId: call.id }, "a caller waits for a warm transfer");
+    await this.#returnIfDecided(placing, base);
+    return true;
+  }
+
+  /** An outcome that came while the caller was put on hold may have brought the caller back too early. */
+  async #returnIfDecided({ claims, call, startedAtMs }: Placing, base: string): Promise<void> {
+    const { continuations, log } = this.#options;
+    try {
+      const now = await continuations.recordOf(claims);
+      const transfer = now && transferOf(now);
+      const isOurs = transfer?.startedAtMs === startedAtMs;
+      if (!isOurs || isOpenTransfer(transfer) || transfer.result === "answered") return;
+      await this.#sendBack(claims, base);
+    } catch (error) {
+      log.error({ callId: call.id, error }, "a caller could not be brought back; the job retries");
+    }
+  }
+
+  /** The vendor may have put the caller on hold although its answer was lost: the job looks after it soon. */
+  async #fail(
+    { claims, call, startedAtMs, payload }: Placing,
+    personCallId: string,
+    error: unknown,
+  ): Promise<void> {
+    const { callControl, calls, jobs, clock, log } = this.#options;
+    const { vendor, orgId } = claims;
+    const facts = { vendor, orgId, callId: call.id };
+    log.error({ ...facts, error }, "failed to start a warm transfer");
+    const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
+    // The person who answers meanwhile is told nothing.
+    const failed = { transfer: { result: "failed", reason: "" } };
+    await calls.annotateIf(call.id, isOpen, failed).catch((lost: unknown) => {
+      log.error({ ...facts, error: lost }, "failed to store that a warm transfer failed");
+    });
+    if (personCallId === "") return;
+    await callControl.hangUp(claims, personCallId);
+    const afterMs = clock.epochMs() - startedAtMs + LOST_HOLD_CHECK_MS;
+    const job = warmTransferJob(orgId, call.id, payload, startedAtMs, afterMs);
+    await jobs.add([job]).catch((lost: unknown) => {
+      log.error({ ...facts, error: lost }, "failed to store the job of a warm transfer");
+    });
+  }
+
+  /** The rules may have changed since the call began. */
+  async #mayCall(orgId: string, to: string): Promise<boolean> {
+    const { dialTargets, doNotCall } = this.#options;
+    if (numberRefusal(to) !== undefined || (await doNotCall.has(orgId, to))) return false;
+    return dialTargets === undefined || (await dialTargets.mayReach(orgId, to));
+  }
+
   /** The document for a person who has answered the telephone; undefined if no caller waits any more. */
-  async answered(claims: StreamClaims, base: string): Promise<string | undefined> {
-    const warm = await this.#waiting(claims);
+  async answered(person: PersonClaims, base: string): Promise<string | undefined> {
+    const warm = await this.#waiting(person);
     return warm && this.#ask(warm, base, 1);
   }
 
   /** The document for a person who was asked; undefined if the person's call is over with it. */
   async decided(
-    claims: StreamClaims,
+    person: PersonClaims,
     { digits, speech, asked }: PersonAnswer,
     base: string,
   ): Promise<string | undefined> {
-    const warm = await this.#waiting(claims);
+    const warm = await this.#waiting(person);
     if (warm === undefined) return undefined;
-    const { call, documents } = warm;
+    const { documents } = warm;
     const heard = oneLine(speech).slice(0, SPEECH_CHARACTERS_MAX);
     const { language } = await this.#voiceFor(warm);
     const isAccepted = digits === "" ? isAcceptance(language, heard) : digits === ACCEPT_KEY;
     if (isAccepted === true) {
-      const { journal, continuations, clock, log } = this.#options;
-      const startedAtMs = transferOf(call)?.startedAtMs ?? 0;
-      const waitedSec = Math.max(0, Math.round((clock.epochMs() - startedAtMs) / 1_000));
       const acceptedBy = digits === "" ? "voice" : "key";
-      journal.annotate(call.id, { transfer: { result: "answered", acceptedBy, waitedSec } });
-      await continuations.stored();
-      log.info({ callId: call.id, acceptedBy, waitedSec }, "a person accepted a warm transfer");
-      return documents.join(this.#conferenceOf(claims));
+      const isFirst = await this.#accept(warm, acceptedBy);
+      return isFirst ? documents.join(this.#conferenceOf(person.claims)) : undefined;
     }
     if (isAccepted === undefined && asked < ASKED_MAX) return this.#ask(warm, base, asked + 1);
     const result = isAccepted === false ? "rejected" : "notAccepted";
@@ -194,30 +318,34 @@ export class WarmTransfers {
     return undefined;
   }
 
+  /** False if the transfer has got another outcome meanwhile: the person is not joined. */
+  async #accept({ call, startedAtMs }: WarmCall, acceptedBy: "voice" | "key"): Promise<boolean> {
+    const { calls, clock, log } = this.#options;
+    const waitedSec = Math.max(0, Math.round((clock.epochMs() - startedAtMs) / 1_000));
+    const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
+    const note = { transfer: { result: "answered", acceptedBy, waitedSec } };
+    if (!(await calls.annotateIf(call.id, isOpen, note))) return false;
+    log.info({ callId: call.id, acceptedBy, waitedSec }, "a person accepted a warm transfer");
+    return true;
+  }
+
   /** What the vendor reports about the person's call: its outcome, or who answered. */
   async reported(
-    claims: StreamClaims,
+    person: PersonClaims,
     { answeredBy }: Pick<PlacedReport, "answeredBy">,
     report: TransferReport | undefined,
     base: string,
   ): Promise<void> {
-    const { continuations, callControl, journal } = this.#options;
     const isMachine = /^(?:machine|fax)/.test(answeredBy);
     if (!isMachine && report === undefined) return;
-    const warm = await this.#waiting(claims);
+    const warm = await this.#waiting(person);
     if (warm === undefined) {
-      const call = await continuations.recordOf(claims);
-      const isJoined = call !== undefined && transferOf(call)?.result === "answered";
-      const durationSec = report?.durationSec;
-      if (isJoined && durationSec !== undefined)
-        journal.annotate(call.id, { transfer: { durationSec } });
+      if (report !== undefined) await this.#personLeft(person, report, base);
       return;
     }
     if (isMachine) {
       const reason = answeredBy.slice(0, 64);
       await this.#bringBack(warm, { result: "machine", reason, durationSec: undefined }, base);
-      const personCallId = transferOf(warm.call)?.personCallId ?? "";
-      if (personCallId !== "") await callControl.hangUp(claims, personCallId);
       return;
     }
     if (report === undefined) return;
@@ -226,63 +354,137 @@ export class WarmTransfers {
     await this.#bringBack(warm, { ...report, result }, base);
   }
 
-  /** The caller's part of the conference is over, or the caller has hung up: a person who still rings is not needed. */
+  /**
+   * The call of a person who has accepted is over. The caller's call ends with the conversation; a caller who is still there was
+   * never joined.
+   */
+  async #personLeft(
+    { claims, startedAtMs }: PersonClaims,
+    { durationSec }: TransferReport,
+    base: string,
+  ): Promise<void> {
+    const { continuations, calls, log } = this.#options;
+    const call = await continuations.recordOf(claims);
+    const transfer = call && transferOf(call);
+    if (call === undefined || transfer?.startedAtMs !== startedAtMs) return;
+    if (transfer.mode !== "warm" || transfer.result !== "answered" || !transfer.isOnHold) return;
+    try {
+      if (durationSec !== undefined) await calls.annotate(call.id, { transfer: { durationSec } });
+    } finally {
+      await this.#sendBack(claims, base).catch((error: unknown) => {
+        const facts = { callId: call.id, error };
+        log.error(facts, "a caller could not be brought back; the job retries");
+      });
+    }
+  }
+
+  /**
+   * The caller's part of the conference is over, or the caller has hung up: a person who still rings is not needed, and one who
+   * has accepted has no one to talk to.
+   */
   async callerLeft(claims: StreamClaims): Promise<void> {
     const { continuations, callControl } = this.#options;
     const call = await continuations.recordOf(claims);
     const transfer = call && transferOf(call);
-    if (transfer?.mode !== "warm" || !isOpenTransfer(transfer)) return;
+    if (transfer?.mode !== "warm") return;
+    if (!isOpenTransfer(transfer) && transfer.result !== "answered") return;
     if (transfer.personCallId !== "") await callControl.hangUp(claims, transfer.personCallId);
   }
 
   /** The sound of what the person hears, as a WAV file; undefined if TTS cannot say it now, or no caller waits any more. */
-  async audio(claims: StreamClaims): Promise<Uint8Array | undefined> {
-    const warm = await this.#waiting(claims);
+  async audio(person: PersonClaims, isQuestion: boolean): Promise<Uint8Array | undefined> {
+    const warm = await this.#waiting(person);
     if (warm === undefined) return undefined;
     const voice = await this.#voiceFor(warm);
-    return voice.speak(briefingText(warm.call, voice));
+    const summary = transferOf(warm.call)?.summary ?? "";
+    return voice.speak(
+      isQuestion ? voice.phrases.briefingQuestion : introductionOf(summary, voice),
+    );
+  }
+
+  /** The person who answers hears the words at once. */
+  #prepareSpeech({ orgId }: StreamClaims, { agentId }: CallRecord, summary: string): void {
+    const { voices, log } = this.#options;
+    const prepare = async () => {
+      const voice = await voices.of(orgId, agentId);
+      await Promise.all([
+        voice.speak(introductionOf(summary, voice)),
+        voice.speak(voice.phrases.briefingQuestion),
+      ]);
+    };
+    prepare().catch((error: unknown) => {
+      log.warn({ orgId, error }, "failed to prepare what a person of a warm transfer hears");
+    });
   }
 
   async #ask(warm: WarmCall, base: string, asked: number): Promise<string> {
-    const token = this.#options.continuations.personTokenFor(warm.claims);
+    const token = this.#options.continuations.personTokenFor(warm);
     const voice = await this.#voiceFor(warm);
-    const text = briefingText(warm.call, voice);
-    const audio = await voice.speak(text);
+    const audioUrl = `${base}${BRIEFING_AUDIO_PATH}?token=${token}`;
+    const partOf = async (text: string, url: string) => {
+      const isSpoken = (await voice.speak(text)) !== undefined;
+      return isSpoken ? { text, audioUrl: url } : { text };
+    };
+    const { briefingQuestion } = voice.phrases;
+    const summary = transferOf(warm.call)?.summary ?? "";
+    const [introduction, question] = await Promise.all([
+      asked === 1 ? partOf(introductionOf(summary, voice), audioUrl) : undefined,
+      partOf(briefingQuestion, `${audioUrl}&${QUESTION_PARAMETER}=1`),
+    ]);
     return warm.documents.ask({
-      ...(audio !== undefined && { audioUrl: `${base}${BRIEFING_AUDIO_PATH}?token=${token}` }),
-      text,
+      ...(introduction !== undefined && { introduction }),
+      question,
       language: telephoneLanguage(voice.language),
       answerUrl: `${base}${BRIEFING_PATH}?token=${token}&asked=${asked}`,
     });
   }
 
-  /** The outcome is stored first: the vendor asks for the caller's next document wherever it reaches a server. */
-  async #bringBack({ claims, call, documents }: WarmCall, report: TransferReport, base: string) {
-    const { continuations, callControl, journal, log } = this.#options;
+  /**
+   * The outcome is stored first: the vendor asks for the caller's next document wherever it reaches a server. Does nothing if
+   * there is another outcome already. A caller who is not on hold yet stays with the agent.
+   */
+  async #bringBack(
+    { claims, call, startedAtMs }: WarmCall,
+    report: TransferReport,
+    base: string,
+  ): Promise<void> {
+    const { continuations, calls, callControl, log } = this.#options;
     const { vendor, orgId } = claims;
-    journal.annotate(call.id, transferNote(call, report));
-    await continuations.stored();
+    const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
+    if (!(await calls.annotateIf(call.id, isOpen, transferNote(call, report)))) return;
+    const now = await continuations.recordOf(claims);
+    const transfer = now && transferOf(now);
     const facts = { vendor, orgId, callId: call.id, result: report.result };
-    try {
-      const api = await callControl.warmTransferApi(claims, claims.callerRef);
-      await api?.redirect(claims.callerRef, documents.goOn(this.#resultUrl(base, claims)));
-      log.info(facts, "a caller returns to the agent from a warm transfer");
-    } catch (error) {
-      log.error({ ...facts, error }, "a caller could not be brought back; the job retries");
+    // While the caller is being put on hold, the start brings the caller back behind it.
+    if (transfer?.isOnHold === true && !this.#holding.has(this.#conferenceOf(claims))) {
+      try {
+        await this.#sendBack(claims, base);
+        log.info(facts, "a caller returns to the agent from a warm transfer");
+      } catch (error) {
+        log.error({ ...facts, error }, "a caller could not be brought back; the job retries");
+      }
     }
+    const personCallId = transfer?.personCallId ?? "";
+    if (personCallId !== "") await callControl.hangUp(claims, personCallId);
   }
 
-  /** Undefined if the transfer has its outcome, or the caller is with the agent. */
-  async #waiting(claims: StreamClaims): Promise<WarmCall | undefined> {
+  /** Rejects with a VendorError. A caller who has hung up needs nothing. */
+  async #sendBack(claims: StreamClaims, base: string): Promise<void> {
+    const api = await this.#options.callControl.warmTransferApi(claims, claims.callerRef);
+    const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
+    if (documents === undefined) return;
+    await api?.redirect(claims.callerRef, documents.goOn(this.#sentBackUrl(base, claims)));
+  }
+
+  /** Undefined if the transfer has its outcome, or is not the person's, or the caller is with the agent. */
+  async #waiting({ claims, startedAtMs }: PersonClaims): Promise<WarmCall | undefined> {
     const { continuations, calls } = this.#options;
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
     const call = await continuations.recordOf(claims);
-    const transfer = call && transferOf(call);
-    if (documents === undefined || call === undefined || transfer?.mode !== "warm")
-      return undefined;
-    if (!isOpenTransfer(transfer)) return undefined;
+    if (documents === undefined || call === undefined) return undefined;
+    if (!isOpenSince(call.metadata, startedAtMs)) return undefined;
     const next = await calls.findBySession(claims.orgId, continuations.nextSessionOf(claims));
-    return next === undefined ? { claims, call, documents } : undefined;
+    return next === undefined ? { claims, startedAtMs, call, documents } : undefined;
   }
 
   #voiceFor({ claims, call }: WarmCall): Promise<BriefingVoice> {
@@ -293,16 +495,18 @@ export class WarmTransfers {
     return continuationUrl(base, this.#options.continuations.transferTokenFor(claims));
   }
 
+  #sentBackUrl(base: string, claims: StreamClaims): string {
+    return sentBackUrl(base, this.#options.continuations.transferTokenFor(claims));
+  }
+
   /** The same at each server, and known to no one else. */
   #conferenceOf(claims: StreamClaims): string {
     return this.#options.continuations.conversationOf(claims).sessionId;
   }
 }
 
-function briefingText(call: CallRecord, { phrases }: Pick<BriefingVoice, "phrases">): string {
-  const { briefingGreeting, briefingQuestion } = phrases;
-  const summary = transferOf(call)?.summary ?? "";
-  return [briefingGreeting, summary, briefingQuestion].filter((part) => part !== "").join(" ");
+function introductionOf(summary: string, { phrases }: Pick<BriefingVoice, "phrases">): string {
+  return [phrases.briefingGreeting, summary].filter((part) => part !== "").join(" ");
 }
 
 /** The account's number in this call, which the person sees as the caller's. */

@@ -420,7 +420,29 @@ export function isQuestion(text: string): boolean {
   return MARK.test(text) || ASKING_WORD.test(text) || REQUEST.test(text);
 }
 
-/** Whether a person who is asked to take a call says yes, true, or no, false; undefined where it is neither. English counts everywhere. */
+/** A longer answer is a sentence of its own. */
+const ACCEPTANCE_WORDS_MAX = 6;
+/** The same limit where every character counts as a word. */
+const ACCEPTANCE_CHARACTERS_MAX = 14;
+const acceptingPhrases = new Map<Lexicon | undefined, PhraseList>();
+
+/** What an accepting answer may consist of. */
+function acceptingPhrasesOf(own: Lexicon | undefined): PhraseList {
+  const known = acceptingPhrases.get(own);
+  if (known !== undefined) return known;
+  const phrases = [own, ENGLISH].flatMap((each) => [
+    ...tableWords(each?.acceptances),
+    ...tablePhrases(each?.acceptanceFillers),
+  ]);
+  const list = new PhraseList(phrases);
+  acceptingPhrases.set(own, list);
+  return list;
+}
+
+/**
+ * Whether a person who is asked to take a call says yes, true, or no, false; undefined where it is neither. People answer the
+ * telephone with a yes too ("yes, who is this?"), so the whole answer has to be an acceptance. English counts everywhere.
+ */
 export function isAcceptance(languageTag: string, text: string): boolean | undefined {
   const tag = languageTag.toLowerCase();
   const own = LEXICONS[tag] ?? LEXICONS[tag.split("-")[0] ?? ""];
@@ -432,5 +454,7 @@ export function isAcceptance(languageTag: string, text: string): boolean | undef
   const has = (table: (of: Lexicon) => string | undefined) =>
     [own, ENGLISH].some((each) => tableWords((each && table(each)) ?? "").some(isSpoken));
   if (has(({ declines }) => declines)) return false;
+  const wordsMax = UNSPACED.test(text) ? ACCEPTANCE_CHARACTERS_MAX : ACCEPTANCE_WORDS_MAX;
+  if (words.length > wordsMax || !acceptingPhrasesOf(own).makesUp(text)) return undefined;
   return has(({ acceptances }) => acceptances) ? true : undefined;
 }

@@ -32,18 +32,24 @@ export interface CallControlApi {
   hangUp(callRef: string, state?: HangUpState): Promise<void>;
   /** The call leaves its stream and is handed on. Absent where the vendor's REST API cannot. */
   transfer?(callRef: string, dial: Dial): Promise<void>;
-  /** The call leaves what it does for the document. Absent where the vendor's REST API cannot. */
-  redirect?(callRef: string, document: string): Promise<void>;
+  /**
+   * The call leaves what it does for the document. Resolves with false if the call has ended already. Absent where the vendor's
+   * REST API cannot.
+   */
+  redirect?(callRef: string, document: string): Promise<boolean>;
+  /** Whether the call rings or is answered. Absent where the vendor's REST API cannot say it. */
+  isLive?(callRef: string): Promise<boolean>;
   /** Asks for something that only the account's owner may read. */
   verify(): Promise<void>;
   /** Absent where the vendor has no numbers, or the account lacks what their API wants. */
   readonly numbers?: AccountNumbersApi | undefined;
 }
 
-export type WarmTransferApi = CallControlApi & Required<Pick<CallControlApi, "place" | "redirect">>;
+export type WarmTransferApi = CallControlApi &
+  Required<Pick<CallControlApi, "place" | "redirect" | "isLive">>;
 
 export function canTransferWarmly(api: CallControlApi): api is WarmTransferApi {
-  return api.place !== undefined && api.redirect !== undefined;
+  return api.place !== undefined && api.redirect !== undefined && api.isLive !== undefined;
 }
 
 /** Whose account at a vendor carries a call. */

@@ -68,11 +68,17 @@ export interface CallInstructions {
   mayDial?(to: string): boolean;
 }
 
-/** What the person of a warm transfer hears, and is asked. */
-export interface Briefing {
+export interface BriefingPart {
   /** Where the vendor gets the sound of it; left out, it says `text` in a voice of its own. */
   readonly audioUrl?: string;
   readonly text: string;
+}
+
+/** What the person of a warm transfer hears, and is asked. */
+export interface Briefing {
+  /** Comes before the question, and what the person says meanwhile answers nothing. Left out when the question is repeated. */
+  readonly introduction?: BriefingPart;
+  readonly question: BriefingPart;
   /** BCP-47. */
   readonly language: string;
   /** Gets the key that the person presses or what the person says, and also nothing. */

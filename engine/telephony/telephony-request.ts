@@ -78,16 +78,22 @@ function shortCode(vendorCode: TelephonyError["vendorCode"]): TelephonyError["ve
 }
 
 /** Resolves too when the vendor refuses because the call has ended: by the status 404, or by this code of its own. */
-export async function unlessOver(request: Promise<unknown>, overCode?: string): Promise<void> {
+export async function unlessOver(
+  request: Promise<unknown>,
+  overCode?: TelephonyError["vendorCode"],
+): Promise<void> {
   try {
     await request;
   } catch (error) {
-    if (!(error instanceof TelephonyError)) throw error;
-    const isOver =
-      error.status === STATUS_CALL_ENDED ||
-      (overCode !== undefined && error.vendorCode === overCode);
-    if (!isOver) throw error;
+    if (!isOver(error, overCode)) throw error;
   }
+}
+
+/** Whether the vendor refused because the call has ended. */
+export function isOver(error: unknown, overCode?: TelephonyError["vendorCode"]): boolean {
+  if (!(error instanceof TelephonyError)) return false;
+  if (error.status === STATUS_CALL_ENDED) return true;
+  return overCode !== undefined && error.vendorCode === overCode;
 }
 
 /** The `authorization` header of HTTP's basic authentication (RFC 7617). */

@@ -44,6 +44,9 @@ import {
 import { type HistoryChange, replacementOf } from "./history-store.js";
 import { addUsage } from "./usage-store.js";
 
+/** Writers of one call's metadata are few: its process, and the requests of its vendor. */
+const CONDITIONAL_WRITES_MAX = 8;
+
 export interface SavedTurn {
   /** Appended to the transcript. */
   readonly messages: readonly TranscriptMessage[];
@@ -241,6 +244,35 @@ export class CallStore {
       .set({ metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${addition})` })
       .where("id", "=", callId)
       .execute();
+  }
+
+  /**
+   * As `annotate`, but only while the stored metadata meets the condition, whoever else writes meanwhile. Returns whether it was
+   * met; throws if other writers were faster each time.
+   */
+  async annotateIf(
+    callId: string,
+    isMet: (metadata: JsonObject) => boolean,
+    metadata: JsonObject,
+  ): Promise<boolean> {
+    const addition = writeJson(withoutTurns(metadata));
+    for (let attempt = 0; attempt < CONDITIONAL_WRITES_MAX; attempt += 1) {
+      const row = await this.#db
+        .selectFrom("calls")
+        .select("metadata")
+        .where("id", "=", callId)
+        .executeTakeFirst();
+      if (row === undefined) return false;
+      if (!isMet(readJson("calls.metadata", jsonObject, row.metadata))) return false;
+      const { numUpdatedRows } = await this.#db
+        .updateTable("calls")
+        .set({ metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${addition})` })
+        .where("id", "=", callId)
+        .where("metadata", "=", row.metadata)
+        .executeTakeFirst();
+      if (numUpdatedRows > 0n) return true;
+    }
+    throw new Error(`the metadata of call ${callId} changed each time that it was to be annotated`);
   }
 
   /** Sets the given fields and leaves the rest. Throws if there is no such call. */

@@ -116,22 +116,29 @@ export function knowledgeJob(orgId: string, documentId: string, atMs: number, at
   };
 }
 
-/** The person has answered the question by then, or the caller is back, where their server lives. */
-export const WARM_TRANSFER_MAX_MS = 2 * 60 * 1_000;
+/**
+ * The person has answered the question by then, or the caller is back, where their server lives: 30 s of ringing, some 45 s of
+ * greeting and summary, and three questions of some 15 s each with their answers.
+ */
+export const WARM_TRANSFER_MAX_MS = 3 * 60 * 1_000;
+/** When the vendor's answer to putting the caller on hold was lost, the caller may hear music, and no one is called. */
+export const LOST_HOLD_CHECK_MS = 5_000;
 
+/** `afterMs`: distinguishes the jobs of one transfer. */
 export function warmTransferJob(
   orgId: string,
   callId: string,
   payload: JsonObject,
   atMs: number,
+  afterMs = WARM_TRANSFER_MAX_MS,
 ): NewJob {
   return {
-    id: `warmTransfer_${callId}_${atMs}`,
+    id: `warmTransfer_${callId}_${atMs}_${afterMs}`,
     orgId,
     kind: "warmTransfer",
     queue: `warmTransfer:${orgId}`,
     payload,
-    runAfterMs: atMs + WARM_TRANSFER_MAX_MS,
+    runAfterMs: atMs + afterMs,
     createdAtMs: atMs,
   };
 }

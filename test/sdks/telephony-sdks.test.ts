@@ -155,9 +155,13 @@ test("the documents of a warm transfer are those that Twilio's own builder write
   const join = new twilio.twiml.VoiceResponse();
   join.dial().conference({ ...conference, startConferenceOnEnter: true }, "one");
   assert.equal(TWIML_WARM_TRANSFER.join("one"), join.toString());
-  const briefing = { text: "Ada & Bo call.", language: "de-DE", answerUrl: `${base}/a?b=1&c=2` };
+  const briefing = { language: "de-DE", answerUrl: `${base}/a?b=1&c=2` };
+  const text = "Ada & Bo call.";
+  const question = "Press 1.";
   for (const audioUrl of [undefined, `${base}/briefing.wav?token=a&b=c`]) {
     const ask = new twilio.twiml.VoiceResponse();
+    if (audioUrl === undefined) ask.say({ language: "de-DE" }, text);
+    else ask.play(audioUrl);
     const gather = ask.gather({
       input: ["dtmf", "speech"],
       numDigits: 1,
@@ -169,9 +173,14 @@ test("the documents of a warm transfer are those that Twilio's own builder write
       method: "POST",
       actionOnEmptyResult: true,
     });
-    if (audioUrl === undefined) gather.say({ language: "de-DE" }, briefing.text);
+    if (audioUrl === undefined) gather.say({ language: "de-DE" }, question);
     else gather.play(audioUrl);
-    const asked = TWIML_WARM_TRANSFER.ask({ ...briefing, ...(audioUrl && { audioUrl }) });
+    const sound = audioUrl === undefined ? {} : { audioUrl };
+    const asked = TWIML_WARM_TRANSFER.ask({
+      ...briefing,
+      introduction: { text, ...sound },
+      question: { text: question, ...sound },
+    });
     assert.equal(asked, ask.toString());
   }
   const goOn = new twilio.twiml.VoiceResponse();

@@ -78,6 +78,7 @@ export const GERMAN: Lexicon = {
   `,
   refusals: "nein nicht kein keine warum was ja",
   acceptances: "ja gerne jawohl",
+  acceptanceFillers: "danke, vielen dank, bitte verbinden, verbinden sie, ich nehme an, natürlich",
   declines: "nein nicht nee",
   stockPhrases: {
     apology: "Es tut mir leid, darauf konnte ich gerade nicht antworten.",

@@ -104,6 +104,8 @@ export const ENGLISH: Lexicon = {
     thanks let check look same skip later hold rather already before
   `,
   acceptances: "yes yeah yep sure okay ok",
+  acceptanceFillers:
+    "please, thanks, thank you, of course, put them through, put him through, put her through, i will, i'll take it, go ahead",
   declines: "no nope not dont cant",
   stockPhrases: {
     apology: "I am sorry, I could not answer that just now.",

@@ -58,6 +58,7 @@ export const SPANISH: Lexicon = {
   leadIns: "sí es el la",
   refusals: "nada porque qué sí no",
   acceptances: "sí si claro",
+  acceptanceFillers: "por favor, gracias, acepto, de acuerdo",
   declines: "no",
   stockPhrases: {
     apology: "Lo siento, ahora mismo no he podido responder.",

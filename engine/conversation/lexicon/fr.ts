@@ -62,6 +62,7 @@ export const FRENCH: Lexicon = {
   leadIns: "c'est oui le la",
   refusals: "non pas rien pourquoi quoi oui",
   acceptances: "oui daccord",
+  acceptanceFillers: "s'il vous plaît, merci, bien sûr, j'accepte",
   declines: "non pas",
   stockPhrases: {
     apology: "Je suis désolé, je n'ai pas pu répondre à l'instant.",

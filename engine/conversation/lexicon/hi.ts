@@ -30,6 +30,7 @@ export const HINDI: Lexicon = {
   magnitudes: "सौ हज़ार हजार",
   doublers: "डबल",
   acceptances: "हाँ हां जी",
+  acceptanceFillers: "कृपया, धन्यवाद, ठीक है",
   declines: "नहीं ना मत",
   stockPhrases: {
     apology: "माफ़ कीजिए, मैं अभी इसका जवाब नहीं दे सका।",

@@ -57,6 +57,7 @@ export const ITALIAN: Lexicon = {
   leadIns: "è sì il",
   refusals: "non no",
   acceptances: "sì si certo",
+  acceptanceFillers: "grazie, per favore, accetto, va bene",
   declines: "no non",
   stockPhrases: {
     apology: "Mi dispiace, in questo momento non sono riuscito a rispondere.",

@@ -21,6 +21,7 @@ export const JAPANESE: Lexicon = {
   connectives: "つまり, 例えば, たとえば, それから, あと, というか, なんというか, または, および",
   announcing: /(?<!こんにち|こんばん|で)は$/u,
   acceptances: "はい",
+  acceptanceFillers: "お願いします, どうぞ, 大丈夫です",
   declines: "いいえ",
   stockPhrases: {
     apology: "申し訳ありません。ただいまお答えできませんでした。",

@@ -76,8 +76,10 @@ export interface Lexicon {
   readonly spellingNames?: WordTable;
   /** A caller who says one of these does not dictate. */
   readonly refusals?: WordTable;
-  /** A person who is asked whether to take a call accepts with one of these; in Chinese and Japanese they are whole answers. */
+  /** A person who is asked whether to take a call accepts with one of these. */
   readonly acceptances?: WordTable;
+  /** What an acceptance may have beside these words; not what people say when they answer the telephone. */
+  readonly acceptanceFillers?: PhraseTable;
   /** Beside one of these a word of `acceptances` accepts nothing. */
   readonly declines?: WordTable;
   readonly stockPhrases?: StockPhrases;

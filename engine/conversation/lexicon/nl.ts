@@ -59,6 +59,7 @@ export const DUTCH: Lexicon = {
   leadIns: "het dat ja",
   refusals: "niet geen waarom",
   acceptances: "ja graag",
+  acceptanceFillers: "dank u, dank je, bedankt, natuurlijk, verbind maar door",
   declines: "nee niet",
   stockPhrases: {
     apology: "Het spijt me, daar kon ik net niet op antwoorden.",

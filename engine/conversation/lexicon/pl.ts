@@ -53,6 +53,7 @@ export const POLISH: Lexicon = {
   leadIns: "to tak",
   refusals: "nie",
   acceptances: "tak",
+  acceptanceFillers: "proszę połączyć, dziękuję, oczywiście, zgadzam się",
   declines: "nie",
   stockPhrases: {
     apology: "Przepraszam, nie mogę teraz na to odpowiedzieć.",

@@ -3,6 +3,7 @@ import type { Lexicon } from "./language-lexicon.js";
 /** Where Brazilian differs from European Portuguese; everything else is in `pt.ts`. */
 export const BRAZILIAN: Lexicon = {
   acceptances: "sim claro",
+  acceptanceFillers: "por favor, obrigado, obrigada, aceito",
   declines: "não nao",
   stockPhrases: {
     apology: "Desculpe, não consegui responder agora.",

@@ -55,6 +55,7 @@ export const PORTUGUESE: Lexicon = {
   leadIns: "é sim o",
   refusals: "não sim nada",
   acceptances: "sim claro",
+  acceptanceFillers: "por favor, obrigado, obrigada, aceito",
   declines: "não nao",
   stockPhrases: {
     apology: "Desculpe, não consegui responder agora.",

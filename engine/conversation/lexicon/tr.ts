@@ -39,6 +39,7 @@ export const TURKISH: Lexicon = {
   addressMarks: "nokta tire",
   refusals: "hayır",
   acceptances: "evet",
+  acceptanceFillers: "lütfen, teşekkürler, tabii, kabul ediyorum",
   declines: "hayır",
   stockPhrases: {
     apology: "Üzgünüm, buna şu anda cevap veremedim.",

@@ -19,6 +19,7 @@ export const CHINESE: Lexicon = {
   connectives: "就是, 比如, 比如说, 也就是说, 以及, 还有, 或者, 而且, 那就是, 怎么说",
   announcing: /(?:我的|号码|名字|电话|地址|单号)[^。？]{0,12}是$/u,
   acceptances: "是 好",
+  acceptanceFillers: "是的, 好的, 好吧, 好啊, 可以, 谢谢, 请接通",
   declines: "不",
   stockPhrases: {
     apology: "抱歉，我刚才没能回答。",

@@ -24,26 +24,42 @@ export function conferenceIn(document: string): ConferenceInstruction | undefine
   };
 }
 
+/** A sound that is played, or words that the vendor's own voice says. */
+export interface SpokenInstruction {
+  readonly verb: "Play" | "Say";
+  /** The address of the sound, or the words. */
+  readonly content: string;
+}
+
 /** The question of a document, https://www.twilio.com/docs/voice/twiml/gather. */
 export interface GatherInstruction {
-  /** The sound that is played; empty if the vendor's own voice says `words`. */
-  readonly play: string;
-  readonly words: string;
+  /** What the person hears before an answer counts. */
+  readonly introduction: readonly SpokenInstruction[];
+  readonly question: readonly SpokenInstruction[];
   readonly action: string;
   /** The action is requested also for a person who answers nothing. */
   readonly asksWithoutAnswer: boolean;
 }
 
 export function gatherIn(document: string): GatherInstruction | undefined {
-  const found = /<Gather\b([^>]*)>([\s\S]*?)<\/Gather>/.exec(document);
+  const found = /([\s\S]*?)<Gather\b([^>]*)>([\s\S]*?)<\/Gather>/.exec(document);
   if (found === null) return undefined;
-  const [, attributes = "", content = ""] = found;
+  const [, before = "", attributes = "", content = ""] = found;
   return {
-    play: unescapeXml(/<Play\b[^>]*>([^<]+)<\/Play>/.exec(content)?.[1] ?? ""),
-    words: unescapeXml(/<Say\b[^>]*>([^<]*)<\/Say>/.exec(content)?.[1] ?? ""),
+    introduction: spokenIn(before),
+    question: spokenIn(content),
     action: attribute(attributes, "action"),
     asksWithoutAnswer: attribute(attributes, "actionOnEmptyResult") === "true",
   };
+}
+
+function spokenIn(document: string): readonly SpokenInstruction[] {
+  return [...document.matchAll(/<(Play|Say)\b[^>]*>([^<]*)<\/\1>/g)].map(
+    ([, verb, content = ""]) => ({
+      verb: verb === "Play" ? "Play" : "Say",
+      content: unescapeXml(content),
+    }),
+  );
 }
 
 interface Member {

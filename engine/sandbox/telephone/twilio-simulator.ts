@@ -87,7 +87,7 @@ export class TwilioCall {
   readonly reports: string[] = [];
   /** The fields of each update over REST. */
   readonly updates: URLSearchParams[] = [];
-  /** The sounds and words of the questions that the person was asked. */
+  /** The sounds and words that the person has heard, in order. */
   readonly briefings: (Uint8Array | string)[] = [];
   readonly #options: TwilioCallOptions;
   readonly #hungUp = new AbortController();
@@ -307,11 +307,16 @@ export class TwilioCall {
     }
   }
 
-  async #listenTo({ play, words }: GatherInstruction): Promise<void> {
-    if (play === "") return void this.briefings.push(words);
-    const response = await fetch(play, { signal: AbortSignal.timeout(REPORT_MAX_MS) });
-    const sound = new Uint8Array(await response.arrayBuffer());
-    this.briefings.push(response.ok ? sound : `error ${response.status}`);
+  async #listenTo({ introduction, question }: GatherInstruction): Promise<void> {
+    for (const { verb, content } of [...introduction, ...question]) {
+      if (verb === "Say") {
+        this.briefings.push(content);
+        continue;
+      }
+      const response = await fetch(content, { signal: AbortSignal.timeout(REPORT_MAX_MS) });
+      const sound = new Uint8Array(await response.arrayBuffer());
+      this.briefings.push(response.ok ? sound : `error ${response.status}`);
+    }
   }
 
   async #documentOf(url: string, fields: Readonly<Record<string, string>>): Promise<string> {
@@ -463,7 +468,12 @@ export class TwilioSimulator implements Simulator {
     const form = new URLSearchParams(await exchange.readText());
     if (sid === undefined) return this.#place(exchange, form, authToken);
     const call = this.#calls.find((each) => each.sid === sid);
-    if (call === undefined || call.isOver) return answerError(exchange, 404, 20_404);
+    if (call === undefined) return answerError(exchange, 404, 20_404);
+    if (exchange.request.method === "GET") {
+      exchange.answerJson(200, { sid, status: call.status });
+      return;
+    }
+    if (call.isOver) return answerError(exchange, 400, 21_220);
     exchange.answerJson(200, { sid, status: call.status });
     await call.update(form);
   }

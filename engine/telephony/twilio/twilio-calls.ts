@@ -10,7 +10,7 @@ import {
   readPages,
 } from "../account-numbers.js";
 import type { CallControlApi, CallToPlace, HangUpState } from "../call-control.js";
-import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
+import { basicAuthorization, isOver, telephonyRequest, unlessOver } from "../telephony-request.js";
 
 const API_VERSION = "2010-04-01";
 /** Twilio's ids are `CA` and 32 hexadecimal digits, SignalWire's are UUIDs. */
@@ -31,6 +31,10 @@ const NumbersPage = v.object({
   ),
   next_page_uri: v.optional(v.nullable(v.string())),
 });
+/** "Call is not in-progress": https://www.twilio.com/docs/api/errors/21220. */
+const CODE_ENDED = 21_220;
+const CallStatus = v.object({ status: v.string() });
+const LIVE = new Set(["queued", "initiated", "ringing", "in-progress"]);
 const Refusal = v.object({ code: v.optional(v.nullable(v.number())) });
 
 export interface TwilioAccount {
@@ -81,12 +85,33 @@ export class TwilioCalls implements CallControlApi {
   /** A call that has ended already is a success. */
   async hangUp(callSid: string, state: HangUpState = "answered"): Promise<void> {
     const status = state === "ringing" ? "canceled" : "completed";
-    await unlessOver(this.#update(callSid, { Status: status }));
+    await unlessOver(this.#update(callSid, { Status: status }), CODE_ENDED);
   }
 
-  /** The call leaves what it is doing, a media stream for one, for the document. */
-  async redirect(callSid: string, twiml: string): Promise<void> {
+  /** As `redirect`, but a call that has ended is a refusal. */
+  async replaceDocument(callSid: string, twiml: string): Promise<void> {
     await this.#update(callSid, { Twiml: twiml });
+  }
+
+  /** The call leaves what it is doing, a media stream for one, for the document. False if it has ended. */
+  async redirect(callSid: string, twiml: string): Promise<boolean> {
+    try {
+      await this.replaceDocument(callSid, twiml);
+      return true;
+    } catch (error) {
+      if (isOver(error, CODE_ENDED)) return false;
+      throw error;
+    }
+  }
+
+  async isLive(callSid: string): Promise<boolean> {
+    try {
+      const answer = await this.#request("GET", `/Calls/${encodeURIComponent(callSid)}.json`);
+      return LIVE.has(parseAnswer(this.#account.vendor, CallStatus, answer).status);
+    } catch (error) {
+      if (isOver(error)) return false;
+      throw error;
+    }
   }
 
   async verify(): Promise<void> {

@@ -59,8 +59,9 @@ export const TWILIO: PhoneVendor = {
     return {
       place: (call) => calls.place(call),
       hangUp: (callSid, state) => calls.hangUp(callSid, state),
-      transfer: (callSid, dial) => calls.redirect(callSid, dialAndAsk(dial)),
+      transfer: (callSid, dial) => calls.replaceDocument(callSid, dialAndAsk(dial)),
       redirect: (callSid, twiml) => calls.redirect(callSid, twiml),
+      isLive: (callSid) => calls.isLive(callSid),
       verify: () => calls.verify(),
       numbers: calls.numbers,
     };

@@ -1,4 +1,5 @@
 import {
+  type BriefingPart,
   type Dial,
   type Farewell,
   isSipAddress,
@@ -81,11 +82,8 @@ const ANSWER_HINTS = "1, 2, yes, no";
 export const TWIML_WARM_TRANSFER: WarmTransferDocuments = {
   wait: (conference, resultUrl) =>
     conferenceOf(conference, { action: resultUrl, method: "POST" }, "false"),
-  ask: ({ audioUrl, text, language, answerUrl }) => {
-    const spoken =
-      audioUrl === undefined
-        ? element("Say", { language }, escapeText(text))
-        : element("Play", {}, escapeText(audioUrl));
+  ask: ({ introduction, question, language, answerUrl }) => {
+    const introduced = introduction === undefined ? "" : spoken(introduction, language);
     const attributes = {
       input: "dtmf speech",
       numDigits: "1",
@@ -97,12 +95,19 @@ export const TWIML_WARM_TRANSFER: WarmTransferDocuments = {
       method: "POST",
       actionOnEmptyResult: "true",
     };
-    return xmlDocument(element("Response", {}, element("Gather", attributes, spoken)));
+    const gather = element("Gather", attributes, spoken(question, language));
+    return xmlDocument(element("Response", {}, introduced + gather));
   },
   join: (conference) => conferenceOf(conference, {}, "true"),
   goOn: (url) => xmlDocument(element("Response", {}, behindStream({ continueUrl: url }))),
   answerFields: { digits: "Digits", speech: "SpeechResult" },
 };
+
+function spoken({ audioUrl, text }: BriefingPart, language: string): string {
+  return audioUrl === undefined
+    ? element("Say", { language }, escapeText(text))
+    : element("Play", {}, escapeText(audioUrl));
+}
 
 /** Ends with either of the two. */
 function conferenceOf(

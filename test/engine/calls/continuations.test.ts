@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Continuations } from "../../../engine/calls/continuations.js";
 import { CALLER_LEFT, type Ending } from "../../../engine/conversation/call-end.js";
-import type { CallRecord } from "../../../storage/records.js";
+import type { CallRecord, JsonObject } from "../../../storage/records.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
 
@@ -54,6 +54,79 @@ test("a call continues on a new stream, three times, also if no stream connected
   const { continuations } = continuationsWith();
   assert.equal(continuations.mayGoOn({ ...CLAIMS, attempt: 2 }), true);
   assert.equal(continuations.tokenFor({ ...CLAIMS, attempt: 3 }), undefined);
+});
+
+/** The sessions of one telephone call, and what is noted about the first of them. */
+function warmTransfer(metadata: JsonObject, sessions = 1) {
+  const noted: JsonObject[] = [];
+  const continuations: Continuations = new Continuations({
+    secret: "a secret that nobody knows",
+    clock: new VirtualClock(),
+    calls: {
+      findBySession: async (_orgId, sessionId) => {
+        const known = Array.from({ length: sessions }, (_, attempt) =>
+          continuations.conversationOf({ ...CLAIMS, attempt }),
+        );
+        const isKnown = known.some((each) => each.sessionId === sessionId);
+        return isKnown ? { ...callRecord(), status: "completed", metadata } : undefined;
+      },
+    },
+    liveCalls: { find: () => undefined },
+    journal: {
+      stored: async () => undefined,
+      annotate: (_callId, note) => void noted.push(note),
+    },
+  });
+  return { continuations, noted };
+}
+
+const HELD = {
+  endReason: "transferred",
+  transfer: { to: "+15550101000", mode: "warm", result: "dialing", startedAtMs: 1, isOnHold: true },
+};
+const RETURNED = { ...CLAIMS, attempt: 1, failedTransfers: 1 };
+
+test("a vendor that asks what follows the stream of a caller on hold gets the hold again, and nothing has failed", async () => {
+  const { continuations, noted } = warmTransfer(HELD);
+  const { sessionId: conference } = continuations.conversationOf(CLAIMS);
+  assert.deepEqual(await continuations.next(CLAIMS), { kind: "onHold", conference });
+  assert.deepEqual(noted, []);
+});
+
+test("a caller whose server died before the hold is back with the agent", async () => {
+  const { continuations, noted } = warmTransfer({ ...HELD, endReason: "callerLeft" });
+  assert.deepEqual(await continuations.next(CLAIMS), { kind: "goesOn", claims: RETURNED });
+  assert.equal(Object(noted[0]?.["transfer"]).result, "failed");
+});
+
+test("a caller whose person accepted and never came is back with the agent; one who talked is not", async () => {
+  const answered = { ...HELD, transfer: { ...HELD.transfer, result: "answered" } };
+  const { continuations, noted } = warmTransfer(answered);
+  const report = { result: "answered", reason: "answered", durationSec: undefined } as const;
+  assert.deepEqual(await continuations.afterTransfer(CLAIMS, report, true), { kind: "over" });
+  const goesOn = { kind: "goesOn", claims: RETURNED };
+  assert.deepEqual(await continuations.afterTransfer(CLAIMS, undefined, true, true), goesOn);
+  assert.equal(Object(noted.at(-1)?.["transfer"]).result, "failed");
+  const gone = await continuations.afterTransfer(CLAIMS, undefined, false, true);
+  assert.deepEqual(gone, { kind: "over" });
+});
+
+test("a caller who is taken out of the hold gets a new session, also when one has begun meanwhile", async () => {
+  const failed = { ...HELD, transfer: { ...HELD.transfer, result: "failed" } };
+  const { continuations } = warmTransfer(failed, 2);
+  const sentBack = await continuations.afterTransfer(CLAIMS, undefined, true, true);
+  assert.deepEqual(sentBack, { kind: "goesOn", claims: { ...RETURNED, attempt: 2 } });
+  const asked = await continuations.afterTransfer(CLAIMS, undefined, true);
+  assert.deepEqual(asked, { kind: "over" });
+});
+
+test("a person's token names one transfer of the call", () => {
+  const { continuations } = continuationsWith();
+  const person = { claims: CLAIMS, startedAtMs: 1_700_000_000_000 };
+  const token = continuations.personTokenFor(person);
+  assert.deepEqual(continuations.personClaimsOf(token), person);
+  assert.equal(continuations.claimsOf(token), undefined);
+  assert.equal(continuations.personClaimsOf(continuations.transferTokenFor(CLAIMS)), undefined);
 });
 
 test("the ids of a telephone call's sessions follow from its key, and each names those before it", () => {

@@ -23,6 +23,14 @@ interface Options {
   readonly next?: CallRecord;
   readonly fails?: true;
   readonly isStarting?: true;
+  readonly hangUpFails?: true;
+  /** The caller's call has ended. */
+  readonly isOver?: true;
+  /** The person's call has not ended. */
+  readonly isTalking?: true;
+  readonly status?: CallRecord["status"];
+  /** 2 if left out: the first try leaves a caller alone who may be on the way back. */
+  readonly attempts?: number;
 }
 
 /** The job of a warm transfer whose call is stored like this. */
@@ -32,21 +40,35 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
   const api: CallControlApi = {
     verify: () => Promise.resolve(),
     place: () => assert.fail("nobody is called"),
-    hangUp: async (callRef) => void asked.push(`hang up ${callRef}`),
+    hangUp: async (callRef) => {
+      asked.push(`hang up ${callRef}`);
+      if (options.hangUpFails === true)
+        throw new VendorError("twilio", "unavailable", "out of order");
+    },
     redirect: async (callRef, document) => {
       if (options.fails === true) throw new VendorError("twilio", "unavailable", "out of order");
       asked.push(`redirect ${callRef}: ${document.includes(RESULT_URL) ? "result" : document}`);
+      return options.isOver !== true;
+    },
+    isLive: async (callRef) => {
+      asked.push(`look at ${callRef}`);
+      return options.isTalking === true;
     },
   };
   const call = callRecord({
     id: "call",
+    status: options.status ?? "completed",
     metadata: { endReason: "transferred", ...(transfer !== undefined && { transfer }) },
   });
   const job = new WarmTransferJob({
     calls: {
       findById: async (_orgId, id) => (id === "call" ? call : undefined),
       findBySession: async () => options.next,
-      annotate: async (_id, metadata) => void noted.push(metadata),
+      annotateIf: async (_id, isMet, metadata) => {
+        if (!isMet(call.metadata)) return false;
+        noted.push(metadata);
+        return true;
+      },
     },
     apis: installationApis({ twilio: api }),
     isListening: () => options.isStarting !== true,
@@ -65,7 +87,7 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
   const state = {
     state: "running",
     lane: null,
-    attempts: 1,
+    attempts: options.attempts ?? 2,
     lastError: null,
     failedAtMs: null,
   } as const;
@@ -76,7 +98,7 @@ test("a caller who is still on hold when the time is over is brought back, and t
   const { run, asked, noted, stored } = left(TRANSFER);
   assert.equal(stored.runAfterMs, NOON_MS + WARM_TRANSFER_MAX_MS);
   assert.deepEqual(await run(), { kind: "done" });
-  assert.deepEqual(asked, ["hang up CA2", "redirect CA1: result"]);
+  assert.deepEqual(asked, ["redirect CA1: result", "hang up CA2"]);
   const [note] = noted;
   assert.equal(note?.["endReason"], "transferFailed");
   assert.equal(Object(note?.["transfer"]).result, "notAccepted");
@@ -85,8 +107,59 @@ test("a caller who is still on hold when the time is over is brought back, and t
 test("a caller whose way back the vendor has refused is brought back with the outcome that is stored", async () => {
   const { run, asked, noted } = left({ ...TRANSFER, result: "busy" });
   assert.deepEqual(await run(), { kind: "done" });
-  assert.deepEqual(asked, ["hang up CA2", "redirect CA1: result"]);
+  assert.deepEqual(asked, ["redirect CA1: result", "hang up CA2"]);
   assert.deepEqual(noted, []);
+});
+
+test("a caller whose outcome is stored may be on the way back, and is left alone at the first try", async () => {
+  const { run, asked } = left({ ...TRANSFER, result: "busy" }, { attempts: 1 });
+  assert.equal((await run()).kind, "retry");
+  assert.deepEqual(asked, []);
+});
+
+test("a person whose telephone cannot be hung up keeps no caller on hold", async () => {
+  const { run, asked } = left(TRANSFER, { hangUpFails: true });
+  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(asked, ["redirect CA1: result", "hang up CA2"]);
+});
+
+test("a caller who has hung up on hold needs nothing more", async () => {
+  assert.deepEqual(await left(TRANSFER, { isOver: true }).run(), { kind: "done" });
+});
+
+test("a caller whose transfer left no note is brought back", async () => {
+  const { run, asked } = left(undefined);
+  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(asked, ["redirect CA1: result"]);
+});
+
+test("a caller who was accepted and not joined is brought back", async () => {
+  const { run, asked } = left({ ...TRANSFER, result: "answered" });
+  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(asked, ["look at CA2", "redirect CA1: result", "hang up CA2"]);
+});
+
+test("a caller who talks to the person is left alone", async () => {
+  const { run, asked } = left({ ...TRANSFER, result: "answered" }, { isTalking: true });
+  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(asked, ["look at CA2"]);
+});
+
+test("a caller whose process died when it put the caller on hold is brought back", async () => {
+  const { run, asked } = left({ ...TRANSFER, isOnHold: true }, { status: "active" });
+  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(asked, ["redirect CA1: result", "hang up CA2"]);
+});
+
+test("a caller whom a late order took out of the next session is brought back", async () => {
+  const next = callRecord({
+    id: "next",
+    status: "completed",
+    metadata: { endReason: "callerLeft" },
+  });
+  const { run, asked } = left({ ...TRANSFER, result: "failed" }, { next });
+  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(asked, ["redirect CA1: result", "hang up CA2"]);
 });
 
 test("a caller is not brought back before the server answers requests", async () => {
@@ -99,16 +172,16 @@ test("a vendor that is away is asked again later", async () => {
   assert.equal((await left(TRANSFER, { fails: true }).run()).kind, "retry");
 });
 
-const NOTHING_TO_DO: readonly (readonly [string, JsonObject | undefined, CallRecord?])[] = [
-  ["talks to the person", { ...TRANSFER, result: "answered" }],
-  ["is back with the agent", TRANSFER, NEXT],
-  ["was never put on hold", undefined],
+const NOTHING_TO_DO: readonly (readonly [string, JsonObject | undefined, Options?])[] = [
+  ["is back with the agent", TRANSFER, { next: NEXT }],
+  ["was never put on hold", undefined, { status: "active" }],
+  ["stayed with the agent", { ...TRANSFER, result: "failed" }, { status: "active" }],
   ["was put on hold by a later attempt", { ...TRANSFER, startedAtMs: NOON_MS + 1 }],
   ["was handed on without a question", { ...TRANSFER, mode: "blind" }],
 ];
-for (const [who, transfer, next] of NOTHING_TO_DO) {
+for (const [who, transfer, options] of NOTHING_TO_DO) {
   test(`a caller who ${who} is left alone`, async () => {
-    const { run, asked, noted } = left(transfer, next === undefined ? {} : { next });
+    const { run, asked, noted } = left(transfer, options);
     assert.deepEqual(await run(), { kind: "done" });
     assert.deepEqual([asked, noted], [[], []]);
   });

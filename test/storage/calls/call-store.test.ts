@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CallEnd } from "../../../storage/calls/call-store.js";
-import type { TranscriptMessage } from "../../../storage/records.js";
+import type { JsonObject, TranscriptMessage } from "../../../storage/records.js";
 import { ForeignKeyViolationError } from "../../../storage/statements/foreign-key-violation.js";
 import { UniqueViolationError } from "../../../storage/statements/unique-violation.js";
 import {
@@ -160,6 +160,20 @@ test("later metadata of a call is merged into the earlier, and ignored for a cal
     endReason: "caller hung up",
     turns: [{ index: 1 }],
   });
+});
+
+test("a condition on a call's metadata is met for one of two writers", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord({ metadata: { result: "dialing" } }), "run");
+  const isOpen = (metadata: JsonObject) => metadata["result"] === "dialing";
+  const written = await Promise.all([
+    calls.annotateIf("call", isOpen, { result: "busy" }),
+    calls.annotateIf("call", isOpen, { result: "answered" }),
+  ]);
+  assert.deepEqual(written.toSorted(), [false, true]);
+  assert.equal(await calls.annotateIf("no such call", () => true, {}), false);
 });
 
 test("a call ends once: a second end changes nothing and adds no usage", async (context) => {

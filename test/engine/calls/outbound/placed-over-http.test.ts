@@ -220,7 +220,7 @@ test("a call of which nothing is heard for five minutes is hung up and recorded"
 test("a server that stops hangs up what rings, and a hang-up that fails is logged", async (t) => {
   const { liveCalls, place, vendor, left, endOf, log } = await outboundFor(t);
   const { id } = await place();
-  vendor.refuse(400, { code: 21220 });
+  vendor.refuse(400, { code: 20001 });
   liveCalls.endAll(STOPPING);
   assert.deepEqual(left(), NOTHING_LEFT);
   await vendor.request(2);

@@ -84,7 +84,19 @@ test("what is hung up is cancelled while it rings; what is gone needs no hanging
   await calls.hangUp(sid, "ringing");
   assert.equal(simulator.calls[0]?.updates[0]?.get("Status"), "canceled");
   await calls.hangUp(UNKNOWN_SID, "answered");
-  await assert.rejects(calls.redirect(UNKNOWN_SID, "<Response/>"), { fault: "notFound" });
+  assert.equal(await calls.redirect(UNKNOWN_SID, "<Response/>"), false);
+  assert.equal(await calls.isLive(UNKNOWN_SID), false);
+});
+
+test("a call that has ended is refused with Twilio's code 21220, and needs neither a document nor an end", async (t) => {
+  const simulator = new TwilioSimulator();
+  const calls = client(t, await simulate(t, simulator));
+  // The number is busy.
+  const sid = await calls.place({ ...CALL, to: "+15550000001" });
+  while (await calls.isLive(sid)) await new Promise(setImmediate);
+  assert.equal(await calls.redirect(sid, "<Response/>"), false);
+  await calls.hangUp(sid, "answered");
+  await assert.rejects(calls.replaceDocument(sid, "<Response/>"), { vendorCode: 21_220 });
 });
 
 test("a refusal names the vendor's code, and neither the number nor the token", async (t) => {

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Continuations, SENT_BACK_PARAMETER } from "../../../engine/calls/continuations.js";
+import { WarmTransfers } from "../../../engine/calls/warm-transfers.js";
+import { stockPhrases } from "../../../engine/conversation/lexicon.js";
+import type { WarmTransferApi } from "../../../engine/telephony/call-control.js";
+import { VendorError } from "../../../engine/vendors/contracts.js";
+import { LOST_HOLD_CHECK_MS, type NewJob } from "../../../storage/jobs/job-record.js";
+import type { CallRecord, JsonObject } from "../../../storage/records.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
+import { callRecord } from "../../storage/sample-records.js";
+
+const BASE = "https://voice.example.com";
+const PERSON = "+15550101000";
+const ORDER = { to: PERSON, summary: "Ada asks about order 12.", base: BASE };
+const CLAIMS = {
+  vendor: "twilio",
+  orgId: "org",
+  agentId: "agent",
+  callerRef: "CA1",
+  callKey: "key",
+  attempt: 0,
+};
+const BUSY = { result: "busy", reason: "busy", durationSec: undefined } as const;
+const ENDED = { result: "answered", reason: "completed", durationSec: 9 } as const;
+
+interface Options {
+  /** Happens while the vendor places the person's call. */
+  readonly whilePlaced?: () => Promise<void>;
+  /** Happens while the vendor puts the caller on hold. */
+  readonly whileHeld?: () => Promise<void>;
+  readonly isBlocked?: true;
+  readonly isStoreBroken?: true;
+  /** The caller's call has ended before the hold. */
+  readonly isCallerGone?: true;
+}
+
+/** Warm transfers of one call, which the store has, and what the vendor is asked for. */
+function warmTransfers(options: Options = {}) {
+  const asked: string[] = [];
+  const jobs: NewJob[] = [];
+  const clock = new VirtualClock();
+  const metadata: Record<string, JsonObject> = {};
+  const call = (): CallRecord => ({
+    ...callRecord(),
+    status: "active",
+    metadata: { direction: "inbound", to: "+15550109999", ...structuredClone(metadata) },
+  });
+  const transfer = () => Object(metadata["transfer"]);
+  const merge = ({ transfer: changed }: JsonObject) => {
+    const merged = { ...transfer(), ...Object(changed) };
+    const kept = Object.entries(merged).filter(([, value]) => value !== null);
+    metadata["transfer"] = Object.fromEntries(kept);
+  };
+  const continuations: Continuations = new Continuations({
+    secret: "a secret that nobody knows",
+    clock,
+    calls: {
+      findBySession: async (_orgId, sessionId) =>
+        sessionId === continuations.conversationOf(CLAIMS).sessionId ? call() : undefined,
+    },
+    liveCalls: { find: () => undefined },
+    journal: { stored: async () => undefined, annotate: (_id, note) => merge(note) },
+  });
+  const api: WarmTransferApi = {
+    verify: async () => undefined,
+    hangUp: async () => undefined,
+    isLive: async () => true,
+    place: async ({ to }) => {
+      asked.push(`place ${to}`);
+      await options.whilePlaced?.();
+      return "CA2";
+    },
+    redirect: async (_callRef, document) => {
+      const isBack = document.includes(`${SENT_BACK_PARAMETER}=1`);
+      asked.push(isBack ? "back" : "hold");
+      if (!isBack) await options.whileHeld?.();
+      return options.isCallerGone !== true;
+    },
+  };
+  const log = new RecordingLogger();
+  const transfers = new WarmTransfers({
+    continuations,
+    calls: {
+      findBySession: async () => undefined,
+      annotate: async (_id, note) => merge(note),
+      annotateIf: async (_id, isMet, note) => {
+        if (options.isStoreBroken === true) throw new Error("the store is away");
+        if (!isMet(call().metadata)) return false;
+        merge(note);
+        return true;
+      },
+    },
+    jobs: { add: async (added) => void jobs.push(...added) },
+    journal: { annotate: (_id, note) => merge(note) },
+    callControl: {
+      warmTransferApi: async () => api,
+      hangUp: async (_account, callRef) => void asked.push(`hang up ${callRef}`),
+    },
+    voices: {
+      of: async () => ({
+        language: "en-US",
+        phrases: stockPhrases("en-US"),
+        speak: async () => undefined,
+      }),
+    },
+    dialTargets: undefined,
+    doNotCall: { has: async () => options.isBlocked === true },
+    clock,
+    log,
+  });
+  const person = () => ({ claims: CLAIMS, startedAtMs: Number(transfer().startedAtMs) });
+  return { transfers, asked, jobs, transfer, person, clock, log };
+}
+
+test("a hold whose answer is lost leaves a failed transfer, and a job that soon looks after the caller", async () => {
+  const { transfers, asked, jobs, transfer, clock } = warmTransfers({
+    whileHeld: () => Promise.reject(new VendorError("twilio", "timeout", "no answer")),
+  });
+  assert.equal(await transfers.start(CLAIMS, ORDER), false);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2"]);
+  const { mode, result, startedAtMs } = transfer();
+  assert.deepEqual([mode, result, startedAtMs], ["warm", "failed", clock.epochMs()]);
+  assert.equal(jobs.length, 2);
+  assert.equal(jobs[1]?.runAfterMs, clock.epochMs() + LOST_HOLD_CHECK_MS);
+});
+
+test("a caller who has hung up before the hold: the person's telephone stops", async () => {
+  const { transfers, asked, transfer } = warmTransfers({ isCallerGone: true });
+  assert.equal(await transfers.start(CLAIMS, ORDER), false);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2"]);
+  assert.equal(transfer().result, "failed");
+});
+
+test("a caller whose person is busy before the hold stays with the agent", async () => {
+  const { transfers, asked, transfer, person } = warmTransfers({
+    whilePlaced: () => transfers.reported(person(), { answeredBy: "" }, BUSY, BASE),
+  });
+  assert.equal(await transfers.start(CLAIMS, ORDER), false);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hang up CA2"]);
+  assert.equal(transfer().result, "busy");
+});
+
+test("a caller whose person is busy during the hold is brought back once, behind it", async () => {
+  const { transfers, asked, person } = warmTransfers({
+    whileHeld: () => transfers.reported(person(), { answeredBy: "" }, BUSY, BASE),
+  });
+  assert.equal(await transfers.start(CLAIMS, ORDER), true);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2", "back"]);
+});
+
+test("a second order while a transfer starts calls no one, and gets the first one's outcome", async () => {
+  const { transfers, asked } = warmTransfers();
+  const both = [transfers.start(CLAIMS, ORDER), transfers.start(CLAIMS, ORDER)];
+  assert.deepEqual(await Promise.all(both), [true, true]);
+  assert.equal(await transfers.start(CLAIMS, ORDER), false, "one is under way");
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold"]);
+});
+
+test("a person of an earlier transfer of the call neither joins nor ends the next one", async () => {
+  const { transfers, asked, transfer, person, clock } = warmTransfers();
+  assert.equal(await transfers.start(CLAIMS, ORDER), true);
+  const first = person();
+  await transfers.reported(first, { answeredBy: "" }, BUSY, BASE);
+  clock.advance(1);
+  assert.equal(await transfers.start(CLAIMS, ORDER), true);
+  const before = asked.length;
+  await transfers.reported(first, { answeredBy: "" }, BUSY, BASE);
+  const key = { digits: "1", speech: "", asked: 1 };
+  assert.equal(await transfers.decided(first, key, BASE), undefined);
+  assert.equal(asked.length, before);
+  assert.equal(transfer().result, "dialing");
+  assert.match((await transfers.decided(person(), key, BASE)) ?? "", /<Conference/);
+});
+
+test("a caller whose person accepts and leaves is sent back: of two who talked, the caller's call is over", async () => {
+  const { transfers, asked, transfer, person } = warmTransfers();
+  await transfers.start(CLAIMS, ORDER);
+  const key = { digits: "1", speech: "", asked: 1 };
+  assert.match((await transfers.decided(person(), key, BASE)) ?? "", /<Conference/);
+  await transfers.reported(person(), { answeredBy: "" }, ENDED, BASE);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "back"]);
+  assert.deepEqual([transfer().result, transfer().durationSec], ["answered", 9]);
+});
+
+test("a person who has accepted is hung up when the caller leaves", async () => {
+  const { transfers, asked, person } = warmTransfers();
+  await transfers.start(CLAIMS, ORDER);
+  await transfers.decided(person(), { digits: "1", speech: "", asked: 1 }, BASE);
+  await transfers.callerLeft(CLAIMS);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2"]);
+});
+
+test("a person who answers nothing hears the question alone the next time, and a greeting accepts nothing", async () => {
+  const { transfers, person } = warmTransfers();
+  await transfers.start(CLAIMS, ORDER);
+  const { briefingGreeting, briefingQuestion } = stockPhrases("en-US");
+  const first = (await transfers.answered(person(), BASE)) ?? "";
+  assert.ok(first.indexOf(briefingGreeting) < first.indexOf("<Gather"), first);
+  assert.ok(first.indexOf(briefingQuestion) > first.indexOf("<Gather"), first);
+  const greeting = { digits: "", speech: "Yeah, who is this?", asked: 1 };
+  const second = (await transfers.decided(person(), greeting, BASE)) ?? "";
+  assert.ok(second.includes(briefingQuestion) && !second.includes(briefingGreeting), second);
+});
+
+test("a number on the do-not-call list is not called", async () => {
+  const { transfers, asked } = warmTransfers({ isBlocked: true });
+  assert.equal(await transfers.start(CLAIMS, ORDER), false);
+  assert.deepEqual(asked, []);
+});
+
+test("a store that is away refuses the transfer, and no one is called", async () => {
+  const { transfers, asked, log } = warmTransfers({ isStoreBroken: true });
+  assert.equal(await transfers.start(CLAIMS, ORDER), false);
+  assert.deepEqual(asked, []);
+  assert.equal(log.ofLevel("error").length, 1);
+});
