@@ -30,6 +30,7 @@ import {
 } from "../../storage/sample-records.js";
 import { temporaryDatabase } from "../../storage/temporary-file.js";
 import { endpointRecord, webhookEntry } from "../../storage/webhooks/sample-endpoint.js";
+import { pollIsOver } from "../jobs/runner-poll.js";
 
 const DONE = { finishReason: "stop", promptTokens: 10, completionTokens: 3 } as const;
 const SAID = [
@@ -198,6 +199,7 @@ test("without a JSON answer, the record, an event and a failed job name the erro
     assert.equal(job.lastError, "the LLM's answer is invalid: it holds no JSON object");
     assert.equal(job.runAfterMs, clock.epochMs() + delayMs);
     assert.equal(await analysisOf(database), undefined, "no result is stored yet");
+    await pollIsOver(database);
     clock.advance(delayMs);
   }
   const failed = await until(async () => (await inState(database, "failed"))[0]);
@@ -207,7 +209,11 @@ test("without a JSON answer, the record, an event and a failed job name the erro
   assert.doesNotMatch(JSON.stringify(log.lines), /cake/);
   model.answers = [GOOD];
   await database.jobs.retry("org", "analysis_call", clock.epochMs());
-  await until(async () => (await analysisOf(database))?.status === "completed");
+  await until(async () => {
+    // What is added soon after a claim waits for the next poll, a second later.
+    clock.advance(1_000);
+    return (await analysisOf(database))?.status === "completed";
+  });
   assert.deepEqual(
     (await eventsOf(database)).map(({ id }) => id),
     ["evt_call_analysis-failed", "evt_call_analysis-completed"],

@@ -20,6 +20,7 @@ import {
   NOON_MS,
 } from "../../storage/sample-records.js";
 import { temporaryDatabase } from "../../storage/temporary-file.js";
+import { pollIsOver } from "../jobs/runner-poll.js";
 
 const DONE = { finishReason: "stop", promptTokens: 1, completionTokens: 1 } as const;
 const RUNNING_PER_ORGANIZATION_MAX = 4;
@@ -85,14 +86,6 @@ async function stand(context: TestContext, client: ScriptedLanguageModel | undef
 async function endedCalls({ calls, jobs }: Database, ...ids: readonly string[]): Promise<void> {
   await Promise.all(ids.map((id) => calls.start(callRecord({ id, transcript: [SAID] }), "run")));
   await jobs.add(ids.map((id) => summaryJob("org", id, NOON_MS)));
-}
-
-/** A poll makes fewer requests, one after the other; the storage answers all requests in order. */
-const POLL_REQUESTS_MAX = 10;
-
-/** Resolves when the runner's current poll has set the time of the next one. */
-async function pollIsOver({ jobs }: Pick<Database, "jobs">): Promise<void> {
-  for (let request = 0; request < POLL_REQUESTS_MAX; request += 1) await jobs.nextTimes();
 }
 
 /** Yields to other work until the condition is true. */
