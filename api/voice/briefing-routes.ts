@@ -9,18 +9,11 @@ import {
 import { RequestError } from "../../engine/request-error.js";
 import type { WarmTransferDocuments } from "../../engine/telephony/call-instructions.js";
 import type { PhoneVendor } from "../../engine/telephony/phone-vendor.js";
-import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
-import { type TransferReport, transferReport } from "../../engine/telephony/transfer-report.js";
-import { webhookField } from "../../engine/telephony/webhook-field.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { documentAnswer } from "./phone-document.js";
-import { requireSignature, SIGNED_HEADERS, type SignatureOptions } from "./require-signature.js";
+import { type SignatureOptions, vendorRoute } from "./require-signature.js";
 import { httpBase } from "./stream-address.js";
-
-/** A report has some thirty short fields, and recognized speech a few hundred characters. */
-const BODY_BYTES_MAX = 64 * 1024;
-const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
 
 export interface BriefingRoutesOptions extends SignatureOptions {
   readonly continuations: Pick<Continuations, "personClaimsOf">;
@@ -57,27 +50,21 @@ function route(
   options: BriefingRoutesOptions,
   serve: (person: PersonRequest) => Promise<Answer>,
 ): Endpoint {
-  return {
-    method: "post",
-    path,
-    headerNames: SIGNED_HEADERS,
-    readsBody: true,
-    bodyBytesMax: BODY_BYTES_MAX,
-    isQuiet: false,
-    answer: async (request) => {
-      const bytes = Buffer.from(await request.body());
-      const query = new URLSearchParams(request.queryString);
-      const person = options.continuations.personClaimsOf(query.get("token") ?? "");
-      const account = person?.claims ?? { vendor: DEFAULT_PHONE_VENDOR, orgId: "" };
-      await requireSignature(account, request, path, bytes, options);
-      const vendor = phoneVendor(account.vendor);
-      const documents = vendor?.documents.warmTransfer;
-      if (person === undefined || vendor === undefined || documents === undefined)
-        throw notCalled();
-      const base = httpBase(request, options.publicBaseUrl);
-      return serve({ person, vendor, documents, base, query, body: bytes.toString("utf8") });
+  return vendorRoute<PersonClaims>(
+    {
+      path,
+      claimsOf: (token) => options.continuations.personClaimsOf(token),
+      accountOf: ({ claims }) => claims,
+      wrongToken: notCalled,
+      serve: async ({ request, query, claims: person, vendor, body }) => {
+        const documents = vendor.documents.warmTransfer;
+        if (person === undefined || documents === undefined) throw notCalled();
+        const base = httpBase(request, options.publicBaseUrl);
+        return serve({ person, vendor, documents, base, query, body });
+      },
     },
-  };
+    options,
+  );
 }
 
 /** The person has answered the telephone, or the question. */
@@ -86,13 +73,7 @@ async function asked(
   { warmTransfers }: BriefingRoutesOptions,
 ): Promise<Answer> {
   const count = Number(query.get("asked") ?? 0);
-  const { digits, speech } = documents.answerFields;
-  const form = new URLSearchParams(body);
-  const answer = {
-    digits: webhookField(body, digits),
-    speech: form.get(speech) ?? "",
-    asked: count,
-  };
+  const answer = { ...documents.answer(body), asked: count };
   const document =
     count === 0
       ? await warmTransfers.answered(person, base)
@@ -101,19 +82,13 @@ async function asked(
 }
 
 async function reported(
-  { person, vendor, base, body }: PersonRequest,
+  { person, vendor, documents, base, body }: PersonRequest,
   { warmTransfers }: BriefingRoutesOptions,
 ): Promise<Answer> {
   const report = vendor.placedReport?.(body);
   if (report === undefined) throw notCalled();
-  await warmTransfers.reported(person, report, finalReport(report.status, body), base);
+  await warmTransfers.reported(person, report, documents.personReport(body), base);
   return { status: 204, contentType: "", body: "" };
-}
-
-function finalReport(status: string, body: string): TransferReport | undefined {
-  if (!FINAL.has(status)) return undefined;
-  const fields = { status: "CallStatus", reason: "SipResponseCode", duration: "CallDuration" };
-  return transferReport(body, fields);
 }
 
 /** Vendors do not sign what they fetch to play: the token is the proof. */

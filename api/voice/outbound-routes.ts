@@ -7,25 +7,17 @@ import type { StreamTokenRegistry } from "../../engine/security/stream-token.js"
 import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js";
 import { callInfoOf } from "../../engine/telephony/call-info.js";
 import type { PhoneVendor } from "../../engine/telephony/phone-vendor.js";
-import { DEFAULT_PHONE_VENDOR, phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import { webhookField } from "../../engine/telephony/webhook-field.js";
 import type { Answer } from "../http/answer/answer.js";
-import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
+import type { Endpoint } from "../http/endpoints/endpoint.js";
 import {
   connectDocument,
   DIALS_TRANSFERS,
   documentAnswer,
   type StreamAddress,
 } from "./phone-document.js";
-import {
-  requireSignature,
-  SIGNED_HEADERS,
-  type SignatureOptions,
-  type SignedRequest,
-} from "./require-signature.js";
+import { type SignatureOptions, type VendorRequest, vendorRoute } from "./require-signature.js";
 
-/** A report has some thirty short fields. */
-const BODY_BYTES_MAX = 64 * 1024;
 /**
  * The stream's parameter for a placed call that waits for this stream. Its key identifies the call; vendors limit
  * the contents of parameters, and Plivo passes on letters and digits only.
@@ -51,47 +43,18 @@ export function outboundRoutes(options: OutboundRoutesOptions): readonly Endpoin
   ];
 }
 
-interface PlacedCallRequest {
-  readonly request: IncomingRequest;
-  readonly signed: SignedRequest | undefined;
-  readonly token: string;
-  readonly claims: OutboundClaims | undefined;
-  readonly found: PhoneVendor;
-  readonly body: string;
-}
-
-type Serve = (placed: PlacedCallRequest) => Promise<Answer>;
+type Serve = (placed: VendorRequest<OutboundClaims>) => Promise<Answer>;
 
 function route(path: string, options: OutboundRoutesOptions, serve: Serve): Endpoint {
-  return {
-    method: "post",
-    path,
-    headerNames: SIGNED_HEADERS,
-    readsBody: true,
-    bodyBytesMax: BODY_BYTES_MAX,
-    isQuiet: false,
-    answer: async (request) => {
-      const bytes = Buffer.from(await request.body());
-      const token = new URLSearchParams(request.queryString).get("token") ?? "";
-      const claims = options.outboundTokens.verify(token);
-      const vendor = claims?.vendor ?? DEFAULT_PHONE_VENDOR;
-      const found = phoneVendor(vendor);
-      if (found === undefined) throw notPlaced();
-      const signed = await requireSignature(
-        claims ?? { vendor, orgId: "" },
-        request,
-        path,
-        bytes,
-        options,
-      );
-      return serve({ request, signed, token, claims, found, body: bytes.toString("utf8") });
-    },
-  };
+  const { outboundTokens } = options;
+  const claimsOf = (token: string) => outboundTokens.verify(token);
+  const accountOf = (claims: OutboundClaims) => claims;
+  return vendorRoute({ path, claimsOf, accountOf, wrongToken: notPlaced, serve }, options);
 }
 
 /** The call was answered: its audio is sent here. */
 async function answered(
-  { request, signed, token, found, body }: PlacedCallRequest,
+  { request, signed, token, vendor: found, body }: VendorRequest<OutboundClaims>,
   options: OutboundRoutesOptions,
 ): Promise<Answer> {
   const { outbound, streamTokens, answeredWebhooks, streamAddress } = options;
@@ -125,7 +88,7 @@ async function answered(
 }
 
 async function reported(
-  { token, claims, found, body }: PlacedCallRequest,
+  { token, claims, vendor: found, body }: VendorRequest<OutboundClaims>,
   { outbound }: OutboundRoutesOptions,
 ): Promise<Answer> {
   const report = found.placedReport?.(body);

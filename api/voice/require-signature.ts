@@ -2,11 +2,17 @@ import type { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js
 import { RequestError } from "../../engine/request-error.js";
 import type { WebhookIdentity } from "../../engine/telephony/answered-webhooks.js";
 import type { CallAccount } from "../../engine/telephony/call-control.js";
-import { phoneVendor, SIGNATURE_HEADERS } from "../../engine/telephony/phone-vendors.js";
+import type { PhoneVendor } from "../../engine/telephony/phone-vendor.js";
+import {
+  DEFAULT_PHONE_VENDOR,
+  phoneVendor,
+  SIGNATURE_HEADERS,
+} from "../../engine/telephony/phone-vendors.js";
 import type { WebhookKeys } from "../../engine/telephony/telephony-settings.js";
 import type { SignedWebhook } from "../../engine/telephony/webhook-signature.js";
 import type { Clock } from "../../engine/time/clock.js";
-import type { IncomingRequest } from "../http/endpoints/endpoint.js";
+import type { Answer } from "../http/answer/answer.js";
+import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
 import { httpBase } from "./stream-address.js";
 
 export interface SignatureOptions {
@@ -66,4 +72,58 @@ export async function requireSignature(
   const isProof = signature.keyOf(webhookKeys) !== undefined;
   const whose = isOwn ? `${vendor} ${account.orgId}` : vendor;
   return { id: `${whose} ${id}`, isUnique, signsQuery: signature.signsQuery, isProof };
+}
+
+/** A vendor's report has some thirty short fields, and recognized speech a few hundred characters. */
+const BODY_BYTES_MAX = 64 * 1024;
+
+/** A vendor's request whose signature has been checked. */
+export interface VendorRequest<Claims> {
+  readonly request: IncomingRequest;
+  readonly signed: SignedRequest | undefined;
+  readonly query: URLSearchParams;
+  readonly token: string;
+  /** Undefined for a token that is wrong or expired. */
+  readonly claims: Claims | undefined;
+  readonly vendor: PhoneVendor;
+  readonly body: string;
+}
+
+export interface VendorRoute<Claims> {
+  readonly path: string;
+  readonly claimsOf: (token: string) => Claims | undefined;
+  readonly accountOf: (claims: Claims) => CallAccount;
+  /** The error for a token that names no vendor of this release. */
+  readonly wrongToken: () => RequestError;
+  readonly serve: (request: VendorRequest<Claims>) => Promise<Answer>;
+}
+
+/**
+ * An endpoint for a vendor's signed requests, each with a token of ours in its address. The token names the account whose
+ * signature is required.
+ */
+export function vendorRoute<Claims>(
+  { path, claimsOf, accountOf, wrongToken, serve }: VendorRoute<Claims>,
+  options: SignatureOptions,
+): Endpoint {
+  return {
+    method: "post",
+    path,
+    headerNames: SIGNED_HEADERS,
+    readsBody: true,
+    bodyBytesMax: BODY_BYTES_MAX,
+    isQuiet: false,
+    answer: async (request) => {
+      const bytes = Buffer.from(await request.body());
+      const query = new URLSearchParams(request.queryString);
+      const token = query.get("token") ?? "";
+      const claims = claimsOf(token);
+      const account =
+        claims === undefined ? { vendor: DEFAULT_PHONE_VENDOR, orgId: "" } : accountOf(claims);
+      const vendor = phoneVendor(account.vendor);
+      if (vendor === undefined) throw wrongToken();
+      const signed = await requireSignature(account, request, path, bytes, options);
+      return serve({ request, signed, query, token, claims, vendor, body: bytes.toString("utf8") });
+    },
+  };
 }

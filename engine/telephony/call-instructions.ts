@@ -1,3 +1,5 @@
+import type { TransferReport } from "./transfer-report.js";
+
 /** What a document needs to send a call's audio here. */
 export interface StreamTarget {
   /** `wss://…`; `ws://…` only where no vendor is. Without a query: not all vendors would let one through. */
@@ -94,8 +96,10 @@ export interface WarmTransferDocuments {
   join(conference: string): string;
   /** The vendor is to ask there what to do. */
   goOn(url: string): string;
-  /** Where the form says what the person has answered. */
-  readonly answerFields: { readonly digits: string; readonly speech: string };
+  /** Reads from the vendor's form what the person has answered; empty texts mean nothing. */
+  answer(body: string): { readonly digits: string; readonly speech: string };
+  /** Reads the vendor's report that the person's call is over; undefined while it is not. */
+  personReport(body: string): TransferReport | undefined;
 }
 
 export const XML_DOCUMENT = "text/xml; charset=utf-8";

@@ -9,6 +9,7 @@ import {
   type WarmTransferDocuments,
 } from "../call-instructions.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
+import { webhookField } from "../webhook-field.js";
 import { element, escapeText, xmlDocument } from "../xml.js";
 
 /** Beside what all share; each is one vendor's. */
@@ -74,6 +75,13 @@ export function dialAndAsk({ to, ringSec, resultUrl, callerId }: Dial): string {
 /** Gathering ends this long after the person's last key, or when nothing was said for that long. */
 const ANSWER_SEC = 5;
 const ANSWER_HINTS = "1, 2, yes, no";
+const CALL_IS_OVER: ReadonlySet<string> = new Set([
+  "completed",
+  "busy",
+  "no-answer",
+  "failed",
+  "canceled",
+]);
 
 /**
  * A warm transfer at Twilio: https://www.twilio.com/docs/voice/twiml/conference (without `waitUrl` it plays its own music) and
@@ -100,7 +108,18 @@ export const TWIML_WARM_TRANSFER: WarmTransferDocuments = {
   },
   join: (conference) => conferenceOf(conference, {}, "true"),
   goOn: (url) => xmlDocument(element("Response", {}, behindStream({ continueUrl: url }))),
-  answerFields: { digits: "Digits", speech: "SpeechResult" },
+  answer: (body) => ({
+    digits: webhookField(body, "Digits"),
+    speech: new URLSearchParams(body).get("SpeechResult") ?? "",
+  }),
+  personReport: (body) =>
+    CALL_IS_OVER.has(webhookField(body, "CallStatus"))
+      ? transferReport(body, {
+          status: "CallStatus",
+          reason: "SipResponseCode",
+          duration: "CallDuration",
+        })
+      : undefined,
 };
 
 function spoken({ audioUrl, text }: BriefingPart, language: string): string {
