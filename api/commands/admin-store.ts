@@ -36,7 +36,7 @@ export interface AdminServices extends FirstAgentServices {
 /** The services that administrator commands use, on an open database. A running server has its own instances. */
 export function adminServices(database: Database): AdminServices {
   const clock = new SystemClock();
-  // Accounts requires a signing secret, but nobody signs in here: no token signed with this one is ever issued.
+  // The class Accounts requires a signing secret. This one signs no token, because commands have no sign-in.
   const secret = randomBytes(32).toString("hex");
   const tokens = new AccessTokens({ secret, expiresIn: "1m", clock });
   const onBackgroundError = (error: unknown) => {

@@ -38,7 +38,7 @@ export function turnedAway(documents: CallInstructions, reason: string): Answer 
   return documentAnswer(documents, documents.farewell({ text }));
 }
 
-/** A caller is told for good only once the event of the refusal is stored; otherwise, to call again later. */
+/** Tells the caller the reason of a refusal if its event is stored, and otherwise to call again later. */
 export function refusedCall(
   documents: CallInstructions,
   { words, isStored }: { readonly words: string; readonly isStored: boolean },

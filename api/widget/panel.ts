@@ -71,7 +71,7 @@ export class FaultNote {
   }
 }
 
-/** Nobody reads more than this in a small panel. */
+/** The panel keeps this many lines, more than a person reads in it. */
 const LINES_MAX = 200;
 
 /** The transcript, line by line. A screen reader announces a line only when it is final. */

@@ -31,7 +31,7 @@ const ANSWER_MAX_MS = 10_000;
  */
 const BUSY_WORDS = new CallRefusedError("storeFailing", "").callerWords;
 
-/** Whether a caller who hears this is told that the call is refused for good, which promises an event. */
+/** Whether the words tell the caller the reason of a refusal. Such a refusal has an event. */
 export function promisesEvent(heard: string): boolean {
   return !heard.includes(BUSY_WORDS);
 }

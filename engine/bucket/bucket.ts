@@ -251,7 +251,7 @@ export class Bucket {
         signal: watch.signal,
         dispatcher: this.#agent,
       });
-      // Whoever reads the body handles its errors; without this listener, they would be unhandled.
+      // The reader of the body handles its errors; without this listener, they would be unhandled.
       answer.body.on("error", () => {});
       const { statusCode: status } = answer;
       if (status <= OK_MAX || alsoGood.includes(status)) return answer;

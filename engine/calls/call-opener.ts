@@ -160,10 +160,10 @@ export function sessionSettings(
   };
 }
 
-/** Nobody said anything to the question of a warm transfer, or only a machine did. */
+/** The results of a transfer that no person answered, or whose question got no answer from a person. */
 const NOT_ANSWERED: ReadonlySet<TransferResult> = new Set(["noAnswer", "notAccepted", "machine"]);
 
-/** Those that STT can tell from the first, by the first parts of their tags. */
+/** The further languages that STT can tell from the first one, by the first parts of their tags. */
 function otherLanguages({ language, languages }: Persona): readonly string[] {
   const own = primaryLanguage(language);
   return languages.filter((tag) => primaryLanguage(tag) !== own);

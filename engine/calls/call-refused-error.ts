@@ -76,7 +76,7 @@ export function cannotBeStored(reason: string, cause?: unknown): CallRefusedErro
   return new CallRefusedError("storeFailing", message, { cause });
 }
 
-/** What a caller is told whose refusal could not be stored in time: the only reason that promises no event. */
+/** The refusal that a caller hears if the event could not be stored in time. It is the only one without an event. */
 export function eventDelayed(refusal?: CallRefusedError): CallRefusedError {
   return cannotBeStored("its database does not answer", refusal);
 }

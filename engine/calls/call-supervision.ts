@@ -32,7 +32,7 @@ export interface CallSupervisionOptions {
   readonly calls: Pick<CallStore, "findById">;
   readonly feed: Pick<CallFeed, "requireRoom" | "watch">;
   readonly journal: Pick<CallJournal, "annotate">;
-  /** What the person of a warm transfer hears where nobody has written it; empty where there is nothing to say. */
+  /** Writes what the person of a warm transfer hears if the order has no summary; empty if there is nothing to say. */
   readonly transferSummaries: { of(call: CallRecord): Promise<string> };
   /** False if no process of this server has the call. */
   readonly endCall: (callId: string, ending: Ending) => MaybePromise<boolean>;

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { decodeMuLaw } from "../../engine/sandbox/telephone/telephone-audio.js";
 import type { AgentInput } from "../../engine/tenancy/agents/agent-input.js";
 import { VendorCall } from "./phone-vendor-call.js";
-import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { VENDOR_STREAMS, type VendorStream } from "./phone-vendor-streams.js";
 import {
   closeOfPhone,
   closeServer,
@@ -46,6 +46,24 @@ const ToldTools = v.object({
     }),
   ),
 });
+
+/** A caller of the vendor whose stream is open, so that its audio can be looked at. */
+async function streamOf(customer: Customer, stream: VendorStream): Promise<VendorCall> {
+  const response = await fetch(webhookUrl(server, customer), { method: "POST" });
+  const token = /value="([0-9a-f]+)"/.exec(await response.text())?.[1] ?? "";
+  const call = await VendorCall.connect(streamUrl(server), stream);
+  call.send(stream.start(token));
+  return call;
+}
+
+async function threeKeysOf(call: VendorCall): Promise<string> {
+  let audio = Buffer.alloc(0);
+  await call.changes.until("the keys", () => {
+    audio = Buffer.concat([audio, call.takeAudio()]);
+    return keysIn(decodeMuLaw(audio)).length === 3;
+  });
+  return keysIn(decodeMuLaw(audio));
+}
 
 const lines = (call: { transcript: readonly { role: string; text: string }[] }) =>
   call.transcript.map(({ role, text }) => `${role}: ${text}`);
@@ -87,17 +105,9 @@ describe("an agent on the telephone", { concurrency: true }, () => {
     const customer = await customerWith([{ type: "sendDigits" }]);
     const stream = VENDOR_STREAMS["Twilio in µ-law"];
     assert.ok(stream);
-    const response = await fetch(webhookUrl(server, customer), { method: "POST" });
-    const token = /value="([0-9a-f]+)"/.exec(await response.text())?.[1] ?? "";
-    const call = await VendorCall.connect(streamUrl(server), stream);
-    call.send(stream.start(token));
+    const call = await streamOf(customer, stream);
     call.say("press 1 2 3");
-    let audio = Buffer.alloc(0);
-    await call.changes.until("the keys", () => {
-      audio = Buffer.concat([audio, call.takeAudio()]);
-      return keysIn(decodeMuLaw(audio)).length === 3;
-    });
-    assert.equal(keysIn(decodeMuLaw(audio)), "123");
+    assert.equal(await threeKeysOf(call), "123");
     await call.end();
     await server.endedCall(customer);
   });
@@ -106,10 +116,7 @@ describe("an agent on the telephone", { concurrency: true }, () => {
     const customer = await customerWith([]);
     const stream = VENDOR_STREAMS["Twilio in µ-law"];
     assert.ok(stream);
-    const response = await fetch(webhookUrl(server, customer), { method: "POST" });
-    const token = /value="([0-9a-f]+)"/.exec(await response.text())?.[1] ?? "";
-    const call = await VendorCall.connect(streamUrl(server), stream);
-    call.send(stream.start(token));
+    const call = await streamOf(customer, stream);
     assert.equal(await call.said(1), "Hi.");
     call.play();
     const [live] = await server.calls(customer);
@@ -122,12 +129,7 @@ describe("an agent on the telephone", { concurrency: true }, () => {
     for (const wrong of ["", "12x", "1".repeat(41)])
       assert.equal((await order(wrong)).status, 400, wrong);
     assert.equal((await order("4#2")).status, 200);
-    let audio = Buffer.alloc(0);
-    await call.changes.until("the keys", () => {
-      audio = Buffer.concat([audio, call.takeAudio()]);
-      return keysIn(decodeMuLaw(audio)).length === 3;
-    });
-    assert.equal(keysIn(decodeMuLaw(audio)), "4#2");
+    assert.equal(await threeKeysOf(call), "4#2");
     await call.end();
     await server.endedCall(customer);
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, before, type TestContext, test } from "node:test";
 import { Webhook } from "standardwebhooks";
 import * as v from "valibot";
 import {
@@ -250,7 +250,8 @@ test("a telephone call that is refused on arrival sends one event, however often
   assert.deepEqual(told, [refused, refused]);
 });
 
-test("a telephone call that is refused when its vendor requests the next step sends one event", async (context) => {
+/** A telephone call whose agent is deleted after its first request: the vendor asks `action` what comes next. */
+async function callWithoutAgent(context: TestContext) {
   const receiver = await WebhookReceiver.open();
   context.after(() => receiver.close());
   const customer = await server.customer();
@@ -258,6 +259,11 @@ test("a telephone call that is refused when its vendor requests the next step se
   await endpoint(customer, receiver, { eventTypes: ["call.failed"] });
   const { action = "" } = await requestWebhook(signedUrl(customer), INCOMING);
   await server.tenancy.agents.remove(customer.tenant, id);
+  return { receiver, customer, action };
+}
+
+test("a telephone call that is refused when its vendor requests the next step sends one event", async (context) => {
+  const { receiver, action } = await callWithoutAgent(context);
   for (let time = 0; time < 2; time += 1) {
     await assert.rejects(requestWebhook(action, INCOMING, "in-progress"), CallRefusedByServerError);
   }
@@ -271,13 +277,7 @@ test("a telephone call that is refused when its vendor requests the next step se
 });
 
 test("a telephone caller whose refusal is not stored is told to call again later", async (context) => {
-  const receiver = await WebhookReceiver.open();
-  context.after(() => receiver.close());
-  const customer = await server.customer();
-  const { id } = await server.agent(customer);
-  await endpoint(customer, receiver, { eventTypes: ["call.failed"] });
-  const { action = "" } = await requestWebhook(signedUrl(customer), INCOMING);
-  await server.tenancy.agents.remove(customer.tenant, id);
+  const { customer, action } = await callWithoutAgent(context);
   const refused = context.mock.method(server.database.calls, "refuse", () =>
     Promise.reject(new Error("the event does not fit")),
   );

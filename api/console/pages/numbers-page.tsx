@@ -330,7 +330,7 @@ const ANSWER_POLL_MS = 400;
 const ANSWER_POLLS_MAX = 25;
 
 const NOT_FOUND = 404;
-/** Among so many calls that began at the same time, at least. */
+/** The page looks for its call among this many of the latest calls, in case others begin at the same time. */
 const LATEST_CALLS = 20;
 
 interface AnswerByTypingProps {

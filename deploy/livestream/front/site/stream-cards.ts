@@ -57,7 +57,7 @@ export function renewPoster(element: HTMLElement, nowMs: number): void {
   picture.src = address.href;
 }
 
-/** Further streams are only counted: nobody looks through a list of thousands. */
+/** Further streams are only counted, because a list of thousands is of no use to a viewer. */
 const CARDS_MAX = 200;
 const SINCE_PERIOD_MS = 15_000;
 /** The ladder makes a new picture this often. */
