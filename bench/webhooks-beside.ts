@@ -76,6 +76,14 @@ const load = (endpointUrl?: string) => async () => {
     console.log(`  ${(share * 100).toFixed(1).padStart(5)} %  ${name}  ${place}`);
   }
   inspector?.close();
+  const ofPart = (part: "audioMs" | "questionMs" | "sentenceMs" | "playMs" | "totalMs") =>
+    quantile(
+      result.timings.map((timing) => timing[part]),
+      0.99,
+    ).toFixed(1);
+  console.log(
+    `  p99 of the first sound ${ofPart("totalMs")} ms; of its parts: audio ${ofPart("audioMs")}, question ${ofPart("questionMs")}, sentence ${ofPart("sentenceMs")}, playing ${ofPart("playMs")}`,
+  );
   return result;
 };
 

@@ -175,8 +175,10 @@ const RECONNECTED: Ending = {
 export async function takePlace(
   { slots, endCall }: PlanPlaceDeps,
   { orgId, callId, callsMax, isOneConversation = false }: WantedPlace,
-  { replaces, beside }: Pick<Conversation, "replaces" | "beside">,
+  { replaces, beside, perhapsAlive }: Pick<Conversation, "replaces" | "beside" | "perhapsAlive">,
 ): Promise<boolean> {
+  // A process that answers late has the call nevertheless. The caller does not wait for one that may be dead.
+  if (isOneConversation && perhapsAlive !== undefined) void endCall(perhapsAlive, RECONNECTED);
   if (isOneConversation && beside !== undefined && (await endCall(beside, RECONNECTED))) {
     return slots.acquire(orgId, callId, callsMax, beside);
   }

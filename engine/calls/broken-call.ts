@@ -18,10 +18,12 @@ export function isBrokenOff({ status, metadata }: CallRecord): boolean {
 }
 
 /**
- * The result of `find` once the call is no longer active, after a second at most: its end may be on its way to the
- * store, here or in another process, and its process may have died.
+ * The result of `find` once that call is no longer active, after a second at most: its end may be on its way to the
+ * store, here or in another process, and its process may have died. If `find` returns another call meanwhile, that
+ * one is returned at once, whether it is active or not: nothing is known of it yet.
  */
 export async function onceEnded(
+  { id }: Pick<CallRecord, "id">,
   find: () => Promise<CallRecord | undefined>,
   journal: Pick<CallJournal, "stored">,
   clock: Clock,
@@ -29,7 +31,7 @@ export async function onceEnded(
   const untilMs = clock.monotonicMs() + END_STORED_MAX_MS;
   await within(clock, END_STORED_MAX_MS, journal.stored());
   let call = await find();
-  while (call?.status === "active" && clock.monotonicMs() < untilMs) {
+  while (call?.status === "active" && call.id === id && clock.monotonicMs() < untilMs) {
     await new Promise<void>((resolve) => {
       clock.after(END_CHECK_MS, resolve);
     });

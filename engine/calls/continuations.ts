@@ -382,7 +382,7 @@ export class Continuations {
     const call = await find();
     if (call?.status !== "active") return call;
     liveCalls.find(call.id)?.end(CALLER_LEFT);
-    return onceEnded(find, journal, clock);
+    return onceEnded(call, find, journal, clock);
   }
 
   #sessionId(callKey: string, attempt: number): string {

@@ -48,6 +48,8 @@ export interface Conversation {
   readonly replaces?: string | undefined;
   /** The id of that call, if it is alive: if the plan is full, this caller counts as the same one. */
   readonly beside?: string | undefined;
+  /** The id of that call, if its record is active but no process has said that it has it. */
+  readonly perhapsAlive?: string | undefined;
   /** When the conversation's first call began; undefined if it has had no calls. */
   readonly beganAtMs?: number | undefined;
 }
@@ -166,6 +168,7 @@ export class Conversations {
       language: before && languageIn(before),
       wasBroken,
       beside: isLive ? before?.id : undefined,
+      perhapsAlive: !isLive && before?.status === "active" ? before.id : undefined,
     };
   }
 
@@ -174,12 +177,26 @@ export class Conversations {
    * one conversation, and a client whose network has changed may return before its old connection times out.
    */
   async #settled(find: () => Promise<CallRecord | undefined>): Promise<FoundCall> {
+    let call = await find();
+    // Another client may open the next call while this one waits for the end of the last. It does so at most
+    // NAMED_SESSIONS_MAX times.
+    for (;;) {
+      if (call?.status !== "active") return { call, isLive: false };
+      const found = await this.#settledOne(call, find);
+      if (found.isLive || found.call?.id === call.id) return found;
+      call = found.call;
+    }
+  }
+
+  /** The call, or the one that has followed it meanwhile; `isLive` is about the given one. */
+  async #settledOne(
+    call: CallRecord,
+    find: () => Promise<CallRecord | undefined>,
+  ): Promise<FoundCall> {
     const { liveCalls, hasOtherNodes, journal, clock } = this.#deps;
-    const call = await find();
-    if (call?.status !== "active") return { call, isLive: false };
     if (liveCalls.has(call.id)) return { call, isLive: true };
     let isLive = false;
-    const ended = onceEnded(async () => (isLive ? undefined : find()), journal, clock);
+    const ended = onceEnded(call, async () => (isLive ? undefined : find()), journal, clock);
     const asked = hasOtherNodes(call.id).then((has) => {
       isLive = has;
     });

@@ -113,10 +113,14 @@ export async function oneCallOfOneToken(stand: AccessStand): Promise<void> {
   for (const outcome of returns) {
     if (typeof outcome !== "string") assert.deepEqual(outcome, keys[0]);
   }
+  let seen = "";
   await eventually("one open call", async () => {
     const active = (await callsOf(stand, customer)).filter(({ status }) => status === "active");
     const open = [...first, ...again].filter(({ isOpen }) => isOpen);
+    seen = `${active.length} active, ${open.length} open`;
     return active.length === 1 && open.length === 1 ? true : undefined;
+  }).catch((error: unknown) => {
+    throw new Error(`${seen}; the returns: ${JSON.stringify(returns)}`, { cause: error });
   });
   await Promise.all([...first, ...again].map((call) => call.hangUp()));
   await allEnded(stand, customer);

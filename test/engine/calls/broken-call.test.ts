@@ -32,7 +32,7 @@ test("the end of a call that is not stored yet is looked for ten times in a seco
     let looks = 0;
     const find = () => Promise.resolve(++looks >= endedAtLook ? ENDED : ACTIVE);
     const journal = { stored: () => Promise.resolve() };
-    const found = onceEnded(find, journal, clock);
+    const found = onceEnded(ACTIVE, find, journal, clock);
     for (let look = 0; look < 15; look += 1) {
       await turn();
       assert.equal(looks, Math.min(look + 1, looksMax));
@@ -53,12 +53,25 @@ test("what is on its way to the store is waited for, a second at most, and a cal
     looks += 1;
     return Promise.resolve(looks > 1 ? undefined : ACTIVE);
   };
-  const found = onceEnded(find, { stored: () => new Promise(() => {}) }, clock);
+  const found = onceEnded(ACTIVE, find, { stored: () => new Promise(() => {}) }, clock);
   clock.advance(999);
   await turn();
   assert.equal(looks, 0);
   clock.advance(1);
   assert.equal(await found, ACTIVE, "the second is over");
-  const none = onceEnded(find, { stored: () => Promise.resolve() }, clock);
+  const none = onceEnded(ACTIVE, find, { stored: () => Promise.resolve() }, clock);
   assert.equal(await none, undefined);
+});
+
+test("a call that has followed meanwhile is returned at once, though it is active", async () => {
+  const clock = new VirtualClock();
+  const next: CallRecord = { ...ACTIVE, id: "next" };
+  let found = ACTIVE;
+  const journal = { stored: () => Promise.resolve() };
+  const looking = onceEnded(ACTIVE, () => Promise.resolve(found), journal, clock);
+  await turn();
+  found = next;
+  clock.advance(100);
+  assert.equal(await looking, next);
+  assert.equal(clock.pendingTimerCount, 0);
 });

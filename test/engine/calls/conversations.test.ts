@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Conversations } from "../../../engine/calls/conversations.js";
+import type { VirtualClock } from "../../doubles/virtual-clock.js";
 import { temporaryJournal } from "./temporary-journal.js";
 
 const KEY = "8e2a5c3e-4f1d-4c51-9d0b-7c0a3e9a4f11";
@@ -34,10 +35,8 @@ for (const [who, hasOtherNodes] of [
     takenForBroken(context, hasOtherNodes));
 }
 
-async function takenForBroken(context: TestContext, hasOtherNodes: () => Promise<boolean>) {
-  const { clock, others, find, store } = await stand(context);
-  await store("elsewhere");
-  others.hasOtherNodes = hasOtherNodes;
+/** The result of `find`, and how long it took by the clock, which advances while `find` waits. */
+async function foundInTime<Found>(find: () => Promise<Found>, clock: VirtualClock) {
   const look = { isOver: false };
   const finding = find().finally(() => {
     look.isOver = true;
@@ -49,8 +48,16 @@ async function takenForBroken(context: TestContext, hasOtherNodes: () => Promise
     clock.advance(50);
     waitedMs += 50;
   }
-  const { before, wasBroken, resumed, messages, beside } = await finding;
-  assert.equal(beside, undefined);
+  return { found: await finding, waitedMs };
+}
+
+async function takenForBroken(context: TestContext, hasOtherNodes: () => Promise<boolean>) {
+  const { clock, others, find, store } = await stand(context);
+  await store("elsewhere");
+  others.hasOtherNodes = hasOtherNodes;
+  const { found, waitedMs } = await foundInTime(find, clock);
+  const { before, wasBroken, resumed, messages, beside, perhapsAlive } = found;
+  assert.deepEqual([beside, perhapsAlive], [undefined, "elsewhere"]);
   assert.deepEqual([before, wasBroken, resumed], ["elsewhere", true, false]);
   assert.deepEqual(messages, HISTORY);
   assert.ok(waitedMs >= 1_000 && waitedMs < 2_000, `${waitedMs} ms`);
@@ -116,6 +123,24 @@ test("the same applies to a call of another process, whose end is not awaited", 
   assert.deepEqual([before, wasBroken, resumed, replaces], ["elsewhere", false, true, undefined]);
   assert.equal(beside, "elsewhere");
   clock.advance(2_000);
+});
+
+test("a live call that follows while the end of the last one is awaited is the one to continue", async (context) => {
+  const { clock, journal, find, others, store } = await stand(context);
+  await store("ending");
+  others.hasOtherNodes = () => Promise.resolve(true);
+  const { sessionId } = await find();
+  others.hasOtherNodes = async (callId) => {
+    if (callId === "next") return true;
+    const next = { callId: "next", orgId: "org", agentId: "agent", historyKey: KEY } as const;
+    await journal.start({ ...next, sessionId, channel: "web" });
+    return false;
+  };
+  const { found, waitedMs } = await foundInTime(find, clock);
+  const { before, beside, perhapsAlive, wasBroken } = found;
+  assert.deepEqual([before, beside, perhapsAlive], ["next", "next", undefined]);
+  assert.equal(wasBroken, false);
+  assert.ok(waitedMs < 1_000, `${waitedMs} ms`);
 });
 
 test("two clients that come back in the same moment both get a session", async (context) => {

@@ -41,3 +41,17 @@ test("a call that continues another takes its slot, and no call is ended", async
   assert.ok(await takePlace(plan, BACK, { replaces: "before", beside: "another" }));
   assert.deepEqual([plan.ended, plan.slots.callsOf("org")], [[], ["another", "back"]]);
 });
+
+test("the call of a client with one conversation is ended though no process says that it has it, and nobody waits", async () => {
+  const { slots } = newPlan([]);
+  const ended: string[] = [];
+  const endCall = (callId: string) => {
+    ended.push(callId);
+    return new Promise<boolean>(() => {});
+  };
+  const perhaps = { perhapsAlive: "silent" };
+  assert.ok(await takePlace({ slots, endCall }, { ...BACK, isOneConversation: true }, perhaps));
+  assert.deepEqual(ended, ["silent"]);
+  assert.ok(await takePlace({ slots, endCall }, { ...BACK, callId: "other" }, perhaps));
+  assert.deepEqual(ended, ["silent"], "two clients may continue another conversation");
+});
