@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord, HistoryMessage } from "../../storage/records.js";
 import { CALLER_LEFT } from "../conversation/call-end.js";
+import type { ContinuedControl } from "../conversation/control-command.js";
 import { derivedUuid } from "../security/derived-uuid.js";
 import { type CallInfo, callInfoIn } from "../telephony/call-info.js";
 import { type CallValues, valuesIn } from "../telephony/call-values.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
 import type { Clock } from "../time/clock.js";
 import { isBrokenOff, onceEnded } from "./broken-call.js";
-import type { CallJournal } from "./call-journal.js";
+import { type CallJournal, controlIn } from "./call-journal.js";
 import { CallRefusedError } from "./call-refused-error.js";
 import { failedTransferOf, type PhoneConversation } from "./continuations.js";
 import type { LiveCalls } from "./live-calls.js";
@@ -44,6 +45,8 @@ export interface Conversation {
   readonly values?: CallValues | undefined;
   /** The language that it had come to; undefined where it never changed. */
   readonly language?: string | undefined;
+  /** Whether the agent was muted, unless the caller has hung up since, and the notes that the LLM was given. */
+  readonly control?: ContinuedControl | undefined;
   /** The id of that call, if it has certainly lost its caller, so that this one can take over its slot. */
   readonly replaces?: string | undefined;
   /** The id of that call, if it is alive: if the plan is full, this caller counts as the same one. */
@@ -125,7 +128,8 @@ export class Conversations {
     const callInfo = callInfoIn(call.metadata);
     const ids = { before: call.id, replaces: call.id };
     const language = languageIn(call);
-    return { ...fresh, ...ids, messages, wasBroken, failedTransfer, callInfo, language };
+    const control = controlIn(call);
+    return { ...fresh, ...ids, messages, wasBroken, failedTransfer, callInfo, language, control };
   }
 
   async #resumed(
@@ -166,6 +170,10 @@ export class Conversations {
       before: before?.id,
       values: before && valuesIn(before.metadata),
       language: before && languageIn(before),
+      control: before && {
+        ...controlIn(before),
+        ...(!(wasBroken || isLive) && { isMuted: false }),
+      },
       wasBroken,
       beside: isLive ? before?.id : undefined,
       perhapsAlive: !isLive && before?.status === "active" ? before.id : undefined,

@@ -29,6 +29,15 @@ export interface CallControl {
   readonly command: ControlCommand;
 }
 
+/** What a call that continues another one keeps of such commands. */
+export interface ContinuedControl {
+  readonly isMuted: boolean;
+  /** Notes for the LLM, the oldest first. */
+  readonly context: readonly string[];
+}
+
+export const NOT_CONTROLLED: ContinuedControl = { isMuted: false, context: [] };
+
 /** The longest that people enter is a card number with its date; this is twice that. */
 export const DTMF_DIGITS_MAX = 40;
 export const DTMF_DIGITS = /^[0-9*#A-D]+$/;

@@ -1,5 +1,6 @@
 import { areResultsTold, takeFailure, useBackgroundResults } from "./background-tools.js";
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
+import { takeEndOfTurn } from "./call-language.js";
 import { commitTurn, replyTimeoutAtMs, saveWords, waitedBeforeMs } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
@@ -229,7 +230,8 @@ export function startTurnReply(
   // A caller who interrupts often continues without words: the wait for the answer begins with the silence.
   const { bargeInVoiceAtMs = Number.NEGATIVE_INFINITY } = state.user;
   const callerEndedAtMs = Math.min(Math.max(state.user.endedAtMs, bargeInVoiceAtMs), atMs);
-  const { unanswered: userText, endOfTurn } = state.user;
+  const { unanswered: userText } = state.user;
+  const endOfTurn = takeEndOfTurn(state);
   const early = preemptiveReplyOf(state);
   const ready = early !== undefined && isAnswered(early, userText) ? early : undefined;
   if (ready === undefined) dropPreemptiveReply(state, out);

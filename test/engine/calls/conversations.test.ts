@@ -107,6 +107,30 @@ test("a conversation that continues has its previous call's values, so that the 
   assert.deepEqual((await find()).values, values);
 });
 
+test("mute and notes stay in a conversation that was broken off; a caller who returns much later finds the notes alone", async (context) => {
+  const { database, journal, clock, find, store } = await stand(context);
+  const notes = ["The caller has a refund."];
+  await store("broken");
+  journal.annotate("broken", { isMuted: true, contextNotes: notes });
+  await journal.stored();
+  await database.calls.closeAbandoned("another run", clock.epochMs());
+  assert.deepEqual((await find()).control, { isMuted: true, context: notes });
+  clock.advance(10 * 60 * 1_000 + 1);
+  assert.deepEqual((await find()).control, { isMuted: false, context: notes });
+});
+
+test("a second client of a muted call that lives is muted, too; odd metadata mute nobody", async (context) => {
+  const { journal, find, store } = await stand(context);
+  await store("live");
+  assert.deepEqual((await find()).control, { isMuted: false, context: [] });
+  journal.annotate("live", { isMuted: true });
+  await journal.stored();
+  assert.deepEqual((await find()).control, { isMuted: true, context: [] });
+  journal.annotate("live", { isMuted: "yes", contextNotes: [7] });
+  await journal.stored();
+  assert.deepEqual((await find()).control, { isMuted: false, context: [] });
+});
+
 test("a second client of a live call continues next to it, immediately and without an apology", async (context) => {
   const { find, store } = await stand(context);
   await store("live");
