@@ -157,7 +157,7 @@ const languageTextsField = worded(
         greeting: v.optional(
           worded(
             v.pipe(
-              v.nullable(templateField("the first sentence", GREETING_CHARACTERS_MAX)),
+              v.nullable(v.pipe(v.string(), v.maxLength(GREETING_CHARACTERS_MAX), hasDefaults)),
               v.description(
                 `the first sentence of a call that begins in that language, a text of at most ${GREETING_CHARACTERS_MAX} characters, or null for the agent's own`,
               ),

@@ -37,7 +37,7 @@ export function languageFaults(
   return [...faults, ...detectionFaults(language, languages, stt.providerKey, sttModelId)];
 }
 
-/** Of a list with an entry for each of some languages; `what` the entry gives. */
+/** The faults of a list with an entry for some of the agent's languages; `what` names what an entry gives. */
 function listFaults(
   path: string,
   entries: readonly { readonly language: string }[],
