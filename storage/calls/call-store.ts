@@ -248,7 +248,8 @@ export class CallStore {
       .updateTable("calls")
       .set({ metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${addition})` })
       .where("id", "=", callId);
-    await this.#atomic.run([merge, ...auditOf(this.#db, entry)]);
+    if (entry === undefined) await merge.execute();
+    else await this.#atomic.run([merge, ...auditOf(this.#db, entry)]);
   }
 
   /**
