@@ -149,6 +149,13 @@ const stockPhrasesField = knownObjectField(
   stockPhraseFields,
 );
 
+/** A person whom a warm transfer calls hears the agent's first language. */
+const {
+  briefingGreeting: _greeting,
+  briefingQuestion: _question,
+  ...callerPhraseFields
+} = stockPhraseFields;
+
 const languageTextsField = worded(
   v.pipe(
     v.array(
@@ -165,7 +172,13 @@ const languageTextsField = worded(
           ),
           null,
         ),
-        stockPhrases: v.optional(stockPhrasesField, {}),
+        stockPhrases: v.optional(
+          knownObjectField(
+            "phrases that callers hear in place of those of the language",
+            callerPhraseFields,
+          ),
+          {},
+        ),
       }),
     ),
     v.maxLength(LANGUAGES_MAX),
@@ -619,7 +632,7 @@ export const Agent = v.object({
       v.object({
         language: v.string(),
         greeting: v.pipe(v.nullable(v.string()), v.description("null: the agent's first one")),
-        stockPhrases: StockPhrasesView,
+        stockPhrases: v.omit(StockPhrasesView, ["briefingGreeting", "briefingQuestion"]),
       }),
     ),
   }),

@@ -299,21 +299,24 @@ function LanguageFields(props: LanguageFieldsProps) {
       )}
       <details>
         <summary>First sentence and phrases in this language</summary>
-        <TextField
-          label="First sentence"
-          hint="Of a call that begins in this language. Empty: the agent’s own."
-          isDisabled={isDisabled}
-          value={texts.greeting ?? ""}
-          onChange={(text) => {
-            change({ ...item, texts: { ...texts, greeting: text === "" ? null : text } });
-          }}
-          wrong={wrongText("greeting")}
-        />
-        <StockPhraseFields
-          phrases={texts.stockPhrases}
-          change={(stockPhrases) => change({ ...item, texts: { ...texts, stockPhrases } })}
-          wrongAt={(key) => wrongText(`stockPhrases.${key}`)}
-        />
+        <div className="stack">
+          <TextField
+            label="First sentence"
+            hint="Of a call that begins in this language. Empty: the agent’s own."
+            isDisabled={isDisabled}
+            value={texts.greeting ?? ""}
+            onChange={(text) => {
+              change({ ...item, texts: { ...texts, greeting: text === "" ? null : text } });
+            }}
+            wrong={wrongText("greeting")}
+          />
+          <StockPhraseFields
+            phrases={texts.stockPhrases}
+            isOfOtherLanguage
+            change={(stockPhrases) => change({ ...item, texts: { ...texts, stockPhrases } })}
+            wrongAt={(key) => wrongText(`stockPhrases.${key}`)}
+          />
+        </div>
       </details>
     </>
   );
@@ -1305,6 +1308,7 @@ const STOCK_PHRASES: readonly {
   { key: "sttFailedApology", label: "The STT fails during the call" },
   { key: "cannotHearAtAll", label: "The STT never worked in the call" },
   { key: "interrupted", label: "A caller reconnects after a lost connection" },
+  { key: "transferring", label: "A colleague transfers the call" },
   { key: "cannotTransfer", label: "A transfer failed" },
   { key: "lineBusy", label: "The line of a transfer is busy" },
   { key: "noAnswer", label: "The line of a transfer does not answer" },
@@ -1313,17 +1317,22 @@ const STOCK_PHRASES: readonly {
   { key: "briefingGreeting", label: "A warm transfer calls a person" },
   { key: "briefingQuestion", label: "That person is asked to accept" },
 ];
+const BRIEFING: ReadonlySet<string> = new Set(["briefingGreeting", "briefingQuestion"]);
 
 interface StockPhraseFieldsProps {
   readonly phrases: OwnPhrases;
+  /** Without what the person of a warm transfer hears, in the agent's first language. */
+  readonly isOfOtherLanguage?: boolean;
   readonly change: (phrases: OwnPhrases) => void;
   /** What the server said is wrong with the phrase of that name. */
   readonly wrongAt: (key: string) => string | undefined;
 }
 
 /** What the agent says by itself: an empty field leaves the phrase of the language. */
-function StockPhraseFields({ phrases, change, wrongAt }: StockPhraseFieldsProps) {
+function StockPhraseFields(props: StockPhraseFieldsProps) {
+  const { phrases, isOfOtherLanguage = false, change, wrongAt } = props;
   const { waiting, ...others } = phrases;
+  const shown = STOCK_PHRASES.filter(({ key }) => !(isOfOtherLanguage && BRIEFING.has(key)));
   return (
     <>
       <p className="soft">
@@ -1339,7 +1348,7 @@ function StockPhraseFields({ phrases, change, wrongAt }: StockPhraseFieldsProps)
         }
         wrong={wrongInList(wrongAt, "waiting")}
       />
-      {STOCK_PHRASES.map(({ key, label }) => (
+      {shown.map(({ key, label }) => (
         <TextField
           key={key}
           label={label}

@@ -498,6 +498,13 @@ test("languages that the STT cannot tell, or that are no languages, and voices f
       /^persona\.languageTexts\.0\.stockPhrases\.hello: expected one of the fields/,
       { languages: de, languageTexts: [{ language: "de-DE", stockPhrases: { hello: "Hallo?" } }] },
     ],
+    [
+      /^persona\.languageTexts\.0\.stockPhrases\.briefingGreeting: expected one of the fields/,
+      {
+        languages: de,
+        languageTexts: [{ language: "de-DE", stockPhrases: { briefingGreeting: "Hallo." } }],
+      },
+    ],
     [/^persona\.languageTexts: expected what/, { languages: de, languageTexts: "de" }],
   ];
   for (const [error, persona, languageVoices = [], sttModelId = "nova-3"] of wrong) {
