@@ -94,7 +94,9 @@ const StoredControl = v.object({
 });
 
 /** What a call that continues this one keeps of the commands of people. */
-export function controlIn({ metadata }: Pick<CallRecord, "metadata">): ContinuedControl {
+export function controlIn({
+  metadata,
+}: Pick<CallRecord, "metadata">): Omit<ContinuedControl, "unanswered"> {
   const { isMuted, contextNotes: context } = v.parse(StoredControl, metadata);
   return { isMuted, context };
 }

@@ -2,6 +2,7 @@ import { areResultsTold, takeFailure, useBackgroundResults } from "./background-
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
 import { takeEndOfTurn } from "./call-language.js";
 import { commitTurn, replyTimeoutAtMs, saveWords, waitedBeforeMs } from "./commit-turn.js";
+import { UNANSWERED_CHARS_MAX } from "./control-command.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type {
@@ -209,9 +210,6 @@ const REPLY_CHARS_MAX = 4_000;
 const VOICE_STALL_MAX_MS = 10_000;
 /** After this many consecutive failed turns the call ends with the reason. */
 export const FAILED_TURNS_MAX = 3;
-
-/** The end of what a caller says to a muted agent is kept for its next answer; the transcript has all of it. */
-const UNANSWERED_CHARS_MAX = 4_000;
 
 /** Answers all unanswered words of the caller. */
 export function startTurnReply(

@@ -656,7 +656,7 @@ export function dropCutSpeech(state: Pick<ConversationState, "cut">): void {
 }
 
 /** What people of the organization have asked of the agent. */
-export interface ControlState extends ContinuedControl {
+export interface ControlState {
   /** It answers nothing and says nothing by itself. */
   isMuted: boolean;
   /** Texts that are still to be said, `SAY_WAITING_MAX` at the most. */
@@ -731,7 +731,7 @@ export function newConversation(
   settings: ConversationSettings,
   history: readonly HistoryMessage[],
   voiceMsPerChar = VOICE_MS_PER_CHAR,
-  { isMuted, context }: ContinuedControl = NOT_CONTROLLED,
+  { isMuted, context, unanswered }: ContinuedControl = NOT_CONTROLLED,
 ): ConversationState {
   const [firstLanguage] = settings.languages;
   return {
@@ -753,7 +753,7 @@ export function newConversation(
       digits: "",
       lastDigitAtMs: 0,
       dtmfTakenAtMs: Number.NEGATIVE_INFINITY,
-      unanswered: "",
+      unanswered: isMuted ? unanswered : "",
       otherLanguage: undefined,
       switchedFrom: undefined,
       reminders: 0,

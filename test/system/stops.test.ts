@@ -157,9 +157,15 @@ describe("a server process", { concurrency: true }, () => {
     const text = "The parcel waits in Berlin.";
     await installation.dashboard(server, `/${callId}/context`, { text });
     await installation.dashboard(server, `/${callId}/mute`, {});
-    await eventually("both to be stored", async () => {
-      const { isMuted, contextNotes } = Object(await liveCall(server)).metadata;
-      return isMuted === true && contextNotes?.length === 1 ? true : undefined;
+    const question = "where waits the parcel";
+    const isHeard = caller.until(understood);
+    await caller.say(question);
+    await isHeard;
+    await eventually("all of it to be stored", async () => {
+      const call = Object(await installation.dashboard(server, `/${callId}`));
+      const { isMuted, contextNotes } = call.metadata;
+      const isSaid = call.transcript.at(-1)?.text === question;
+      return isMuted === true && contextNotes?.length === 1 && isSaid ? true : undefined;
     });
     server.signal("SIGKILL");
     assert.equal(await server.exited(), null);
@@ -168,9 +174,6 @@ describe("a server process", { concurrency: true }, () => {
     const again = await installation.call(next, caller.historyKey);
     const { _id: nextId, metadata } = await liveCall(next);
     assert.deepEqual([metadata.isMuted, metadata.contextNotes], [true, [text]]);
-    const isHeard = again.until(understood);
-    await again.say("where waits the parcel");
-    await isHeard;
     assert.deepEqual(repliesOf(again), []);
     const reply = again.until(ended);
     await installation.dashboard(next, `/${nextId}/unmute`, {});
