@@ -72,14 +72,14 @@ async function inbound({ vendor, customer }: Line) {
 }
 
 async function greeted(phone: VendorCall): Promise<VendorCall> {
-  assert.equal(await phone.said(1), GREETING);
+  assert.equal((await phone.said(1)).trim(), GREETING);
   phone.play();
   return phone;
 }
 
 async function transferred(phone: VendorCall): Promise<void> {
   phone.say("transfer me");
-  assert.equal(await phone.said(2), "One moment please, I will transfer you.");
+  assert.equal((await phone.said(2)).trim(), "One moment please, I will transfer you.");
   phone.play();
   await phone.closed;
 }
@@ -98,7 +98,7 @@ function ended({ customer }: Line): Promise<true> {
 
 async function saysAndEnds(phone: VendorCall | undefined, words: string): Promise<void> {
   assert.ok(phone, "the person is not left in silence");
-  assert.equal(await phone.said(SENTENCES), words);
+  assert.equal((await phone.said(SENTENCES)).trim(), words);
   phone.play();
   await phone.end();
 }
@@ -180,6 +180,8 @@ const STATES: readonly State[] = [
       const person = await place(line, "+15550101000");
       await transferred(await greeted(await person.pickUp()));
       const dial = await person.handedOn();
+      // The order over REST goes before the record, which a kill in the same millisecond would lose.
+      await ended(line);
       return async () => {
         await saysAndEnds(await person.dialed(dial, "busy"), BUSY);
         await person.call.end();
@@ -328,7 +330,10 @@ before(async () => {
   const dataDir = await newDataDir();
   after(() => rm(dataDir, { recursive: true }));
   await newLines(dataDir);
-  const environment = { ...environmentOf(sandbox, dataDir), ...vendors.environment };
+  // In production only the log would name the address.
+  const development = { NODE_ENV: "development", SANDBOX: "off", DRAIN_TIMEOUT_SEC: "5" };
+  const settings = { ...environmentOf(sandbox, dataDir), ...vendors.environment };
+  const environment = { ...settings, ...development };
   const killed = await ServerProcess.start(environment);
   vendors.leadTo(Number(new URL(killed.url).port));
   const begun = new Map<Story, Promise<Afterwards>>();
