@@ -66,6 +66,9 @@ umask 077
 mkdir -p "$conf" "$run/db" "$run/log" "$run/spool"
 cp "$(dirname "$0")"/conf/*.conf "$conf"
 
+# Asterisk logs an error for each of these that is missing.
+for name in acl ccss cel chan_websocket features indications pjproject stasis udptl; do : >"$conf/$name.conf"; done
+
 cat >>"$conf/asterisk.conf" <<END
 
 [directories]
@@ -136,6 +139,7 @@ rtp_symmetric = yes
 force_rport = yes
 rewrite_contact = yes
 send_pai = yes
+send_connected_line = no
 dtmf_mode = rfc4733
 END
   # A trunk that fell silent would hold its call for ever.

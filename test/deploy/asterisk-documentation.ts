@@ -31,6 +31,15 @@ export const DOCUMENTED_SECTIONS: readonly DocumentedSection[] = [
       trace transcode_via_sln transmit_silence verbose`,
   },
   {
+    file: "cdr.conf",
+    section: "general",
+    source:
+      "https://docs.asterisk.org/Asterisk_22_Documentation/API_Documentation/Module_Configuration/cdr/",
+    keys: `batch batchsize channeldefaultenabled congestion enable endbeforehexten
+      ignorestatechanges ignoredialchanges initiatedseconds safeshutdown scheduleronly size time
+      unanswered`,
+  },
+  {
     file: "http.conf",
     section: "general",
     source:
@@ -185,7 +194,7 @@ export const DOCUMENTED_SECTIONS: readonly DocumentedSection[] = [
 
 /** What a dialplan may use: https://docs.asterisk.org/Asterisk_22_Documentation/API_Documentation/ and its two folders. */
 export const DOCUMENTED_DIALPLAN = {
-  Dialplan_Applications: "Busy Dial Gosub GosubIf Goto GotoIf Hangup NoOp Return Set",
+  Dialplan_Applications: "Busy Dial Gosub GosubIf Goto GotoIf Hangup NoOp Return Set Wait",
   Dialplan_Functions: "CALLERID CURL CUT ENV FILTER IF LEN PJSIP_HEADER REGEX URIENCODE",
 } as const;
 

@@ -219,7 +219,7 @@ test("every label and context that the dialplan jumps to exists", () => {
   for (const steps of contexts.values()) {
     const labels = new Set(steps.flatMap((step) => /n\((\w+)\)/.exec(step)?.[1] ?? []));
     for (const step of steps) {
-      const jump = /,(Gosub|Goto)If\(.*\?([^?]*)\)$/.exec(step);
+      const jump = /,(Gosub|Goto)(?:If\(.*\?|\()([^?]*)\)$/.exec(step);
       for (const target of jump?.[2]?.split(":") ?? []) {
         const isKnown =
           jump?.[1] === "Goto" ? labels.has(target) : contexts.has(target.split(",")[0] ?? "");
@@ -236,7 +236,7 @@ test("the contexts of the telephone's guide are those of the recipe", () => {
   const shown = blocks.flatMap(([, text = ""]) => [...contextsOf(text)]);
   assert.deepEqual(
     shown.map(([name]) => name),
-    ["parley-outbound", "parley-answered", "parley-transfer"],
+    ["parley-next", "parley-outbound", "parley-answered", "parley-transfer"],
   );
   for (const [name, steps] of shown) assert.deepEqual(contexts.get(name), steps, name);
 });

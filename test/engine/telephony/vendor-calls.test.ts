@@ -146,6 +146,7 @@ test("Asterisk waits longer for the local channel than its dialplan rings, which
   }
   assert.equal(order.variables.PARLEY_RING_SEC, String(CALL.ringTimeoutSec));
   assert.ok(order.timeout >= CALL.ringTimeoutSec + 5);
+  assert.equal(order.formats, "ulaw");
 });
 
 test("a private key that is none is refused without a word of it", async (t) => {
