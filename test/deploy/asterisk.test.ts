@@ -120,8 +120,8 @@ test("a trunk without an account is known by its addresses alone", (context) => 
   const identified = (addresses?: string) => {
     const more = addresses === undefined ? {} : { SIP_TRUNK_ADDRESSES: addresses };
     const sections = configured(context, { ...BY_ADDRESS, ...more });
-    const kinds = sections.map(kindOf);
-    assert.ok(!kinds.includes("registration") && !kinds.includes("auth"));
+    const kinds = new Set(sections.map(kindOf));
+    assert.ok(!kinds.has("registration") && !kinds.has("auth"));
     assert.equal(valuesOf(sections, "pjsip.conf", "endpoint").get("outbound_auth"), undefined);
     return valuesOf(sections, "pjsip.conf", "identify").get("match");
   };

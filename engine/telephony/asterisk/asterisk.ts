@@ -223,7 +223,7 @@ export class AsteriskCalls implements CallControlApi {
       priority: 1,
       callerId: call.from,
       timeout: call.ringTimeoutSec + REPORT_MAX_SEC,
-      // Of all formats Asterisk would choose the one with the highest rate, and convert between it and the telephone's.
+      // Left out, Asterisk takes the format with the highest rate, and converts between it and the telephone's.
       formats: "ulaw",
       variables: {
         PARLEY_ANSWER_URL: call.answerUrl,
