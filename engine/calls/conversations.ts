@@ -132,7 +132,8 @@ export class Conversations {
     const callInfo = callInfoIn(call.metadata);
     const ids = { before: call.id, replaces: call.id };
     const language = languageIn(call);
-    const control = await this.#controlOf(call, messages, true);
+    // Nobody has taken over a caller who is back from a failed transfer, so the agent says why it is there again.
+    const control = await this.#controlOf(call, messages, wasBroken);
     return { ...fresh, ...ids, messages, wasBroken, failedTransfer, callInfo, language, control };
   }
 

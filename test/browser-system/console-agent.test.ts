@@ -388,6 +388,12 @@ test("other languages and their voices are set, and greyed out with the reason w
   assert.deepEqual((await stored()).persona.languageTexts, [
     { language: "de-DE", greeting: "Guten Tag.", stockPhrases: { stillThere: "Hallo?" } },
   ]);
+  await section.getByRole("button", { name: "Add a language" }).click();
+  await section.getByRole("textbox", { name: "Language" }).last().pressSequentially("de-DE-1996");
+  const sentences = section.getByLabel("First sentence");
+  const typed = await Promise.all([sentences.first().inputValue(), sentences.last().inputValue()]);
+  assert.deepEqual(typed, ["Guten Tag.", ""], "the other language's texts stay its own");
+  await section.getByRole("button", { name: "Remove de-DE-1996" }).click();
   assert.deepEqual(await barriers(viewer), []);
 
   await page.getByRole("link", { name: "Model", exact: true }).click();

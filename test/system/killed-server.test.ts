@@ -76,6 +76,20 @@ async function greeted(phone: VendorCall): Promise<VendorCall> {
   return phone;
 }
 
+/** Resolves when the greeting of that organization's only call is stored: a kill loses a turn that is not. */
+function greetingStored({ customer }: Line): Promise<true> {
+  const read = async (path: string) => {
+    const headers = { "x-api-key": customer.apiKey };
+    return (await fetch(`${vendors.url}/api/dashboard/calls${path}`, { headers })).json();
+  };
+  return eventually("the stored greeting", async () => {
+    const [call] = v.parse(CallIds, await read("")).items;
+    if (call === undefined) return undefined;
+    const { transcript } = v.parse(Transcript, await read(`/${call.id}`));
+    return transcript.length > 0 ? true : undefined;
+  });
+}
+
 async function transferred(phone: VendorCall): Promise<void> {
   phone.say("transfer me");
   assert.match(await phone.said(2), /transfer/);
@@ -83,6 +97,8 @@ async function transferred(phone: VendorCall): Promise<void> {
   await phone.closed;
 }
 
+const CallIds = v.object({ items: v.array(v.object({ id: v.string() })) });
+const Transcript = v.object({ transcript: v.array(v.unknown()) });
 const Calls = v.object({ items: v.array(v.object({ status: v.string() })) });
 
 /** Resolves when the call of that organization has ended, as the server reports it. */
@@ -164,6 +180,7 @@ const STATES: readonly State[] = [
     begin: async (line) => {
       const person = await place(line, "+15550101000");
       const phone = await greeted(await person.pickUp());
+      await greetingStored(line);
       return async () => {
         await phone.closed;
         await saysAndEnds(await person.goOn(), INTERRUPTED);
@@ -231,6 +248,7 @@ const STATES: readonly State[] = [
     begin: async (line) => {
       const { caller, url } = await inbound(line);
       const phone = await greeted(await caller.ring(url));
+      await greetingStored(line);
       return async () => {
         await phone.closed;
         await saysAndEnds(await caller.goOn(), INTERRUPTED);

@@ -143,7 +143,12 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
   const { persona, ttsConfig } = draft;
   const models = useModels("stt");
   const cannot = cannotTellWords(models.data?.items, draft);
-  const items = persona.languages.map((language): OtherLanguage => {
+  // A tag that is typed may be another's for a moment; their voices and texts are told apart until the draft is another.
+  const [edited, setEdited] = useState<{
+    readonly languages: readonly string[];
+    readonly items: readonly OtherLanguage[];
+  }>();
+  const stored = persona.languages.map((language): OtherLanguage => {
     const { language: _of, ...voice } =
       ttsConfig.languageVoices.find((each) => each.language === language) ?? {};
     const { language: _its, ...texts } = {
@@ -152,7 +157,7 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
     };
     return "providerId" in voice ? { language, voice, texts } : { language, texts };
   });
-  // Voice and texts are found by the language, so that two without a name would share them.
+  const items = edited?.languages === persona.languages ? edited.items : stored;
   const hasBlank = persona.languages.includes("");
   const setItems = (changed: readonly OtherLanguage[]) => {
     const languages = changed.map(({ language }) => language);
@@ -163,6 +168,7 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
       const isEmpty = texts.greeting === null && Object.keys(texts.stockPhrases).length === 0;
       return isEmpty ? [] : [{ language, ...texts }];
     });
+    setEdited({ languages, items: changed });
     onChange({
       ...draft,
       persona: { ...persona, languages, languageTexts },

@@ -120,6 +120,24 @@ test("mute and notes stay in a conversation that was broken off; a caller who re
   assert.deepEqual((await find()).control, { isMuted: false, context: notes, unanswered: "" });
 });
 
+test("the agent is not muted any more for a caller who is back from a failed transfer", async (context) => {
+  const { journal, conversations } = await stand(context);
+  const call = { orgId: "org", agentId: "agent", historyKey: KEY, channel: "phone" } as const;
+  await journal.start({ ...call, callId: "handed on", sessionId: "first" });
+  const find = () => {
+    const conversation = { sessionId: "second", historyKey: KEY, before: ["first"] };
+    return conversations.find("org", "agent", { historyKey: undefined, conversation });
+  };
+  journal.annotate("handed on", { isMuted: true });
+  await journal.stored();
+  assert.equal((await find()).control?.isMuted, true);
+  const transfer = { to: "+15550101000", mode: "blind", result: "busy", startedAtMs: 1 };
+  journal.annotate("handed on", { endReason: "transferFailed", transfer });
+  await journal.stored();
+  const { control, failedTransfer } = await find();
+  assert.deepEqual([control?.isMuted, failedTransfer], [false, "busy"]);
+});
+
 test("what a caller said to a muted agent is unanswered in the call that continues", async (context) => {
   const { database, journal, clock, find, store } = await stand(context);
   await store("broken");
