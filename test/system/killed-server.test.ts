@@ -85,7 +85,7 @@ function greetingStored({ customer }: Line): Promise<true> {
   return eventually("the stored greeting", async () => {
     const [call] = v.parse(CallIds, await read("")).items;
     if (call === undefined) return undefined;
-    const { transcript } = v.parse(Transcript, await read(`/${call.id}`));
+    const { transcript } = v.parse(Transcript, await read(`/${call._id}`));
     return transcript.length > 0 ? true : undefined;
   });
 }
@@ -97,7 +97,7 @@ async function transferred(phone: VendorCall): Promise<void> {
   await phone.closed;
 }
 
-const CallIds = v.object({ items: v.array(v.object({ id: v.string() })) });
+const CallIds = v.object({ items: v.array(v.object({ _id: v.string() })) });
 const Transcript = v.object({ transcript: v.array(v.unknown()) });
 const Calls = v.object({ items: v.array(v.object({ status: v.string() })) });
 
