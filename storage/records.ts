@@ -168,6 +168,16 @@ export interface Persona {
   readonly pronunciations: readonly Pronunciation[];
   /** Tags of the other languages that the agent speaks when the caller does. */
   readonly languages: readonly string[];
+  readonly languageTexts: readonly LanguageTexts[];
+}
+
+/** What the author has written for one of the agent's other languages. */
+export interface LanguageTexts {
+  readonly language: string;
+  /** null: the agent's first one. */
+  readonly greeting: string | null;
+  /** The author's replacements for the phrases of that language. */
+  readonly stockPhrases: Partial<StockPhrases>;
 }
 
 /** The voice of an agent in another of its languages. */

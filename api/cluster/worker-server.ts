@@ -239,6 +239,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
     transferSummaries: new TransferSummaries({ database, llms, clock, log }),
     endCall: (callId, ending) => cluster.endCall(calls.liveCalls, callId, ending),
     controlCall: (call) => cluster.controlCall(calls.liveCalls, call),
+    newId,
   });
   const callListening = new CallListening({
     supervision: callSupervision,

@@ -144,6 +144,50 @@ const languagesField = worded(
   ),
 );
 
+const stockPhrasesField = knownObjectField(
+  "phrases that the agent says by itself in place of those of its language, all of them at once",
+  stockPhraseFields,
+);
+
+/** A person whom a warm transfer calls hears the agent's first language. */
+const {
+  briefingGreeting: _greeting,
+  briefingQuestion: _question,
+  ...callerPhraseFields
+} = stockPhraseFields;
+
+const languageTextsField = worded(
+  v.pipe(
+    v.array(
+      requestObject({
+        language: languageTag("one of persona.languages"),
+        greeting: v.optional(
+          worded(
+            v.pipe(
+              v.nullable(v.pipe(v.string(), v.maxLength(GREETING_CHARACTERS_MAX), hasDefaults)),
+              v.description(
+                `the first sentence of a call that begins in that language, a text of at most ${GREETING_CHARACTERS_MAX} characters, or null for the agent's own`,
+              ),
+            ),
+          ),
+          null,
+        ),
+        stockPhrases: v.optional(
+          knownObjectField(
+            "phrases that callers hear in place of those of the language",
+            callerPhraseFields,
+          ),
+          {},
+        ),
+      }),
+    ),
+    v.maxLength(LANGUAGES_MAX),
+    v.description(
+      `what the agent says by itself in persona.languages, in place of their phrases, a list of at most ${LANGUAGES_MAX} objects with language, greeting and stockPhrases`,
+    ),
+  ),
+);
+
 function isLanguageTag(tag: string): boolean {
   try {
     return Intl.getCanonicalLocales(tag).length === 1;
@@ -154,6 +198,7 @@ function isLanguageTag(tag: string): boolean {
 
 const personaFields = {
   languages: v.optional(languagesField),
+  languageTexts: v.optional(languageTextsField),
   keyterms: v.optional(keytermsField),
   pronunciations: v.optional(pronunciationsField),
   systemPrompt: v.optional(templateField("the instructions", PROMPT_CHARACTERS_MAX)),
@@ -182,12 +227,7 @@ const personaFields = {
       ),
     ),
   ),
-  stockPhrases: v.optional(
-    knownObjectField(
-      "phrases that the agent says by itself in place of those of its language, all of them at once",
-      stockPhraseFields,
-    ),
-  ),
+  stockPhrases: v.optional(stockPhrasesField),
 };
 
 const TEMPERATURE_MAX = 2;
@@ -553,6 +593,26 @@ export const AgentPatchBody = requestObject({
   active: v.optional(flagField("whether the agent takes calls")),
 });
 
+const StockPhrasesView = v.object({
+  apology: v.exactOptional(v.string()),
+  waiting: v.exactOptional(v.array(v.string())),
+  stillThere: v.exactOptional(v.string()),
+  callerIdleGoodbye: v.exactOptional(v.string()),
+  notRecognized: v.exactOptional(v.string()),
+  timeIsUp: v.exactOptional(v.string()),
+  sttFailedApology: v.exactOptional(v.string()),
+  cannotHearAtAll: v.exactOptional(v.string()),
+  interrupted: v.exactOptional(v.string()),
+  transferring: v.exactOptional(v.string()),
+  cannotTransfer: v.exactOptional(v.string()),
+  lineBusy: v.exactOptional(v.string()),
+  noAnswer: v.exactOptional(v.string()),
+  suspended: v.exactOptional(v.string()),
+  callEndedByOrganization: v.exactOptional(v.string()),
+  briefingGreeting: v.exactOptional(v.string()),
+  briefingQuestion: v.exactOptional(v.string()),
+});
+
 export const Agent = v.object({
   _id: Id,
   orgId: Id,
@@ -564,28 +624,17 @@ export const Agent = v.object({
     language: v.string(),
     guardrails: v.string(),
     timeZone: v.string(),
-    stockPhrases: v.object({
-      apology: v.exactOptional(v.string()),
-      waiting: v.exactOptional(v.array(v.string())),
-      stillThere: v.exactOptional(v.string()),
-      callerIdleGoodbye: v.exactOptional(v.string()),
-      notRecognized: v.exactOptional(v.string()),
-      timeIsUp: v.exactOptional(v.string()),
-      sttFailedApology: v.exactOptional(v.string()),
-      cannotHearAtAll: v.exactOptional(v.string()),
-      interrupted: v.exactOptional(v.string()),
-      transferring: v.exactOptional(v.string()),
-      cannotTransfer: v.exactOptional(v.string()),
-      lineBusy: v.exactOptional(v.string()),
-      noAnswer: v.exactOptional(v.string()),
-      suspended: v.exactOptional(v.string()),
-      callEndedByOrganization: v.exactOptional(v.string()),
-      briefingGreeting: v.exactOptional(v.string()),
-      briefingQuestion: v.exactOptional(v.string()),
-    }),
+    stockPhrases: StockPhrasesView,
     keyterms: v.array(v.string()),
     pronunciations: v.array(v.object({ word: v.string(), say: v.string() })),
     languages: v.array(v.string()),
+    languageTexts: v.array(
+      v.object({
+        language: v.string(),
+        greeting: v.pipe(v.nullable(v.string()), v.description("null: the agent's first one")),
+        stockPhrases: v.omit(StockPhrasesView, ["briefingGreeting", "briefingQuestion"]),
+      }),
+    ),
   }),
   llmProviderId: Id,
   llmModelId: v.string(),

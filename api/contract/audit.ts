@@ -63,6 +63,13 @@ export const AuditEntry = v.object({
     "telephonyAccount.delete",
     "telephonyAccount.reseal",
     "call.listen",
+    "call.say",
+    "call.addContext",
+    "call.sendDtmf",
+    "call.mute",
+    "call.unmute",
+    "call.transfer",
+    "call.end",
   ]),
   targetType: v.picklist([
     "agent",

@@ -7,6 +7,7 @@ import type { ProviderChecks } from "../../engine/tenancy/providers/provider-che
 import type { ProviderVoices } from "../../engine/tenancy/providers/provider-voices.js";
 import type { AgentMcpTools } from "../../engine/tools/agent-mcp-tools.js";
 import type { AnalysisRun } from "../../storage/calls/call-analyses.js";
+import type { StockPhrases } from "../../storage/records.js";
 import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
 import type { McpServer } from "../../storage/tenancy/mcp-server.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
@@ -147,6 +148,10 @@ function mcpServerJson({ headerNames, allowedTools, ...server }: McpServer) {
   };
 }
 
+function phrasesJson({ waiting, ...phrases }: Partial<StockPhrases>) {
+  return { ...phrases, ...(waiting && { waiting: [...waiting] }) };
+}
+
 /** Every field except the encrypted ones, which are secret. */
 function agentJson(view: AgentView) {
   const { id, createdAtMs, updatedAtMs, ...all } = view;
@@ -158,13 +163,16 @@ function agentJson(view: AgentView) {
   } = all;
   const { tools, preCall, fallbacks, modelNotices, persona, ttsConfig, thresholds, ...agent } =
     shown;
-  const { waiting, ...stockPhrases } = persona.stockPhrases;
   return {
     _id: id,
     ...agent,
     persona: {
       ...persona,
-      stockPhrases: { ...stockPhrases, ...(waiting && { waiting: [...waiting] }) },
+      stockPhrases: phrasesJson(persona.stockPhrases),
+      languageTexts: persona.languageTexts.map((texts) => ({
+        ...texts,
+        stockPhrases: phrasesJson(texts.stockPhrases),
+      })),
       keyterms: [...persona.keyterms],
       pronunciations: persona.pronunciations.map((entry) => ({ ...entry })),
       languages: [...persona.languages],

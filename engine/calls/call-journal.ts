@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import type { CallEnd, CallStore } from "../../storage/calls/call-store.js";
 import type { HistoryChange } from "../../storage/calls/history-store.js";
 import {
@@ -16,7 +17,9 @@ import type {
   UsageRecord,
 } from "../../storage/records.js";
 import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
+import type { AuditRecord } from "../../storage/tenancy/audit-record.js";
 import type { Ending } from "../conversation/call-end.js";
+import { type ContinuedControl, NOT_CONTROLLED } from "../conversation/control-command.js";
 import type { AgentLlm, CallRecorder } from "../conversation/effect-runner.js";
 import {
   type ClientMessage,
@@ -75,12 +78,35 @@ export interface CallStart {
   readonly callInfo?: CallInfo | undefined;
   /** The values that a web call was given. */
   readonly values?: CallValues | undefined;
+  /** What the call keeps of the one that it continues. */
+  readonly control?: ContinuedControl | undefined;
   /** Whether the agent's calls are analyzed. */
   readonly isAnalyzed?: boolean;
   /** The API key of the call; omitted if it came without one. */
   readonly apiKeyId?: string | undefined;
   /** What the sandbox simulates in the call. */
   readonly simulated?: readonly Category[];
+}
+
+const StoredControl = v.object({
+  isMuted: v.fallback(v.boolean(), false),
+  contextNotes: v.fallback(v.array(v.string()), []),
+});
+
+/** What a call that continues this one keeps of the commands of people. */
+export function controlIn({
+  metadata,
+}: Pick<CallRecord, "metadata">): Omit<ContinuedControl, "unanswered"> {
+  const { isMuted, contextNotes: context } = v.parse(StoredControl, metadata);
+  return { isMuted, context };
+}
+
+function muteNote(isMuted: boolean): JsonObject {
+  return { isMuted: isMuted ? true : null };
+}
+
+function contextNote(context: readonly string[]): JsonObject {
+  return { contextNotes: [...context] };
 }
 
 /** A call that a vendor was asked to place. */
@@ -94,7 +120,7 @@ export const REFUSALS_KEPT_MAX = 1_000;
 /** The record of a call that has just begun. */
 export function newCall(start: CallStart, atMs: number): CallRecord {
   const { callId, orgId, agentId, sessionId, channel, apiKeyId, callInfo, values } = start;
-  const { simulated = [] } = start;
+  const { simulated = [], control = NOT_CONTROLLED } = start;
   return {
     id: callId,
     orgId,
@@ -114,6 +140,8 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
       ...(channel === "web" ? { direction: "web", ...values } : callInfo),
       ...(apiKeyId !== undefined && { apiKeyId }),
       ...(simulated.length > 0 && { simulated: [...simulated] }),
+      ...(control.isMuted && muteNote(true)),
+      ...(control.context.length > 0 && contextNote(control.context)),
     },
     createdAtMs: atMs,
   };
@@ -262,9 +290,9 @@ export class CallJournal {
     this.annotate(callId, { continues: before });
   }
 
-  /** Adds metadata to a call, if it has a record. */
-  annotate(callId: string, metadata: JsonObject): void {
-    annotate(this.#deps, this.#writes, callId, metadata);
+  /** Adds metadata to a call, if it has a record; with them, the entry of the action that they are about. */
+  annotate(callId: string, metadata: JsonObject, entry?: AuditRecord): void {
+    annotate(this.#deps, this.#writes, callId, metadata, entry);
   }
 
   /** Resolves when the end of every ended call is stored. */
@@ -304,12 +332,13 @@ function annotate(
   writes: CallWrites,
   callId: string,
   metadata: JsonObject,
+  entry?: AuditRecord,
 ): void {
   void writes.add({
     callId,
     kind: "note",
     chars: JSON.stringify(metadata).length,
-    store: () => calls.annotate(callId, metadata),
+    store: () => calls.annotate(callId, metadata, entry),
     lossMessage: "a call could not be annotated",
   });
 }
@@ -352,7 +381,7 @@ export class CallEntry implements CallRecorder {
   /** What the conversation's messages no longer contain. */
   readonly earlier: EarlierMessages;
   readonly #present = new LiveTranscript();
-  #isMuted = false;
+  #isMuted: boolean;
   #savedTurns = 0;
   #hasCallerWords = false;
   #isEnded = false;
@@ -362,6 +391,7 @@ export class CallEntry implements CallRecorder {
     this.#writes = writes;
     this.#start = start;
     this.#began = began;
+    this.#isMuted = start.control?.isMuted ?? false;
     const { orgId, historyKey: key, earlier = [] } = start;
     this.#history = new SharedHistory(deps.history, { orgId, key }, earlier, deps.log);
     const { history: store, backgroundLlm, clock, log } = deps;
@@ -417,10 +447,17 @@ export class CallEntry implements CallRecorder {
     annotate(this.#deps, this.#writes, this.#start.callId, { language });
   }
 
+  /** The agent of a continuation of the call is muted, too. */
   agentMuted(isMuted: boolean): void {
     const { callId, orgId } = this.#start;
     this.#isMuted = isMuted;
+    annotate(this.#deps, this.#writes, callId, muteNote(isMuted));
     this.#deps.feed.publish(orgId, { type: "muted", callId, isMuted });
+  }
+
+  /** A continuation of the call has these notes, too. */
+  contextAdded(context: readonly string[]): void {
+    annotate(this.#deps, this.#writes, this.#start.callId, contextNote(context));
   }
 
   /** `answers`: which STT, LLM and TTS served the turn. `used`: its tool calls, and the passages it was given. */

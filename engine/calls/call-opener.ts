@@ -22,6 +22,7 @@ import {
   unsupportedAudio,
 } from "../conversation/call-end.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
+import type { ContinuedControl } from "../conversation/control-command.js";
 import { type CallRecorder, EffectRunner } from "../conversation/effect-runner.js";
 import { NO_WORDS, type TurnSave } from "../conversation/effects.js";
 import type { LegAudio } from "../conversation/leg-audio.js";
@@ -112,11 +113,16 @@ export function sessionSettings(
   const { thresholds, persona } = agent;
   const tags = [persona.language, ...otherLanguages(persona)];
   const first = tags.find((tag) => tag === language) ?? persona.language;
+  const textsIn = (tag: string) =>
+    tag === persona.language
+      ? persona
+      : persona.languageTexts.find(({ language: other }) => other === tag);
   const phrasesIn = (tag: string): StockPhrases => ({
     ...stockPhrases(tag),
-    ...(tag === persona.language && persona.stockPhrases),
+    ...textsIn(tag)?.stockPhrases,
   });
   const stock = phrasesIn(first);
+  const greeting = textsIn(first)?.greeting ?? persona.greeting;
   const { fillerAfterMs } = thresholds;
   const idleTimeoutMs = thresholds.idleTimeoutMs ?? (isPaced ? IDLE_TIMEOUT_ON_TELEPHONE_MS : 0);
   const saysOwnWords = fillerAfterMs > 0 || idleTimeoutMs > 0;
@@ -139,7 +145,7 @@ export function sessionSettings(
   return {
     ...speaking(first, stock),
     languages: languages.length === 1 ? [] : languages,
-    greeting: backAgain ?? (wasBroken ? stock.interrupted : persona.greeting),
+    greeting: backAgain ?? (wasBroken ? stock.interrupted : greeting),
     fillerAfterMs,
     idleTimeoutMs,
     sensitivity: thresholds.interruptionSensitivity,
@@ -179,6 +185,8 @@ export interface ConversationParts {
   readonly orgId: string;
   readonly settings: ConversationSettings;
   readonly history: readonly HistoryMessage[];
+  /** What is kept of the call before it; undefined for a call that continues none. */
+  readonly control?: ContinuedControl | undefined;
   readonly vendors: AgentVendors;
   readonly caller: CallerChannel;
   readonly entry: CallEntry;
@@ -230,6 +238,7 @@ export function assembleConversation(
     callerTurnEnded: (turnId, end) => entry.callerTurnEnded(turnId, end),
     languageSwitched: (language) => entry.languageSwitched(language),
     agentMuted: (isMuted) => entry.agentMuted(isMuted),
+    contextAdded: (context) => entry.contextAdded(context),
     turnSaved: (save) =>
       entry.turnSaved(save, answers.take(), {
         ...tools.take(),
@@ -258,7 +267,8 @@ export function assembleConversation(
     knowledge,
   };
   const runner = new EffectRunner(surroundings, clock.monotonicMs());
-  const begun = newConversation(settings, history, voicePaces.of(tts.cacheKey));
+  const { control } = parts;
+  const begun = newConversation(settings, history, voicePaces.of(tts.cacheKey), control);
   const actor = new ConversationActor(begun, runner, (error) => {
     log.error({ callId, error }, "the conversation failed; ending the call");
     caller.send({
@@ -604,7 +614,7 @@ export class CallOpener {
     vendors.llm.client.warm();
     vendors.tts.client.warm();
     const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
-    const { sessionId, spareSessionId, failedTransfer } = conversation;
+    const { sessionId, spareSessionId, failedTransfer, control } = conversation;
     const entry = await this.#deps.journal.start({
       callId,
       orgId,
@@ -619,6 +629,7 @@ export class CallOpener {
       simulated: simulatedCategories(admitted, this.#deps.isSandboxed === true),
       callInfo,
       values,
+      control,
     });
     if (before !== undefined) this.#deps.journal.link(callId, before);
     const promptChars = vendors.llm.systemPrompt.length;
@@ -640,6 +651,7 @@ export class CallOpener {
       orgId,
       settings,
       history,
+      control,
       vendors,
       caller,
       entry,

@@ -1,5 +1,6 @@
 import type { CallStore } from "../../storage/calls/call-store.js";
 import type { CallRecord, JsonObject } from "../../storage/records.js";
+import type { AuditAction } from "../../storage/tenancy/audit-record.js";
 import {
   type Ending,
   ORGANIZATION_ENDED,
@@ -18,6 +19,7 @@ import { oneLine } from "../telephony/call-values.js";
 import { phoneVendor } from "../telephony/phone-vendors.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
+import { type AuditedChange, actorOf, auditEntry } from "../tenancy/audit-entry.js";
 import { type ActiveCredentials, whileActive } from "../tenancy/people/active-credentials.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
@@ -42,8 +44,18 @@ export interface CallSupervisionOptions {
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   /** Whether the watcher's credentials are still valid. */
   readonly standing: Pick<ActiveCredentials, "areActive">;
-  readonly clock: Pick<Clock, "every">;
+  readonly clock: Pick<Clock, "every" | "epochMs">;
+  readonly newId: () => string;
 }
+
+/** What an order to a call is called in the audit trail. */
+const COMMAND_ACTIONS = {
+  say: "call.say",
+  addContext: "call.addContext",
+  sendDigits: "call.sendDtmf",
+  mute: "call.mute",
+  unmute: "call.unmute",
+} as const satisfies Record<ControlCommand["type"], AuditAction>;
 
 export interface TransferOrder {
   /** E.164, or a SIP address. */
@@ -85,7 +97,7 @@ export class CallSupervision {
   async end(tenant: Tenant, id: string): Promise<void> {
     const { callId } = await this.findLive(tenant, id);
     await this.#endWith(callId, ORGANIZATION_ENDED);
-    this.#options.journal.annotate(callId, { endedBy: personOf(tenant) });
+    this.#note(callId, tenant, "call.end", { endedBy: personOf(tenant) });
   }
 
   /**
@@ -94,7 +106,7 @@ export class CallSupervision {
    * such transfer.
    */
   async transfer(tenant: Tenant, id: string, { to, mode, summary }: TransferOrder): Promise<void> {
-    const { dialTargets, journal, transferSummaries } = this.#options;
+    const { dialTargets, transferSummaries } = this.#options;
     const { callId, channel } = await this.findLive(tenant, id);
     if (channel !== "phone") {
       throw new RequestError("conflict", "only telephone calls can be transferred");
@@ -122,7 +134,7 @@ export class CallSupervision {
       briefing = oneLine(summary ?? (await transferSummaries.of(call)));
     }
     await this.#endWith(callId, transferredByOrganization(to, briefing));
-    journal.annotate(callId, { transferredBy: personOf(tenant) });
+    this.#note(callId, tenant, "call.transfer", { transferredBy: personOf(tenant) });
   }
 
   /**
@@ -141,7 +153,27 @@ export class CallSupervision {
     }
     const outcome = await this.#options.controlCall({ callId, command: plain });
     if (outcome !== "done") throw controlRefused(outcome);
-    this.#options.journal.annotate(callId, { controlledBy: personOf(tenant) });
+    const action = COMMAND_ACTIONS[plain.type];
+    this.#note(callId, tenant, action, { controlledBy: personOf(tenant) });
+  }
+
+  /** The call's record and the audit trail name who did it, in one commit that is tried again until it is stored. */
+  #note(
+    callId: string,
+    tenant: Tenant,
+    action: AuditedChange<"call">["action"],
+    metadata: JsonObject,
+  ): void {
+    const { journal, clock, newId } = this.#options;
+    const orgId = tenant.organization.id;
+    const entry = auditEntry({
+      id: newId(),
+      atMs: clock.epochMs(),
+      actor: actorOf(tenant),
+      action,
+      target: { type: "call", id: callId, orgId, name: callId },
+    });
+    journal.annotate(callId, metadata, entry);
   }
 
   async #endWith(callId: string, ending: Ending): Promise<void> {

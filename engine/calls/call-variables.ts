@@ -1,6 +1,6 @@
 /** `{{name}}` and `{{name|default}}` in an agent's texts. */
 
-import type { AgentRecord, CallChannel, Persona } from "../../storage/records.js";
+import type { AgentRecord, CallChannel, LanguageTexts, Persona } from "../../storage/records.js";
 import type { CallInfo } from "../telephony/call-info.js";
 import { type CallOverrides, oneLine, type Variables } from "../telephony/call-values.js";
 import type { CallTexts } from "../tools/tool-texts.js";
@@ -62,15 +62,22 @@ export function agentVariables({
   persona,
   tools,
 }: Pick<AgentRecord, "persona" | "tools">): readonly string[] {
-  const { greeting, systemPrompt, personality, stockPhrases, keyterms } = persona;
+  const { systemPrompt, personality, keyterms } = persona;
   const addresses = tools.map((tool) => (tool.type === "http" ? tool.url : ""));
-  const phrases = Object.values(stockPhrases).flat();
-  const texts = [greeting, systemPrompt, personality, ...phrases, ...keyterms, ...addresses];
+  const texts = [...spokenTexts(persona), systemPrompt, personality, ...keyterms, ...addresses];
   const names = texts.flatMap((text) =>
     [...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name),
   );
   const isOwn = (name: string) => !SYSTEM_VARIABLES.some((known) => known === name);
   return [...new Set(names.filter(isOwn))];
+}
+
+/** The greeting and the phrases of all of the agent's languages. */
+function spokenTexts(persona: Persona): readonly string[] {
+  return [persona, ...persona.languageTexts].flatMap(({ greeting, stockPhrases }) => [
+    greeting ?? "",
+    ...Object.values(stockPhrases).flat(),
+  ]);
 }
 
 /** The values for the agent's texts in one call. `given` takes precedence over the system's values. */
@@ -121,7 +128,7 @@ export class CallVariables implements CallTexts {
 export function withVariables(agent: AgentRecord, given: Variables, facts: CallFacts): AgentRecord {
   const { persona } = agent;
   const { greeting, systemPrompt: prompt, personality: manner, stockPhrases, keyterms } = persona;
-  const texts = [greeting, prompt, manner, ...Object.values(stockPhrases).flat(), ...keyterms];
+  const texts = [...spokenTexts(persona), prompt, manner, ...keyterms];
   if (!texts.some(hasPlaceholder)) return agent;
   const variables = new CallVariables(persona, given, facts);
   const systemPrompt = variables.fillPrompt(prompt);
@@ -133,6 +140,11 @@ export function withVariables(agent: AgentRecord, given: Variables, facts: CallF
     systemPrompt: hasQuoted ? `${systemPrompt.text}\n\n${DATA_RULE}` : systemPrompt.text,
     personality: personality.text,
     stockPhrases: filledPhrases(stockPhrases, (text) => variables.fill(text)),
+    languageTexts: persona.languageTexts.map((each) => ({
+      ...each,
+      greeting: each.greeting === null ? null : variables.fill(each.greeting),
+      stockPhrases: filledPhrases(each.stockPhrases, (text) => variables.fill(text)),
+    })),
     keyterms: keyterms.map((term) => variables.fill(term).slice(0, KEYTERM_CHARACTERS_MAX)),
   };
   return { ...agent, persona: filled };
@@ -145,10 +157,9 @@ export function withOverrides(agent: AgentRecord, overrides: CallOverrides = {})
   return {
     ...agent,
     persona: {
-      ...persona,
+      ...(language === undefined ? persona : inLanguage(persona, language)),
       ...(greeting !== undefined && { greeting }),
       ...(systemPrompt !== undefined && { systemPrompt }),
-      ...(language !== undefined && { language, languages: withOwn(persona, language) }),
     },
     ttsConfig:
       voice === undefined
@@ -158,6 +169,28 @@ export function withOverrides(agent: AgentRecord, overrides: CallOverrides = {})
             voice,
             languageVoices: voicesOfOthers(ttsConfig, language ?? persona.language),
           },
+  };
+}
+
+/** The persona of a call that begins in that language, with what the author has written for it. */
+function inLanguage(persona: Persona, language: string): Persona {
+  const languages = withOwn(persona, language);
+  const { language: own, greeting, stockPhrases, languageTexts } = persona;
+  if (primaryLanguage(own) === primaryLanguage(language))
+    return { ...persona, language, languages };
+  const isOfCall = (each: LanguageTexts) =>
+    primaryLanguage(each.language) === primaryLanguage(language);
+  const texts = languageTexts.find(isOfCall);
+  return {
+    ...persona,
+    language,
+    languages,
+    greeting: texts?.greeting ?? greeting,
+    stockPhrases: texts?.stockPhrases ?? {},
+    languageTexts: [
+      { language: own, greeting, stockPhrases },
+      ...languageTexts.filter((each) => !isOfCall(each)),
+    ],
   };
 }
 

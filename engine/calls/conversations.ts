@@ -2,13 +2,18 @@ import { createHash } from "node:crypto";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord, HistoryMessage } from "../../storage/records.js";
 import { CALLER_LEFT } from "../conversation/call-end.js";
+import {
+  type ContinuedControl,
+  NOT_CONTROLLED,
+  UNANSWERED_CHARS_MAX,
+} from "../conversation/control-command.js";
 import { derivedUuid } from "../security/derived-uuid.js";
 import { type CallInfo, callInfoIn } from "../telephony/call-info.js";
 import { type CallValues, valuesIn } from "../telephony/call-values.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
 import type { Clock } from "../time/clock.js";
 import { isBrokenOff, onceEnded } from "./broken-call.js";
-import type { CallJournal } from "./call-journal.js";
+import { type CallJournal, controlIn } from "./call-journal.js";
 import { CallRefusedError } from "./call-refused-error.js";
 import { failedTransferOf, type PhoneConversation } from "./continuations.js";
 import type { LiveCalls } from "./live-calls.js";
@@ -44,6 +49,8 @@ export interface Conversation {
   readonly values?: CallValues | undefined;
   /** The language that it had come to; undefined where it never changed. */
   readonly language?: string | undefined;
+  /** Whether the agent was muted, unless the caller has hung up since, what it has not answered, and the LLM's notes. */
+  readonly control?: ContinuedControl | undefined;
   /** The id of that call, if it has certainly lost its caller, so that this one can take over its slot. */
   readonly replaces?: string | undefined;
   /** The id of that call, if it is alive: if the plan is full, this caller counts as the same one. */
@@ -68,7 +75,7 @@ export interface NamedConversation {
 export interface ConversationDeps {
   readonly database: {
     readonly history: Pick<Database["history"], "load" | "purge">;
-    readonly calls: Pick<Database["calls"], "findLastOf">;
+    readonly calls: Pick<Database["calls"], "findLastOf" | "findById">;
   };
   readonly liveCalls: Pick<LiveCalls, "has">;
   /** Whether another process, here or on another server, has the call; false if that is unknown. */
@@ -125,7 +132,9 @@ export class Conversations {
     const callInfo = callInfoIn(call.metadata);
     const ids = { before: call.id, replaces: call.id };
     const language = languageIn(call);
-    return { ...fresh, ...ids, messages, wasBroken, failedTransfer, callInfo, language };
+    // Nobody has taken over a caller who is back from a failed transfer, so the agent says why it is there again.
+    const control = await this.#controlOf(call, messages, wasBroken);
+    return { ...fresh, ...ids, messages, wasBroken, failedTransfer, callInfo, language, control };
   }
 
   async #resumed(
@@ -166,6 +175,7 @@ export class Conversations {
       before: before?.id,
       values: before && valuesIn(before.metadata),
       language: before && languageIn(before),
+      control: before && (await this.#controlOf(before, messages ?? [], wasBroken || isLive)),
       wasBroken,
       beside: isLive ? before?.id : undefined,
       perhapsAlive: !isLive && before?.status === "active" ? before.id : undefined,
@@ -203,6 +213,23 @@ export class Conversations {
     // A dead process does not answer, and its callers do not wait for it any longer.
     await Promise.race([ended, asked]);
     return isLive ? { call, isLive } : { call: await ended, isLive: false };
+  }
+
+  /** `isSameCall`: to the caller it is; a mute is over when the caller has hung up. */
+  async #controlOf(
+    call: CallRecord,
+    messages: readonly HistoryMessage[],
+    isSameCall: boolean,
+  ): Promise<ContinuedControl> {
+    const { isMuted, context } = controlIn(call);
+    if (!isMuted || !isSameCall) return { ...NOT_CONTROLLED, context };
+    // A call that ended by itself has put these words into the conversation.
+    if (messages.at(-1)?.role === "user") return { ...NOT_CONTROLLED, isMuted, context };
+    const stored = await this.#deps.database.calls.findById(call.orgId, call.id);
+    const said = stored?.transcript ?? [];
+    const last = said.findLastIndex(({ role }) => role === "assistant");
+    const words = said.slice(last + 1).map(({ text }) => text);
+    return { isMuted, context, unanswered: words.join(" ").slice(-UNANSWERED_CHARS_MAX).trim() };
   }
 
   /** A client that left, or lost its network, needs no apology. */

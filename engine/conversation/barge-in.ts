@@ -658,7 +658,8 @@ function noteSpeech(
   clearDeadline(state, "falseInterruption");
   state.user.utteranceBeganAtMs = undefined;
   state.user.voicedAtMs = Number.NEGATIVE_INFINITY;
-  state.user.endOfTurn = followLanguage(state, endOfTurn, text, out);
+  state.user.endOfTurn = endOfTurn;
+  followLanguage(state, endOfTurn, text, out);
   state.user.unanswered = joinWords(state.user.unanswered, text);
   state.record.unsaved = [...state.record.unsaved, said];
   dropCutSpeech(state);

@@ -27,36 +27,45 @@ export function spokenIn(
 
 /**
  * A turn that needs an answer changes the call's language if the caller has said enough in another of the agent's
- * languages. Returns the end of the turn with what came of it.
+ * languages.
  */
 export function followLanguage(
   state: ConversationState,
   end: EndOfTurn,
   text: string,
   out: ConversationEffect[],
-): EndOfTurn {
+): void {
   const { languages, languageTag } = state.settings;
   const spoken = languages.find((each) => each.languageTag === end.language);
   const words = wordCount(text);
-  if (spoken === undefined || words < TURN_WORDS_MIN) return end;
+  if (spoken === undefined || words < TURN_WORDS_MIN) return;
   const { otherLanguage } = state.user;
   state.user.otherLanguage = undefined;
-  if (spoken.languageTag === languageTag) return end;
+  if (spoken.languageTag === languageTag) return;
   const isSame = otherLanguage?.languageTag === spoken.languageTag;
   const saidWords = words + (isSame ? otherLanguage.words : 0);
   if (saidWords < SWITCH_WORDS_MIN) {
     state.user.otherLanguage = { languageTag: spoken.languageTag, words: saidWords };
-    return end;
+    return;
   }
   // A reply that was requested before is in the language of before.
   dropPreemptiveReply(state, out);
   state.settings = { ...state.settings, ...spoken };
   state.hasSwitchedLanguage = true;
+  state.user.switchedFrom ??= languageTag;
   // The voice is another one.
   state.readyPhrases = [];
   state.voiceMsPerChar = VOICE_MS_PER_CHAR;
   out.push({ type: "switchLanguage", language: spoken.languageTag });
   const texts = preparedPhrases(state);
   if (texts.length > 0) out.push({ type: "preparePhrases", texts });
-  return { ...end, switchedFrom: languageTag };
+}
+
+/** The end of the caller's turn as it is reported, with the change of language since the last one that was. */
+export function takeEndOfTurn({ user, settings }: ConversationState): EndOfTurn | undefined {
+  const { endOfTurn, switchedFrom } = user;
+  if (endOfTurn === undefined) return undefined;
+  user.switchedFrom = undefined;
+  const hasSwitched = switchedFrom !== undefined && switchedFrom !== settings.languageTag;
+  return hasSwitched ? { ...endOfTurn, switchedFrom } : endOfTurn;
 }

@@ -29,9 +29,22 @@ export interface CallControl {
   readonly command: ControlCommand;
 }
 
+/** What a call that continues another one keeps of such commands. */
+export interface ContinuedControl {
+  readonly isMuted: boolean;
+  /** Notes for the LLM, the oldest first. */
+  readonly context: readonly string[];
+  /** What the caller has said to the muted agent since its last answer. */
+  readonly unanswered: string;
+}
+
+export const NOT_CONTROLLED: ContinuedControl = { isMuted: false, context: [], unanswered: "" };
+
 /** The longest that people enter is a card number with its date; this is twice that. */
 export const DTMF_DIGITS_MAX = 40;
 export const DTMF_DIGITS = /^[0-9*#A-D]+$/;
+/** The end of what a caller says to a muted agent is kept for its next answer; the transcript has all of it. */
+export const UNANSWERED_CHARS_MAX = 4_000;
 /** Some minute and a half of speech. */
 export const SAY_CHARS_MAX = 1_000;
 /** Texts that wait until the agent or the caller has finished speaking. */

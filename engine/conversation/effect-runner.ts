@@ -170,6 +170,8 @@ export interface CallRecorder {
   languageSwitched(language: string): void;
   /** The agent was muted, or may speak again. */
   agentMuted(isMuted: boolean): void;
+  /** All notes for the LLM, of which one is new. */
+  contextAdded(context: readonly string[]): void;
   turnSaved(save: TurnSave): void;
   vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void;
   ended(ending: Ending, save: TurnSave): void;
@@ -345,6 +347,8 @@ export class EffectRunner implements EffectPerformer {
         return this.#deps.recorder.callerTurnEnded(effect.turnId, effect.endOfTurn);
       case "reportMuted":
         return this.#deps.recorder.agentMuted(effect.isMuted);
+      case "reportContext":
+        return this.#deps.recorder.contextAdded(effect.context);
       case "saveTurn":
         return this.#deps.recorder.turnSaved(effect.save);
       case "end":

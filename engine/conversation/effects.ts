@@ -176,6 +176,8 @@ export type ConversationEffect =
   | { readonly type: "reportEndOfTurn"; readonly turnId: number; readonly endOfTurn: EndOfTurn }
   /** The agent was muted, or may speak again. */
   | { readonly type: "reportMuted"; readonly isMuted: boolean }
+  /** All notes for the LLM, of which one is new. */
+  | { readonly type: "reportContext"; readonly context: readonly string[] }
   | { readonly type: "saveTurn"; readonly save: TurnSave }
   | { readonly type: "end"; readonly ending: Ending; readonly save: TurnSave };
 

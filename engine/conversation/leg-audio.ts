@@ -5,12 +5,15 @@ import {
   type InputFormat,
   isSameFormat,
   MP3,
+  MULAW_8K,
   PCM_16K,
   PCM_24K,
+  PHONE_RATE_HZ,
   type RawFormat,
 } from "../audio/audio-format.js";
 import type { ConversionQueue } from "../audio/conversion-queue.js";
 import { mp3Stream } from "../audio/mp3-frames.js";
+import { decodeSamples, encodeSamples } from "../audio/sample-coding.js";
 import type { ConversionFormats } from "../audio/speech-conversion.js";
 import { WholeSamples } from "../audio/whole-samples.js";
 import type { SpeechFormat, TextToSpeech } from "../vendors/contracts.js";
@@ -100,14 +103,23 @@ export function phoneAudio(
   };
 }
 
-/** The TTS format if the line accepts it; otherwise converted from the best format that TTS offers. */
+/**
+ * The TTS format if the line accepts it; otherwise converted from the best format that TTS offers. The 16-bit samples of a telephone
+ * at 8 kHz become G.711 on their way, and decoding µ-law costs less than the way to the pool.
+ */
 function streamedSentences(
   client: TextToSpeech,
   line: RawFormat,
   pool: () => Conversions,
 ): SentenceFormat {
   const given = client.formats.find((format) => isSameFormat(format, line));
-  if (given !== undefined && given.encoding !== "mp3") return passedThroughSentences(given, pool);
+  if (given !== undefined && given.encoding !== "mp3") {
+    return passedThroughSentences(given, line, pool);
+  }
+  const givesMulaw = client.formats.some((format) => isSameFormat(format, MULAW_8K));
+  if (givesMulaw && line.sampleRateHz === PHONE_RATE_HZ && bytesPerSample(line.encoding) === 2) {
+    return passedThroughSentences(MULAW_8K, line, pool);
+  }
   const givesPcm = client.formats.some((format) => isSameFormat(format, PCM_24K));
   return convertedSentences(givesPcm ? PCM_24K : MP3, line, pool);
 }
@@ -122,12 +134,15 @@ function nameOf({ encoding, sampleRateHz }: RawFormat): string {
   return `${encoding}/${sampleRateHz}`;
 }
 
+/** `format` is the line's, or one whose samples are those of the line in another encoding. */
 function passedThroughSentences(
   format: RawFormat<"mulaw" | "pcm16">,
+  line: RawFormat,
   pool: () => Conversions,
 ): SentenceFormat {
+  const isOfLine = isSameFormat(format, line);
   return {
-    name: nameOf(format),
+    name: nameOf(line),
     request: format,
     isStreamed: true,
     open: (listener, signal) => {
@@ -136,7 +151,10 @@ function passedThroughSentences(
       const asGiven: Pick<SentenceConverter, "write" | "end"> = {
         write: (chunk) => {
           const audio = wholeSamples?.take(chunk) ?? chunk;
-          onPiece(audio, durationMsOf(audio, format));
+          const sent = isOfLine
+            ? audio
+            : encodeSamples(decodeSamples(audio, format.encoding), line.encoding);
+          onPiece(sent, durationMsOf(audio, format));
         },
         end: () => Promise.resolve(),
       };
@@ -145,7 +163,7 @@ function passedThroughSentences(
         takeAs: (given) => {
           if (isSameFormat(given, format)) converter = asGiven;
           else if (isConvertible(given)) {
-            converter = openConversion(given, format, pool(), listener, signal);
+            converter = openConversion(given, line, pool(), listener, signal);
           } else return false;
           return true;
         },

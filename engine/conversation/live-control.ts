@@ -48,6 +48,7 @@ export function onControlRequested(
       // A reply that was begun early does not know of it.
       dropPreemptiveReply(state, out);
       state.control.context = notesWith(state.control.context, command.text);
+      out.push({ type: "reportContext", context: state.control.context });
       return;
     case "sendDigits":
       out.push({ type: "sendDigits", digits: command.digits });

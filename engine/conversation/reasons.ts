@@ -98,7 +98,7 @@ export interface EndOfTurn {
    * has only one, or STT did not tell.
    */
   readonly language?: string;
-  /** The call's language before this turn, which has changed it; omitted for other turns. */
+  /** The call's language before this turn, or one before it that was not reported, changed it; omitted for others. */
   readonly switchedFrom?: string;
 }
 

@@ -1,6 +1,8 @@
 import { areResultsTold, takeFailure, useBackgroundResults } from "./background-tools.js";
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
+import { takeEndOfTurn } from "./call-language.js";
 import { commitTurn, replyTimeoutAtMs, saveWords, waitedBeforeMs } from "./commit-turn.js";
+import { UNANSWERED_CHARS_MAX } from "./control-command.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type {
@@ -209,9 +211,6 @@ const VOICE_STALL_MAX_MS = 10_000;
 /** After this many consecutive failed turns the call ends with the reason. */
 export const FAILED_TURNS_MAX = 3;
 
-/** The end of what a caller says to a muted agent is kept for its next answer; the transcript has all of it. */
-const UNANSWERED_CHARS_MAX = 4_000;
-
 /** Answers all unanswered words of the caller. */
 export function startTurnReply(
   state: ConversationState,
@@ -229,7 +228,8 @@ export function startTurnReply(
   // A caller who interrupts often continues without words: the wait for the answer begins with the silence.
   const { bargeInVoiceAtMs = Number.NEGATIVE_INFINITY } = state.user;
   const callerEndedAtMs = Math.min(Math.max(state.user.endedAtMs, bargeInVoiceAtMs), atMs);
-  const { unanswered: userText, endOfTurn } = state.user;
+  const { unanswered: userText } = state.user;
+  const endOfTurn = takeEndOfTurn(state);
   const early = preemptiveReplyOf(state);
   const ready = early !== undefined && isAnswered(early, userText) ? early : undefined;
   if (ready === undefined) dropPreemptiveReply(state, out);

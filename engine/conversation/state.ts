@@ -10,6 +10,7 @@ import type {
 } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
+import { type ContinuedControl, NOT_CONTROLLED } from "./control-command.js";
 import { type Deadlines, noDeadlines } from "./deadlines.js";
 import {
   NO_METRICS,
@@ -575,6 +576,8 @@ export interface UserTurn {
   unanswered: string;
   /** What the caller's newest turns have said in another of the agent's languages than the call's. */
   otherLanguage: { readonly languageTag: string; readonly words: number } | undefined;
+  /** The call's language at the last reported end of a turn, if it has changed since. */
+  switchedFrom: string | undefined;
   /** Reminders to a silent caller since the caller's last words. */
   reminders: number;
   /** When the newest voice began that STT has returned no words for, and that is not the agent's own. */
@@ -728,6 +731,7 @@ export function newConversation(
   settings: ConversationSettings,
   history: readonly HistoryMessage[],
   voiceMsPerChar = VOICE_MS_PER_CHAR,
+  { isMuted, context, unanswered }: ContinuedControl = NOT_CONTROLLED,
 ): ConversationState {
   const [firstLanguage] = settings.languages;
   return {
@@ -749,8 +753,9 @@ export function newConversation(
       digits: "",
       lastDigitAtMs: 0,
       dtmfTakenAtMs: Number.NEGATIVE_INFINITY,
-      unanswered: "",
+      unanswered: isMuted ? unanswered : "",
       otherLanguage: undefined,
+      switchedFrom: undefined,
       reminders: 0,
       unrecognizedVoiceAtMs: undefined,
       repeatRequests: 0,
@@ -769,7 +774,7 @@ export function newConversation(
       latencySumMs: 0,
       latencyCount: 0,
     },
-    control: { isMuted: false, waiting: [], context: [] },
+    control: { isMuted, waiting: [], context },
     outputPausedAtMs: undefined,
     falseInterruptions: 0,
     cut: { sentences: [], question: "", ending: undefined },

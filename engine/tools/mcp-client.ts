@@ -67,6 +67,8 @@ export interface McpToolPages {
 export interface McpToolRequest {
   readonly name: string;
   readonly arguments: JsonObject;
+  /** Arguments that a server of the stateless revision wants in headers too. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
 }
 
@@ -149,13 +151,14 @@ export function listMcpTools(
 export function callMcpTool(
   endpoint: McpEndpoint,
   era: McpEra | undefined,
-  { name, arguments: given, timeoutMs }: McpToolRequest,
+  { name, arguments: given, headers, timeoutMs }: McpToolRequest,
   context: VendorContext,
   signal: AbortSignal,
 ): Promise<{ readonly era: McpEra; readonly result: McpToolResult }> {
   const limits = { timeoutMs, answerMaxBytes: MCP_RESULT_MAX_BYTES };
   return withClient({ endpoint, era, context, limits, signal }, async (session) => {
-    const answer = await session.request("tools/call", { name, arguments: given }, ToolResult);
+    const params = { name, arguments: given };
+    const answer = await session.request("tools/call", params, ToolResult, headers);
     return { era: session.era(), result: resultOf(answer) };
   });
 }
@@ -199,6 +202,7 @@ interface Session {
     method: "tools/list" | "tools/call",
     params: Readonly<Record<string, unknown>>,
     schema: Schema,
+    headers?: Readonly<Record<string, string>>,
   ): Promise<v.InferOutput<Schema>>;
   era(): McpEra;
   protocolVersion(): string;
@@ -221,7 +225,12 @@ async function withClient<Result>(
   // Loaded with the first use: most servers have no agent with an MCP server.
   const sdk = await import("@modelcontextprotocol/client");
   const over = new AbortController();
-  const failures: Failures = { first: undefined, status: undefined, isAboutSession: false };
+  const failures: Failures = {
+    first: undefined,
+    status: undefined,
+    isAboutSession: false,
+    isAboutHeaders: false,
+  };
   const fail = (error: VendorError) => {
     failures.first ??= error;
     over.abort(failures.first);
@@ -258,7 +267,10 @@ async function withClient<Result>(
     const prior = era?.kind === "modern" ? { prior: era.prior } : {};
     await client.connect(transport, { ...options, ...prior });
     return await use({
-      request: (method, params, schema) => client.request({ method, params }, schema, options),
+      request: (method, params, schema, headers = {}) => {
+        const own = client.getProtocolEra() === "modern" ? { headers } : {};
+        return client.request({ method, params }, schema, { ...options, ...own });
+      },
       era: () => era ?? eraOf(client, transport),
       protocolVersion: () => {
         const known = era?.kind === "legacy" ? era.protocolVersion : undefined;
@@ -270,7 +282,7 @@ async function withClient<Result>(
     if (signal.aborted) throw mcpError("aborted", "aborted");
     if (failures.first !== undefined) throw failures.first;
     if (failures.status !== undefined) {
-      throw statusError(failures.status, failures.isAboutSession);
+      throw statusError(failures.status, failures);
     }
     if (error instanceof sdk.ProtocolError) throw new McpProtocolError(error.code, error.message);
     throw mcpError("badAnswer", "the answer is not of the protocol");
@@ -290,19 +302,30 @@ interface Failures {
   status: number | undefined;
   /** That answer names the session. */
   isAboutSession: boolean;
+  /** That answer says that headers and body differ. */
+  isAboutHeaders: boolean;
 }
 
 /** The words of servers that have forgotten a session: "No valid session ID provided", "Session not found". */
 const SESSION = /\bsession(?:\b|_?id\b)/i;
 
+/** The code of `HeaderMismatch` in an answer. */
+const HEADER_MISMATCH = /"code"\s*:\s*-32020\b/;
+
+/** Why a request was refused before anything was done. */
+type RefusalReasons = Readonly<Pick<Failures, "isAboutSession" | "isAboutHeaders">>;
+
 /** The server answered with a status that is no success. */
 export class McpStatusError extends VendorError {
   /** The request was refused because of its session, before anything was done. */
   readonly isAboutSession: boolean;
+  /** The same because of headers that are not those of the tool's schema: it is another one now. */
+  readonly isAboutHeaders: boolean;
 
-  constructor(fault: VendorFault, status: number, isAboutSession: boolean) {
+  constructor(fault: VendorFault, status: number, reasons: RefusalReasons) {
     super(VENDOR, fault, `mcp: status ${status}`, { status });
-    this.isAboutSession = isAboutSession;
+    this.isAboutSession = reasons.isAboutSession;
+    this.isAboutHeaders = reasons.isAboutHeaders;
   }
 }
 
@@ -393,6 +416,7 @@ class Intake {
             refused = answer;
             this.#failures.status = answer.status;
             this.#failures.isAboutSession = SESSION.test(answer.body);
+            this.#failures.isAboutHeaders = HEADER_MISMATCH.test(answer.body);
             body?.enqueue(Buffer.from(answer.body));
             return statusError(answer.status);
           },
@@ -441,13 +465,15 @@ function answerOf(status: number, headers: AnswerHeaders, body: ReadableStream):
   return new Response(status === 204 ? null : body, { status, headers: given });
 }
 
-function statusError(status: number, isAboutSession = false): VendorError {
+const NO_REASONS: RefusalReasons = { isAboutSession: false, isAboutHeaders: false };
+
+function statusError(status: number, reasons = NO_REASONS): VendorError {
   if (status >= 300 && status < 400) {
     return new VendorError(VENDOR, "refused", "mcp: the server redirects, which is not followed", {
       status,
     });
   }
-  return new McpStatusError(faultOfStatus(status), status, isAboutSession);
+  return new McpStatusError(faultOfStatus(status), status, reasons);
 }
 
 function mcpError(fault: "aborted" | "badAnswer" | "timeout", message: string): VendorError {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../storage/records.js";
 import type { McpServer } from "../../storage/tenancy/mcp-server.js";
-import type { McpListedTool } from "./mcp-client.js";
+import type { McpEra, McpListedTool } from "./mcp-client.js";
+import { type McpHeaderParameter, mcpHeaderParameters } from "./mcp-headers.js";
 import { UNREAD_SCHEMA_MAX_BYTES, withoutReferences } from "./schema-references.js";
 import { isToolSchema, TOOL_SCHEMA_KEYWORDS } from "./tool-schema.js";
 
@@ -30,7 +31,7 @@ export interface McpOmission {
 
 /** A tool of a server's list, with a schema that the LLM can be given, or why it cannot. */
 export type McpKnownTool = { readonly name: string; readonly description: string } & (
-  | { readonly schema: JsonObject }
+  | { readonly schema: JsonObject; readonly headers: readonly McpHeaderParameter[] }
   | { readonly refusal: string }
 );
 
@@ -40,6 +41,8 @@ export interface McpOfferedTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonObject;
+  /** Arguments that are sent in headers too. */
+  readonly headers: readonly McpHeaderParameter[];
   readonly server: McpServer;
 }
 
@@ -72,7 +75,8 @@ export function mcpOffer(
       if (refusal !== undefined) left.push({ name, ...refusal });
       else if ("schema" in tool) {
         taken.add(offeredAs);
-        tools.push({ offeredAs, name, description, schema: tool.schema, server });
+        const { schema, headers } = tool;
+        tools.push({ offeredAs, name, description, schema, headers, server });
       }
     }
     for (const name of server.allowedTools ?? []) {
@@ -114,23 +118,28 @@ function offeredName({ name }: McpServer, toolName: string): string {
   return `${name}_${toolName.replace(/[^a-zA-Z0-9_-]/g, "_")}`;
 }
 
+const NO_HEADERS = { ok: true, parameters: [] } as const;
+
 /** The tool with a schema that fits the rules of an agent's tools: what only narrows arguments and is not of these rules is left out, since the server checks them itself. */
-export function knownMcpTool({ name, description, inputSchema }: McpListedTool): McpKnownTool {
+export function knownMcpTool(
+  { name, description, inputSchema }: McpListedTool,
+  era: McpEra["kind"],
+): McpKnownTool {
   const told = { name, description: description.slice(0, DESCRIPTION_MAX_CHARACTERS) };
   const text = JSON.stringify(inputSchema);
   if (Buffer.byteLength(text) > UNREAD_SCHEMA_MAX_BYTES) {
     return { ...told, refusal: `its schema has more than ${UNREAD_SCHEMA_MAX_BYTES} bytes` };
   }
-  if (text.includes('"x-mcp-header"')) {
-    return { ...told, refusal: "it wants arguments in HTTP headers (x-mcp-header)" };
-  }
+  // Older revisions have no such headers.
+  const marked = era === "modern" ? mcpHeaderParameters(inputSchema) : NO_HEADERS;
+  if (!marked.ok) return { ...told, refusal: marked.error };
   const flat = withoutReferences(inputSchema);
   if (!flat.ok) return { ...told, refusal: flat.error };
   const schema = { ...withKnownKeywords(flat.schema, 1), type: "object" };
   if (!isToolSchema(schema)) {
     return { ...told, refusal: "its schema is larger or deeper than a tool's can be" };
   }
-  return { ...told, schema };
+  return { ...told, schema, headers: marked.parameters };
 }
 
 function withKnownKeywords(schema: JsonObject, depth: number): JsonObject {

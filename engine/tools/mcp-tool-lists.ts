@@ -18,8 +18,11 @@ import {
   McpProtocolError,
   McpStatusError,
   type McpToolPages,
+  type McpToolRequest,
+  type McpToolResult,
   requestMcpToken,
 } from "./mcp-client.js";
+import { type McpHeaderParameter, mcpHeaders } from "./mcp-headers.js";
 import { knownMcpTool, type McpKnownTool, type McpOfferedTool } from "./mcp-offer.js";
 
 /** Lists of all organizations together, as the server sent them. */
@@ -171,7 +174,14 @@ export class McpToolLists {
     try {
       end = await toolTurns.acquire(open.orgId, until);
       const request = { name: tool.name, arguments: checked.arguments, timeoutMs };
-      const result = await this.#called(entry, request, call.idempotencyKey, until);
+      const result = await this.#calledWithHeaders(
+        entry,
+        tool,
+        request,
+        call.idempotencyKey,
+        until,
+      );
+      if ("misuse" in result) return misused(result.misuse);
       this.#note("call", result.ok ? "ok" : "error", startedMs);
       if (result.ok) return { content: JSON.stringify(result) };
       return failed(result.error.slice(0, ERROR_MAX_CHARACTERS));
@@ -186,10 +196,38 @@ export class McpToolLists {
     }
   }
 
+  /**
+   * The arguments that the tool's schema marks are in headers too. A server that refuses them has another schema by now: it
+   * is asked for its list, and once more for the tool.
+   */
+  async #calledWithHeaders(
+    entry: Entry,
+    { name, headers: marked }: Pick<McpOfferedTool, "name" | "headers">,
+    request: Omit<McpToolRequest, "headers">,
+    idempotencyKey: string | undefined,
+    signal: AbortSignal,
+  ): Promise<McpToolResult | { readonly misuse: string }> {
+    const attempt = async (parameters: readonly McpHeaderParameter[]) => {
+      const made = mcpHeaders(parameters, request.arguments);
+      if (!made.ok) return { misuse: made.error };
+      const { headers } = made;
+      return this.#called(entry, { ...request, headers }, idempotencyKey, signal);
+    };
+    try {
+      return await attempt(marked);
+    } catch (error) {
+      if (!(error instanceof McpStatusError && error.isAboutHeaders)) throw error;
+      await untilAborted(this.#list(entry), signal);
+      const listed = entry.list?.tools.find((tool) => tool.name === name);
+      if (listed === undefined || !("headers" in listed)) throw error;
+      return attempt(listed.headers);
+    }
+  }
+
   /** One request, where token and era are known. What a server refused before it began is asked once more with new ones. */
   async #called(
     entry: Entry,
-    request: Parameters<typeof callMcpTool>[2],
+    request: McpToolRequest,
     idempotencyKey: string | undefined,
     signal: AbortSignal,
   ) {
@@ -286,7 +324,8 @@ export class McpToolLists {
         sizeBytes,
         fetchedAtMs: this.#clock.epochMs(),
       };
-      entry.list = { ...shown, tools: await knownTools(tools), atMs };
+      const { kind } = entry.era?.value ?? pages.era;
+      entry.list = { ...shown, tools: await knownTools(tools, kind), atMs };
       entry.failure = undefined;
       this.#note("list", "ok", startedMs);
       // Its size is another one now. One that was evicted meanwhile stays out: no refresh knows it.
@@ -404,10 +443,13 @@ function isUnstarted(
 }
 
 /** A few at a time between two rounds of the event loop: a schema takes some 30 µs, and a list may have a thousand. */
-async function knownTools(listed: readonly McpListedTool[]): Promise<readonly McpKnownTool[]> {
+async function knownTools(
+  listed: readonly McpListedTool[],
+  era: McpEra["kind"],
+): Promise<readonly McpKnownTool[]> {
   const known: McpKnownTool[] = [];
   for (const tool of listed) {
-    known.push(knownMcpTool(tool));
+    known.push(knownMcpTool(tool, era));
     if (known.length % TOOLS_PER_LOOP_TURN === 0) await setImmediate();
   }
   return known;

@@ -14,6 +14,8 @@ import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
 import type { RecordChanges } from "../statements/record-changes.js";
 import type { Tables } from "../tables.js";
+import type { AuditRecord } from "../tenancy/audit-record.js";
+import { auditOf } from "../tenancy/audit-store.js";
 import type { EventOutbox } from "../webhooks/event-outbox.js";
 import type { NewEvent } from "../webhooks/event-record.js";
 import {
@@ -236,14 +238,18 @@ export class CallStore {
     return this.#usageChanges.after(finished);
   }
 
-  /** Merges into the call's metadata, whether it has ended or not; does nothing if there is no such call. */
-  async annotate(callId: string, metadata: JsonObject): Promise<void> {
+  /**
+   * Merges into the call's metadata, whether it has ended or not; does nothing if there is no such call. `entry` is the
+   * action that the metadata are about.
+   */
+  async annotate(callId: string, metadata: JsonObject, entry?: AuditRecord): Promise<void> {
     const addition = writeJson(withoutTurns(metadata));
-    await this.#db
+    const merge = this.#db
       .updateTable("calls")
       .set({ metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${addition})` })
-      .where("id", "=", callId)
-      .execute();
+      .where("id", "=", callId);
+    if (entry === undefined) await merge.execute();
+    else await this.#atomic.run([merge, ...auditOf(this.#db, entry)]);
   }
 
   /**

@@ -39,6 +39,10 @@ const persona = v.object({
   keyterms: v.optional(stringList, []),
   pronunciations: v.optional(v.array(v.object({ word: v.string(), say: v.string() })), []),
   languages: v.optional(stringList, []),
+  languageTexts: v.optional(
+    v.array(v.object({ language: v.string(), greeting: v.nullable(v.string()), stockPhrases })),
+    [],
+  ),
 });
 const llmConfig = v.object({ temperature: v.nullable(v.number()), maxTokens: v.number() });
 const ttsConfig = v.object({

@@ -49,7 +49,14 @@ export type AuditAction =
   | "telephonyAccount.update"
   | "telephonyAccount.delete"
   | "telephonyAccount.reseal"
-  | "call.listen";
+  | "call.listen"
+  | "call.say"
+  | "call.addContext"
+  | "call.sendDtmf"
+  | "call.mute"
+  | "call.unmute"
+  | "call.transfer"
+  | "call.end";
 
 /** Who changed what, and when. Contains the names of the changed fields, never their values. */
 export interface AuditRecord {

@@ -287,7 +287,9 @@ test("a model's latency in the organization's own calls is shown beside it", asy
 
 test("an agent can be duplicated, exported to a file, and imported from it", async () => {
   const customer = await server.customer();
-  const { id } = await server.agent(customer);
+  const texts = { language: "de-DE", greeting: "Guten Tag.", stockPhrases: { waiting: ["Hm."] } };
+  const persona = { languages: ["de-DE"], languageTexts: [texts] };
+  const { id } = await server.agent(customer, { sttModelId: "nova-3", persona });
   const viewer = await editorOf(customer, id);
   const { page } = viewer;
   const download = page.waitForEvent("download");
@@ -306,6 +308,7 @@ test("an agent can be duplicated, exported to a file, and imported from it", asy
     [id, made].map((each) => server.database.agents.findById(orgId, each)),
   );
   assert.deepEqual(copy?.persona, old?.persona);
+  assert.deepEqual(copy?.persona.languageTexts, [texts]);
   assert.deepEqual(copy?.thresholds, old?.thresholds);
   assert.deepEqual(viewer.faults, []);
 });
@@ -371,6 +374,26 @@ test("other languages and their voices are set, and greyed out with the reason w
   assert.deepEqual(ttsConfig.languageVoices, [
     { language: "de-DE", providerId: edge, modelId: "de-DE-KatjaNeural", voice: null },
   ]);
+  const texts = section.getByText("First sentence and phrases in this language");
+  await texts.click();
+  await section.getByRole("textbox", { name: "First sentence" }).fill("Guten Tag, {{name}}.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await section
+    .locator(".wrong")
+    .getByText(/needs a default/)
+    .waitFor();
+  await section.getByRole("textbox", { name: "First sentence" }).fill("Guten Tag.");
+  await section.getByRole("textbox", { name: "The caller says nothing" }).fill("Hallo?");
+  await save(page);
+  assert.deepEqual((await stored()).persona.languageTexts, [
+    { language: "de-DE", greeting: "Guten Tag.", stockPhrases: { stillThere: "Hallo?" } },
+  ]);
+  await section.getByRole("button", { name: "Add a language" }).click();
+  await section.getByRole("textbox", { name: "Language" }).last().pressSequentially("de-DE-1996");
+  const sentences = section.getByLabel("First sentence");
+  const typed = await Promise.all([sentences.first().inputValue(), sentences.last().inputValue()]);
+  assert.deepEqual(typed, ["Guten Tag.", ""], "the other language's texts stay its own");
+  await section.getByRole("button", { name: "Remove de-DE-1996" }).click();
   assert.deepEqual(await barriers(viewer), []);
 
   await page.getByRole("link", { name: "Model", exact: true }).click();
@@ -386,6 +409,7 @@ test("other languages and their voices are set, and greyed out with the reason w
   await section.getByRole("button", { name: "Remove de-DE" }).click();
   await save(page);
   assert.deepEqual((await stored()).ttsConfig.languageVoices, []);
+  assert.deepEqual((await stored()).persona.languageTexts, []);
   assert.deepEqual(await barriers(viewer), []);
   assert.deepEqual(viewer.faults, []);
   await viewer.close();
@@ -445,6 +469,33 @@ test("keyterms, pronunciations and the request before the call can be set, are s
   const later = await stored();
   assert.equal(later.preCall?.timeoutMs, 900);
   assert.equal(later.sealedPreCall, sealedPreCall, "the headers stay");
+
+  const sign = page.getByRole("checkbox", { name: "Sign the requests" });
+  const secret = page.getByLabel("Signing secret");
+  await sign.check();
+  await secret.fill("too short");
+  assert.equal(await secret.getAttribute("type"), "password");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page
+    .locator(".wrong")
+    .getByText(/whsec_ and 24 to 64 bytes/)
+    .waitFor();
+  await page.getByRole("button", { name: "Make a secret" }).click();
+  assert.match(await secret.inputValue(), /^whsec_[A-Za-z0-9+/]{43}=$/);
+  assert.equal(await secret.getAttribute("type"), "text", "it can be copied once");
+  await save(page);
+  await page.getByText("One is saved. Empty: it stays as it is.").waitFor();
+  assert.equal(await secret.inputValue(), "");
+  const signed = await stored();
+  assert.deepEqual([signed.preCall?.isSigned, signed.preCall?.headerNames], [true, ["x-secret"]]);
+  await secret.fill(`whsec_${"A".repeat(32)}`);
+  await save(page);
+  assert.notEqual((await stored()).sealedPreCall, signed.sealedPreCall, "it is another one");
+  assert.deepEqual(await barriers(viewer), []);
+  await sign.uncheck();
+  await save(page);
+  assert.equal((await stored()).preCall?.isSigned, false);
+
   await page.getByRole("checkbox", { name: "Ask a service of yours before each call" }).uncheck();
   await save(page);
   assert.equal((await stored()).preCall, null);

@@ -27,6 +27,12 @@ const Composed = v.object({
   ),
 });
 
+const TRUNK = {
+  PARLEY_API_KEY: "vk_1",
+  ASTERISK_ARI_PASSWORD: "of-ari",
+  SIP_TRUNK_HOST: "sip.example.com",
+};
+
 /**
  * Returns the files as Debian's docker-compose merges them. It is too old for the `name` at their top, which is left
  * out.
@@ -51,6 +57,7 @@ function composed(context: TestContext, ...paths: readonly string[]) {
         HOME: folder,
         PUBLISH_KEYS_FILE: "/etc/keys",
         POSTGRES_PASSWORD: "unused",
+        ...TRUNK,
       },
     },
   );
@@ -108,4 +115,27 @@ test("docker-compose accepts the live streams' files, with and without publishin
     assert.deepEqual(Object.keys(services).sort(), ["front", "ingest", "state-api"]);
     for (const service of Object.values(services)) assert.deepEqual(service.cap_drop, ["ALL"]);
   }
+});
+
+test("docker-compose accepts Parley behind a SIP trunk, where both know the same ARI, and neither is seen from outside", (context) => {
+  const { parley, asterisk, ...others } = composed(context, "deploy/asterisk/compose.yaml");
+  assert.ok(parley && asterisk);
+  assert.deepEqual(others, {});
+  for (const service of [parley, asterisk]) {
+    assert.equal(service.read_only, true);
+    assert.deepEqual(service.cap_drop, ["ALL"]);
+    assert.deepEqual(service.security_opt, ["no-new-privileges:true"]);
+    assert.equal(service["network_mode"], "host");
+  }
+  const keys = { JWT_SECRET: "j".repeat(32), ENCRYPTION_KEY: "5a".repeat(32) };
+  const config = parseConfig({ ...parley.environment, ...keys });
+  assert.equal(config.host, "127.0.0.1");
+  assert.equal(asterisk.environment["PARLEY_URL"], `http://127.0.0.1:${config.port}`);
+  assert.equal(
+    asterisk.environment["ASTERISK_ARI_PASSWORD"],
+    parley.environment["ASTERISK_ARI_PASSWORD"],
+  );
+  const http = readFileSync(join(ROOT, "deploy/asterisk/conf/http.conf"), "utf8");
+  const [, address, port] = /bindaddr = (\S+)\nbindport = (\d+)/.exec(http) ?? [];
+  assert.equal(parley.environment["ASTERISK_ARI_URL"], `http://${address}:${port}/ari`);
 });

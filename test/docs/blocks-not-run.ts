@@ -43,6 +43,10 @@ export const BLOCKS_NOT_RUN: readonly NotRun[] = [
     reason: "needs PostgreSQL; test/postgres-system/copy.test.ts runs the command",
   },
   {
+    text: "cp deploy/asterisk/env.example deploy/asterisk/.env\ndocker compose -f deploy/asterisk/compose.yaml up -d --build",
+    reason: "needs a container engine; test/deploy/asterisk.test.ts runs what its container starts",
+  },
+  {
     text: "docker compose -f deploy/livestream/compose.yaml up -d --build",
     reason: "needs a container engine",
   },

@@ -223,6 +223,8 @@ function describe(effect: ConversationEffect): string {
     }
     case "reportMuted":
       return effect.isMuted ? "muted" : "unmuted";
+    case "reportContext":
+      return `notes ${effect.context.map((note) => `"${note}"`).join(", ")}`;
     case "saveTurn":
       return `save ${describeSave(effect.save)}`;
     case "end":

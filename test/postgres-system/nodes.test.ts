@@ -125,6 +125,60 @@ test("a server that is killed loses its calls to another, which closes their rec
   );
 });
 
+test("a muted agent stays muted, and keeps its notes, when its server is killed", async (context) => {
+  const stand = await NodeStand.start(context, cluster);
+  const [one, other] = [await stand.serve("one"), await stand.serve("other")];
+  const customer = await stand.customerWithAgent(GREETING);
+  const { apiKey } = customer;
+  stand.front.leadTo(one.url);
+  const caller = await PhoneCaller.call({ webhookUrl: stand.webhookOf(one, customer) });
+  await heard(caller, GREETING);
+  const [first] = await stand.calls(customer);
+  assert.ok(first);
+  const ask = async (url: string, callId: string, name: string, body?: object) => {
+    const response = await fetch(`${url}/api/dashboard/calls/${callId}/${name}`, {
+      method: "POST",
+      headers: { "x-api-key": apiKey, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    assert.equal(response.status, 200, await response.text());
+  };
+  // Over the other server: it does not matter which one has the call.
+  await ask(other.url, first.id, "context", { text: "The parcel waits in Berlin." });
+  await ask(other.url, first.id, "mute");
+  await eventually("both to be stored", async () => {
+    const [call] = await stand.calls(customer);
+    return call?.metadata["isMuted"] === true && call.metadata["contextNotes"] !== undefined
+      ? call
+      : undefined;
+  });
+  one.server.signal("SIGKILL");
+  await caller.until(({ type }) => type === "closed");
+  stand.front.leadTo(other.url);
+  const again = await caller.continue();
+  const second = await eventually("the call that continues", async () => {
+    const calls = await stand.calls(customer);
+    return calls.find(({ metadata }) => metadata["continues"] === first.id);
+  });
+  assert.equal(second.metadata["isMuted"], true);
+  assert.deepEqual(second.metadata["contextNotes"], ["The parcel waits in Berlin."]);
+  const words = await EventReader.open(
+    context,
+    `${other.url}/api/dashboard/calls/${second.id}/events`,
+    apiKey,
+  );
+  const present = await words.until(({ name }) => name === "present");
+  assert.equal(present.data["isMuted"], true);
+  void again.say("where waits the parcel");
+  await words.until(({ name, data }) => name === "words" && data["isFinal"] === true);
+  assert.equal(again.playedText(), "");
+  await ask(other.url, second.id, "unmute");
+  await heard(again, "The parcel waits in Berlin.");
+  await again.hangUp();
+  const [, last] = await stand.atRest(customer);
+  assert.equal(last?.metadata["isMuted"], undefined);
+});
+
 test("callers of a server that is stopped before they are done talk on with the other", async (context) => {
   const stand = await NodeStand.start(context, cluster, { DRAIN_TIMEOUT_SEC: "1" });
   const [one, other] = [await stand.serve("one"), await stand.serve("other")];

@@ -150,6 +150,7 @@ export class SimulatedWorld {
       case "switchLanguage":
       case "reportBargeIn":
       case "reportMuted":
+      case "reportContext":
       case "reportEndOfTurn":
         return;
     }

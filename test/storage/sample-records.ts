@@ -111,6 +111,7 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
       keyterms: [],
       pronunciations: [],
       languages: [],
+      languageTexts: [],
     },
     llmProviderId: "llm",
     llmModelId: "small",

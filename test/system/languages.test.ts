@@ -56,6 +56,32 @@ for (const sttModelId of ["nova-3", "flux-general-multi"]) {
   });
 }
 
+test("a call that has changed its language says the author's phrases of that language", async () => {
+  const customer = await server.customer();
+  const languageTexts = [
+    {
+      language: "de-DE",
+      greeting: "Guten Tag.",
+      stockPhrases: { callEndedByOrganization: "Tschüss zusammen." },
+    },
+  ];
+  const stockPhrases = { callEndedByOrganization: "So long." };
+  const persona = { greeting: "Good day.", languages: ["de-DE"], languageTexts, stockPhrases };
+  await server.agent(customer, { sttModelId: "nova-3", persona });
+  const caller = await server.call(customer);
+  await caller.until(ended);
+  await caller.say("Guten Morgen, wie geht es Ihnen?");
+  await caller.until(ended);
+  const [live] = await server.calls(customer);
+  const url = `${server.url}/api/dashboard/calls/${live?.id}/end`;
+  const headers = { "x-api-key": customer.apiKey };
+  assert.equal((await fetch(url, { method: "POST", headers })).status, 200);
+  await caller.until(({ type }) => type === "closed");
+  const { transcript } = await server.endedCall(customer);
+  const said = transcript.flatMap(({ role, text }) => (role === "assistant" ? [text] : []));
+  assert.deepEqual([said[0], said.at(-1)], ["Good day.", "Tschüss zusammen."]);
+});
+
 test("a caller who returns is still answered in the language that the conversation had come to", async () => {
   const customer = await server.customer();
   const edge = await server.providerId("tts", "edge");

@@ -50,6 +50,15 @@ test("a user makes the agent of a web call say something, and gives its LLM a no
   assert.equal(transcript.at(-1)?.text, "The parcel waits in Berlin.");
   assert.match(JSON.stringify(metadata["turns"]), /"kind":"announcement"/);
   assert.deepEqual(metadata["controlledBy"], { type: "apiKey", id: customer.apiKeyId });
+  const { items } = await server.database.audit.list(customer.tenant.organization.id, {
+    skip: 0,
+    limit: 2,
+  });
+  assert.deepEqual(
+    items.map(({ action, targetId, actor }) => [action, targetId, actor]),
+    ["call.addContext", "call.say"].map((action) => [action, callId, metadata["controlledBy"]]),
+  );
+  assert.doesNotMatch(JSON.stringify(items), /close|parcel/);
   assert.deepEqual(await command(customer, callId, "say", { text: "Too late." }), {
     status: 409,
     answer: "call_ended",

@@ -40,6 +40,14 @@ export class VendorCaller {
     return call;
   }
 
+  /** The webhook is answered with a document, whose stream the vendor has not opened yet. */
+  async announce(webhookUrl: string): Promise<void> {
+    const body = this.#documents.bodyOf("ringing", this.#from);
+    assert.ok(body !== undefined);
+    this.#step = this.#documents.read(await this.#post(webhookUrl, body));
+    assert.ok(this.#step, "the call is accepted");
+  }
+
   /** Opens the stream that follows the ended one; undefined if the vendor hangs up. */
   async goOn(state: CallState = "streamEnded"): Promise<VendorCall | undefined> {
     return this.#step?.next === undefined ? undefined : this.#ask(this.#step.next, state);

@@ -208,6 +208,17 @@ export const VENDOR_STREAMS: Readonly<Record<string, VendorStream>> = {
   "Asterisk in 16-bit samples": asterisk("slin", "l16", 320),
 };
 
+/** Each vendor's stream in the format that the server's document orders, or that the vendor has by default. */
+export const USUAL_STREAMS: Readonly<Record<string, VendorStream>> = {
+  twilio: twilioLike("twilio", "mulaw", "audio/x-mulaw"),
+  signalwire: twilioLike("signalwire", "mulaw", "audio/x-mulaw"),
+  telnyx: telnyx("mulaw", "PCMU"),
+  plivo,
+  vonage,
+  jambonz,
+  asterisk: asterisk("ulaw", "mulaw", 160),
+};
+
 /** G.711 A-law, written independently: one sample for each code. */
 const ALAW = Int16Array.from({ length: 256 }, (_, code) => {
   const bits = code ^ 0x55;

@@ -1,94 +1,37 @@
 import assert from "node:assert/strict";
-import { generateKeyPairSync } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import * as v from "valibot";
-import {
-  PhoneApiSimulator,
-  type SimulatedCall,
-} from "../../engine/sandbox/telephone/phone-api-simulator.js";
+import { PHONE_API_WIRES } from "../../engine/sandbox/telephone/phone-api-wires.js";
+import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
-import { VendorCall } from "./phone-vendor-call.js";
-import { VENDOR_DOCUMENTS } from "./phone-vendor-documents.js";
-import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
-import { PublicEntrance, SimulatedVendor } from "./public-entrance.js";
+import { UNSUPPORTED_STREAMS } from "./phone-vendor-streams.js";
+import { PlacedVendorCall, signedPost } from "./placed-vendor-call.js";
+import { PLACING_VENDORS, type PlacingVendorName, PlacingVendors } from "./placing-vendors.js";
 import { streamUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
 
-const { privateKey } = generateKeyPairSync("rsa", {
-  modulusLength: 2_048,
-  publicKeyEncoding: { type: "spki", format: "pem" },
-  privateKeyEncoding: { type: "pkcs8", format: "pem" },
-});
-
-const STREAMS = {
-  signalwire: "SignalWire in 16-bit samples",
-  telnyx: "Telnyx in A-law",
-  plivo: "Plivo in µ-law",
-  vonage: "Vonage in 16-bit samples",
-  jambonz: "Jambonz in 16-bit samples",
-  asterisk: "Asterisk in A-law",
-} as const;
-type Vendor = keyof typeof STREAMS;
-const VENDORS: readonly Vendor[] = [
-  "signalwire",
-  "telnyx",
-  "plivo",
-  "vonage",
-  "jambonz",
-  "asterisk",
-];
-
-const simulators = {
-  signalwire: new PhoneApiSimulator("signalwire"),
-  telnyx: new PhoneApiSimulator("telnyx"),
-  plivo: new PhoneApiSimulator("plivo"),
-  vonage: new PhoneApiSimulator("vonage"),
-  jambonz: new PhoneApiSimulator("jambonz"),
-  asterisk: new PhoneApiSimulator("asterisk"),
-};
-
-const apis = new Map<Vendor, SimulatedVendor>();
-let entrance: PublicEntrance;
 const log = new RecordingLogger();
+let vendors: PlacingVendors;
 let server: TestServer;
 
 before(async () => {
-  for (const vendor of VENDORS) {
-    apis.set(vendor, await SimulatedVendor.start(simulators[vendor]));
-  }
-  const urlOf = (vendor: Vendor) => apis.get(vendor)?.url ?? "";
-  entrance = await PublicEntrance.open();
-  const environment = {
-    PUBLIC_BASE_URL: entrance.url,
-    SIGNALWIRE_PROJECT_ID: "project",
-    SIGNALWIRE_API_TOKEN: "token",
-    SIGNALWIRE_BASE_URL: urlOf("signalwire"),
-    TELNYX_API_KEY: "key",
-    TELNYX_TEXML_APP_ID: "17",
-    TELNYX_BASE_URL: urlOf("telnyx"),
-    PLIVO_AUTH_ID: "MA1",
-    PLIVO_AUTH_TOKEN: "token",
-    PLIVO_BASE_URL: urlOf("plivo"),
-    VONAGE_APPLICATION_ID: "application",
-    VONAGE_PRIVATE_KEY: privateKey.replaceAll("\n", "\\n"),
-    VONAGE_BASE_URL: urlOf("vonage"),
-    JAMBONZ_ACCOUNT_SID: "account",
-    JAMBONZ_API_KEY: "key",
-    JAMBONZ_BASE_URL: urlOf("jambonz"),
-    ASTERISK_ARI_URL: `${urlOf("asterisk")}/ari`,
-    ASTERISK_ARI_USER: "parley",
-    ASTERISK_ARI_PASSWORD: "password",
-    VENDOR_REQUESTS_PER_MINUTE: "10000",
-  };
-  server = await TestServer.start({ environment, log });
-  entrance.leadTo(server.parley.port);
+  vendors = await PlacingVendors.start();
+  server = await TestServer.start({ environment: vendors.environment, log });
+  vendors.leadTo(server.parley.port);
 });
 after(async () => {
   await server.settled();
   await server.stop();
-  entrance.close();
-  for (const api of apis.values()) api.close();
+  vendors.close();
+});
+
+test("these are all of the vendors that can place calls", () => {
+  const placing = PHONE_VENDOR_NAMES.filter(
+    (name) => phoneVendor(name)?.capabilities.place === "rest",
+  );
+  assert.deepEqual([...PLACING_VENDORS].sort(), [...placing].sort());
 });
 
 const Queued = v.object({ id: v.string(), status: v.literal("queued") });
@@ -113,20 +56,8 @@ async function post({ apiKey }: Customer, body: unknown) {
   return { status: response.status, answer };
 }
 
-function callTo<T>(
-  vendor: Vendor,
-  from: string,
-  what: string,
-  has: (call: SimulatedCall) => T | undefined,
-): Promise<T> {
-  return eventually(what, () => {
-    const call = simulators[vendor].calls.find((each) => each.from === from);
-    return call === undefined ? undefined : has(call);
-  });
-}
-
 async function placed(
-  vendor: Vendor,
+  vendor: PlacingVendorName,
   to: string,
   detectMachine = false,
   changes: Parameters<TestServer["agent"]>[1] = {},
@@ -138,51 +69,18 @@ async function placed(
   const { status, answer } = await post(customer, order);
   assert.equal(status, 201, JSON.stringify(answer));
   const { id } = v.parse(Queued, answer);
-  const call = await callTo(vendor, from, "the call", (each) => each);
+  const call = await vendors.callFrom(vendor, from);
   return { customer, id, call, from };
 }
 
-/** Returns the media stream that the server's response makes the vendor open, with the call's own id in it. */
-async function talk(vendor: Vendor, call: SimulatedCall): Promise<VendorCall> {
-  const document = await eventually("the answer", () => call.document);
-  const stream = VENDOR_STREAMS[STREAMS[vendor]];
-  const bodies = VENDOR_DOCUMENTS[vendor];
-  assert.ok(stream && bodies);
-  const step = vendor === "vonage" ? vonageStep(document, call.id) : bodies.read(document);
-  assert.ok(step !== undefined, document);
-  const phone = await VendorCall.connect(step.url ?? streamUrl(server, vendor), stream);
-  const start = stream.start(step.parameters["token"] ?? "");
-  const placedCall = step.parameters["call"];
-  phone.send(withIds(start, call.id, placedCall));
-  return phone;
-}
+const personAt = (vendor: PlacingVendorName, call: PlacedVendorCall["call"]) =>
+  new PlacedVendorCall(vendor, call, streamUrl(server, vendor));
 
-/** The vendor's document identifies the call by the id that the vendor gave it. */
-function vonageStep(document: string, id: string) {
-  const [{ endpoint }] = JSON.parse(document);
-  const [{ uri, headers }] = endpoint;
-  assert.equal(headers.callId, id);
-  return { url: String(uri), parameters: headers as Readonly<Record<string, string>> };
-}
-
-/** The stand's start message, whose call has another id and no parameter but the token. */
-function withIds(start: string, id: string, placedCall: string | undefined): string {
-  const own = start
-    .replaceAll('"CA1"', `"${id}"`)
-    .replaceAll('"v3:ex"', `"${id}"`)
-    .replaceAll('"c1"', `"${id}"`)
-    .replaceAll('"u1"', `"${id}"`);
-  if (placedCall === undefined) return own;
-  return own
-    .replace(/X-PH-token: (\w+)/, `X-PH-token: $1, X-PH-call: ${placedCall}`)
-    .replace(/"token":"(\w+)"/, `"token":"$1","call":"${placedCall}"`);
-}
-
-for (const vendor of VENDORS) {
+for (const vendor of PLACING_VENDORS) {
   describe(vendor, () => {
     test("a placed call is answered, talks over the vendor's stream and is recorded under its id", async () => {
       const { customer, id, call } = await placed(vendor, "+15550101000");
-      const phone = await talk(vendor, call);
+      const phone = await personAt(vendor, call).pickUp();
       assert.match(await phone.said(1), /hello there/i);
       await phone.end();
       await call.end();
@@ -224,14 +122,142 @@ for (const vendor of VENDORS) {
       const { id: agentId } = await server.agent(customer);
       const { status } = await post(customer, { agentId, to: "+15550100009", from, vendor });
       assert.ok(status === 400 || status === 503, String(status));
-      assert.equal(simulators[vendor].calls.filter((each) => each.from === from).length, 0);
+      assert.deepEqual(vendors.callsFrom(vendor, from), []);
       await server.settled();
       assert.equal((await server.calls(customer)).length, 0);
+    });
+
+    test("a 200 with an error inside places no call, and the person is called once when it is asked again", async () => {
+      const { customer, from } = await customerWithNumber();
+      const { id: agentId } = await server.agent(customer);
+      const order = { agentId, to: "+15550100001", from, vendor };
+      for (const body of [
+        { error: "out of order", message: "try again" },
+        { errors: [{ code: "x" }] },
+      ]) {
+        vendors.answerNext(vendor, async (exchange) => exchange.answerJson(200, body));
+        const { status, answer } = await post(customer, order);
+        assert.equal(status, 503, JSON.stringify(answer));
+      }
+      await server.settled();
+      assert.deepEqual(await server.calls(customer), []);
+      const { status } = await post(customer, order);
+      assert.equal(status, 201);
+      await server.endedCall(customer);
+      assert.equal(vendors.callsFrom(vendor, from).length, 1);
+    });
+
+    test("a report that comes before the answer to the order ends the call once, and nobody is called again", async () => {
+      const { customer, from } = await customerWithNumber();
+      const { id: agentId } = await server.agent(customer);
+      const reports: number[] = [];
+      vendors.answerNext(vendor, async (exchange) => {
+        const wire = PHONE_API_WIRES[vendor];
+        const read = wire.read({
+          method: exchange.request.method ?? "",
+          path: exchange.url.pathname,
+          authorization: exchange.header("authorization") ?? "",
+          body: (await exchange.readText()) ?? "",
+        });
+        assert.ok(read?.kind === "place");
+        const { statusUrl, ...numbers } = read.order;
+        const call = { ...numbers, id: wire.newId() };
+        const report = wire.report(call, "busy") ?? "";
+        for (let count = 0; count < 2; count += 1) {
+          const { status } = await signedPost(vendor, statusUrl, report);
+          reports.push(status);
+        }
+        const [status, body] = wire.placed(call);
+        exchange.answerJson(status, body);
+      });
+      const { status, answer } = await post(customer, {
+        agentId,
+        to: "+15550101000",
+        from,
+        vendor,
+      });
+      assert.equal(status, 201, JSON.stringify(answer));
+      assert.deepEqual(reports, [204, 204]);
+      const record = await server.endedCall(customer);
+      assert.equal(record.id, v.parse(Queued, answer).id);
+      assert.deepEqual([record.status, record.metadata["endReason"]], ["failed", "busy"]);
+      await server.settled();
+      assert.equal((await server.calls(customer)).length, 1);
+      assert.deepEqual(vendors.callsFrom(vendor, from), [], "it is not ordered again");
+    });
+
+    test("a report that comes after the conversation changes nothing", async () => {
+      const { customer, call } = await placed(vendor, "+15550101000");
+      const phone = await personAt(vendor, call).pickUp();
+      assert.match(await phone.said(1), /hello there/i);
+      await phone.end();
+      const { endedAtMs } = await server.endedCall(customer);
+      for (const state of ["ringing", "busy", "completed", "noAnswer"] as const) {
+        await call.repeat(state);
+      }
+      await server.settled();
+      const [record, ...others] = await server.calls(customer);
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        [record?.status, record?.metadata["endReason"], record?.endedAtMs],
+        ["completed", "callerLeft", endedAtMs],
+      );
+    });
+
+    test("numbers that are none, emergency and premium numbers, and forbidden prefixes are not called", async () => {
+      const { customer, from } = await customerWithNumber();
+      await server.tenancy.dialTargets.allow(customer.email, "+1");
+      await server.tenancy.dialTargets.allow(customer.email, "+49");
+      const { id: agentId } = await server.agent(customer);
+      for (const [to, expected] of [
+        ["15550101000", 400],
+        ["+0155501010", 400],
+        ["+1555", 400],
+        ["+1555010100000000", 400],
+        ["+1 555 010 1000", 400],
+        ["+15550101000;ext=1", 400],
+        ["+15550101000@trunk", 400],
+        ["+1911", 400],
+        ["+49112", 400],
+        ["+49110", 400],
+        ["+19005550100", 403],
+        ["+499001234567", 403],
+        ["+4491234567", 403],
+        ["+33155501010", 403],
+        ["+881612345678", 403],
+      ] as const) {
+        const { status, answer } = await post(customer, { agentId, to, from, vendor });
+        assert.equal(status, expected, `${to}: ${JSON.stringify(answer)}`);
+      }
+      assert.deepEqual(vendors.callsFrom(vendor, from), []);
+      await server.settled();
+      assert.deepEqual(await server.calls(customer), []);
     });
   });
 }
 
-for (const vendor of VENDORS.filter((name) => name !== "asterisk")) {
+for (const title of ["Telnyx in G722", "Telnyx in OPUS", "Telnyx in AMR-WB"]) {
+  test(`${title}: a placed call ends with a sentence, and its record and the log name the format`, async () => {
+    log.lines.length = 0;
+    const format = title.replace("Telnyx in ", "");
+    const { customer, call, id } = await placed("telnyx", "+15550101000");
+    const person = personAt("telnyx", call);
+    const phone = await person.pickUp(UNSUPPORTED_STREAMS[title]);
+    assert.equal(await phone.closed, 1003);
+    const record = await server.endedCall(customer);
+    assert.deepEqual(
+      [record.id, record.status, record.metadata["endReason"]],
+      [id, "failed", "unsupportedAudio"],
+    );
+    assert.ok(String(record.metadata["endMessage"]).includes(format));
+    const [line] = log.ofLevel("warn");
+    assert.ok(JSON.stringify(line).includes(format), JSON.stringify(line));
+    assert.match(await person.next(), /<Say>[^<]*format is not supported[^<]*<\/Say><Hangup\/>/);
+    await call.end();
+  });
+}
+
+for (const vendor of PLACING_VENDORS.filter((name) => name !== "asterisk")) {
   test(`${vendor}: an answering machine is hung up over REST, and the record says that a machine answered`, async () => {
     const { customer, call } = await placed(vendor, "+15550100004", true);
     const record = await server.endedCall(customer);
@@ -249,7 +275,6 @@ test("the error names a vendor without an API for placing calls, and the setting
   const order = { agentId, to: "+15550101000", from };
   for (const [vendor, words] of [
     ["audiosocket", /at audiosocket: it has no API for that/],
-    ["twilio", /at twilio before the platform sets TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN/],
   ] as const) {
     const { status, answer } = await post(customer, { ...order, vendor });
     assert.equal(status, 503);
@@ -261,16 +286,17 @@ test("the error names a vendor without an API for placing calls, and the setting
 
 const TRANSFER_TO = "+15550103333";
 
-for (const [status, result, words] of [
+for (const [status, outcome, words] of [
   ["busy", "busy", /^I am sorry, the line is busy/],
   ["timeout", "noAnswer", /^I am sorry, nobody answered there/],
   ["rejected", "rejected", /^I am sorry/],
   ["completed", "answered", undefined],
 ] as const) {
-  test(`vonage: a call is transferred over REST, and its leg that ends as ${status} is ${result}`, async () => {
+  test(`vonage: a call is transferred over REST, and its leg that ends as ${status} is ${outcome}`, async () => {
     const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
     const { customer, call } = await placed("vonage", "+15550101000", false, { tools });
-    const phone = await talk("vonage", call);
+    const person = personAt("vonage", call);
+    const phone = await person.pickUp();
     assert.match(await phone.said(1), /hello there/i);
     phone.play();
     phone.say("transfer me");
@@ -278,24 +304,13 @@ for (const [status, result, words] of [
     assert.deepEqual(call.transferredTo, [], "the agent's words are heard first");
     phone.play();
     assert.equal(await phone.closed, 1000);
-    const [document = ""] = call.transferredTo;
-    const dial = VENDOR_DOCUMENTS["vonage"]?.readDial?.(document);
-    assert.deepEqual([dial?.to, dial?.ringSec], [TRANSFER_TO, 30]);
-    const event = { uuid: "p1", to: "15550103333", status };
-    const body = JSON.stringify({ ...event, ...(status === "completed" && { duration: "42" }) });
-    const headers = { "content-type": "application/json" };
-    const answer = await fetch(dial?.next ?? "", { method: "POST", headers, body });
-    const next = await answer.text();
-    if (words === undefined) {
-      assert.equal(next, "");
-    } else {
-      const step = vonageStep(next, call.id);
-      const stream = VENDOR_STREAMS[STREAMS.vonage];
-      assert.ok(stream);
-      const again = await VendorCall.connect(step.url, stream);
-      again.send(withIds(stream.start(step.parameters["token"] ?? ""), call.id, undefined));
-      assert.match(await again.said(2), words);
-      again.drop();
+    const dial = await person.handedOn();
+    assert.deepEqual([dial.to, dial.ringSec], [TRANSFER_TO, 30]);
+    const again = await person.dialed(dial, outcome);
+    if (words === undefined) assert.equal(again, undefined);
+    else {
+      assert.match((await again?.said(2)) ?? "", words);
+      again?.drop();
     }
     await call.end();
     await server.settled();
@@ -303,7 +318,7 @@ for (const [status, result, words] of [
     const transfer = Object(first?.metadata["transfer"]);
     assert.deepEqual(
       [transfer.result, transfer.reason, transfer.to],
-      [result, status, TRANSFER_TO],
+      [outcome, status, TRANSFER_TO],
     );
     const isAnswered = words === undefined;
     const { endReason } = first?.metadata ?? {};

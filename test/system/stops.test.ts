@@ -10,7 +10,7 @@ import { PhoneCaller, type PhoneCallerEvent } from "../../engine/sandbox/telepho
 import { readDemo } from "../../engine/tenancy/seeding/demo-file.js";
 import { openDatabase } from "../../storage/database.js";
 import type { CallRecord, UsageRecord } from "../../storage/records.js";
-import { closeOf, ended, repliesOf, spoke } from "./events.js";
+import { closeOf, ended, repliesOf, spoke, understood } from "./events.js";
 import { eventually } from "./eventually.js";
 import { ServerProcess } from "./server-process.js";
 import { environmentOf } from "./test-server.js";
@@ -55,6 +55,19 @@ class Installation {
     const demo = await readDemo(this.dataDir);
     const { url } = server;
     return Caller.connect({ url, apiKey: demo?.apiKey ?? "", ...(sessionId && { sessionId }) });
+  }
+
+  /** Returns the demo organization's calls in progress, or does something to one of them. */
+  async dashboard({ url }: ServerProcess, path: string, body?: object): Promise<unknown> {
+    const demo = await readDemo(this.dataDir);
+    const response = await fetch(`${url}/api/dashboard/calls${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { "x-api-key": demo?.apiKey ?? "", "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const answer: unknown = await response.json();
+    assert.equal(response.status, 200, JSON.stringify(answer));
+    return answer;
   }
 
   async webhook({ url }: ServerProcess): Promise<string> {
@@ -129,6 +142,44 @@ describe("a server process", { concurrency: true }, () => {
     assert.ok(killed.endedAtMs >= (killed.transcript.at(-1)?.timestamp ?? 0));
     assert.equal(killed.metrics.turnCount, 1);
     assert.equal(usage[0]?.calls, 2);
+  });
+
+  test("that was killed while an agent was muted leaves it muted, with its notes, in the call that continues", async (context) => {
+    const installation = await Installation.for(context);
+    const server = await installation.start();
+    const caller = await installation.call(server);
+    await caller.until(ended);
+    const liveCall = async (at: ServerProcess) => {
+      const { items } = Object(await installation.dashboard(at, "?status=active"));
+      return Object(items[0]);
+    };
+    const { _id: callId } = await liveCall(server);
+    const text = "The parcel waits in Berlin.";
+    await installation.dashboard(server, `/${callId}/context`, { text });
+    await installation.dashboard(server, `/${callId}/mute`, {});
+    const question = "where waits the parcel";
+    const isHeard = caller.until(understood);
+    await caller.say(question);
+    await isHeard;
+    await eventually("all of it to be stored", async () => {
+      const call = Object(await installation.dashboard(server, `/${callId}`));
+      const { isMuted, contextNotes } = call.metadata;
+      const isSaid = call.transcript.at(-1)?.text === question;
+      return isMuted === true && contextNotes?.length === 1 && isSaid ? true : undefined;
+    });
+    server.signal("SIGKILL");
+    assert.equal(await server.exited(), null);
+
+    const next = await installation.start();
+    const again = await installation.call(next, caller.historyKey);
+    const { _id: nextId, metadata } = await liveCall(next);
+    assert.deepEqual([metadata.isMuted, metadata.contextNotes], [true, [text]]);
+    assert.deepEqual(repliesOf(again), []);
+    const reply = again.until(ended);
+    await installation.dashboard(next, `/${nextId}/unmute`, {});
+    await reply;
+    assert.deepEqual(repliesOf(again), [text]);
+    await again.hangUp();
   });
 
   test("that is stopped lets the call in progress finish, and accepts no other", async (context) => {

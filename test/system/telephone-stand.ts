@@ -14,7 +14,7 @@ const FRAME_MS = 20;
 export const COUNT = Array.from({ length: 9 }, (_, n) => `Number ${n + 1}.`).join(" ");
 
 export function webhookUrl(
-  server: TestServer,
+  server: Pick<TestServer, "url">,
   { apiKey }: Pick<Customer, "apiKey">,
   query: Readonly<Record<string, string>> = {},
 ): string {
@@ -22,7 +22,7 @@ export function webhookUrl(
   return `${server.url}/api/telephony/voice?${fields.toString()}`;
 }
 
-export function streamUrl(server: TestServer, vendor?: string): string {
+export function streamUrl(server: Pick<TestServer, "url">, vendor?: string): string {
   const base = `${server.url.replace("http", "ws")}/ws/telephony/stream`;
   return vendor === undefined ? base : `${base}/${vendor}`;
 }

@@ -56,6 +56,8 @@ const DIRECTIONS: readonly (readonly [part: string, mayImport: readonly string[]
       "test/browser-system/page-site.ts",
       "test/browser-system/seeded-calls.ts",
       "test/browser-system/spoken-words.ts",
+      "test/system/phone-vendor-documents.ts",
+      "test/system/phone-vendor-streams.ts",
       "test/system/test-server.ts",
     ],
   ],

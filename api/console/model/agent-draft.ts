@@ -33,11 +33,21 @@ export interface AgentDraft
   readonly mcpServers: readonly McpServerDraft[];
 }
 
-/** With headers only where they were typed anew: those that were saved stay without. */
+/** With headers and secret only where they were typed anew: those that were saved stay without. */
 export interface PreCallDraft extends Partial<NonNullable<Agent["preCall"]>> {
   readonly url: string;
   readonly timeoutMs: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** null: the requests are not signed any more. */
+  readonly secret?: string | null | undefined;
+}
+
+const SECRET_BYTES = 32;
+
+/** A secret as Standard Webhooks has it. */
+export function newSigningSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  return `whsec_${btoa(String.fromCodePoint(...bytes))}`;
 }
 
 /** Without the fields that are null: the API takes them only when they are left out. */
@@ -149,6 +159,11 @@ function editsOf(before: AgentDraft, draft: AgentDraft) {
 /** As the API takes it. */
 export function sentPreCall(preCall: PreCallDraft | null): Sent<"updateAgent">["preCall"] {
   if (preCall === null) return null;
-  const { url, timeoutMs, headers } = preCall;
-  return { url, timeoutMs, ...(headers !== undefined && { headers: { ...headers } }) };
+  const { url, timeoutMs, headers, secret } = preCall;
+  return {
+    url,
+    timeoutMs,
+    ...(headers !== undefined && { headers: { ...headers } }),
+    ...(secret !== undefined && { secret }),
+  };
 }

@@ -1,4 +1,4 @@
-import { type AgentDraft, sentPreCall } from "./agent-draft.js";
+import type { AgentDraft } from "./agent-draft.js";
 import type { Answered, Sent } from "./contract-paths.js";
 import { copiedMcpServer } from "./mcp-servers.js";
 
@@ -17,7 +17,7 @@ interface AgentFile {
   readonly vendors: Readonly<Record<string, string>>;
 }
 
-/** The agent as one sends it to make another. Secrets of tools and MCP servers are in none. */
+/** The agent as one sends it to make another, without secrets, also without those that were typed and not saved. */
 export function newAgentOf(draft: AgentDraft, name: string): NewAgent {
   const { active: _active, toolsText: _text, tools, mcpServers, preCall, ...agent } = draft;
   return {
@@ -25,7 +25,7 @@ export function newAgentOf(draft: AgentDraft, name: string): NewAgent {
     name,
     tools: [...tools],
     mcpServers: mcpServers.map(copiedMcpServer),
-    preCall: sentPreCall(preCall) ?? null,
+    preCall: preCall && { url: preCall.url, timeoutMs: preCall.timeoutMs },
   };
 }
 

@@ -3,6 +3,8 @@ import { Link } from "wouter";
 import {
   type AgentDraft,
   type AnalysisDraft,
+  newSigningSecret,
+  type PreCallDraft,
   toolsFault,
   withToolsText,
 } from "../model/agent-draft.js";
@@ -125,11 +127,15 @@ export function VoiceSection({ draft, onChange, wrongAt }: SectionProps) {
 const LANGUAGES_MAX = 10;
 
 type LanguageVoice = AgentDraft["ttsConfig"]["languageVoices"][number];
+type LanguageTexts = Omit<AgentDraft["persona"]["languageTexts"][number], "language">;
+
+const NO_TEXTS: LanguageTexts = { greeting: null, stockPhrases: {} };
 
 /** One of the agent's other languages; without a voice the agent's own speaks it. */
 interface OtherLanguage {
   readonly language: string;
   readonly voice?: Omit<LanguageVoice, "language">;
+  readonly texts: LanguageTexts;
 }
 
 /** The languages that the agent changes to in a call, with a voice for each. */
@@ -137,21 +143,35 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
   const { persona, ttsConfig } = draft;
   const models = useModels("stt");
   const cannot = cannotTellWords(models.data?.items, draft);
-  const items = persona.languages.map((language): OtherLanguage => {
+  // A tag that is typed may be another's for a moment; their voices and texts are told apart until the draft is another.
+  const [edited, setEdited] = useState<{
+    readonly languages: readonly string[];
+    readonly items: readonly OtherLanguage[];
+  }>();
+  const stored = persona.languages.map((language): OtherLanguage => {
     const { language: _of, ...voice } =
       ttsConfig.languageVoices.find((each) => each.language === language) ?? {};
-    return "providerId" in voice ? { language, voice } : { language };
+    const { language: _its, ...texts } = {
+      ...NO_TEXTS,
+      ...persona.languageTexts.find((each) => each.language === language),
+    };
+    return "providerId" in voice ? { language, voice, texts } : { language, texts };
   });
-  // A voice is found by its language, so that two without a name would share one.
+  const items = edited?.languages === persona.languages ? edited.items : stored;
   const hasBlank = persona.languages.includes("");
   const setItems = (changed: readonly OtherLanguage[]) => {
     const languages = changed.map(({ language }) => language);
     const languageVoices = changed.flatMap(({ language, voice }) =>
       voice === undefined ? [] : [{ language, ...voice }],
     );
+    const languageTexts = changed.flatMap(({ language, texts }) => {
+      const isEmpty = texts.greeting === null && Object.keys(texts.stockPhrases).length === 0;
+      return isEmpty ? [] : [{ language, ...texts }];
+    });
+    setEdited({ languages, items: changed });
     onChange({
       ...draft,
-      persona: { ...persona, languages },
+      persona: { ...persona, languages, languageTexts },
       ttsConfig: { ...ttsConfig, languageVoices },
     });
   };
@@ -179,6 +199,12 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
               );
               return wrongAt(`ttsConfig.languageVoices.${at}.${field}`);
             }}
+            wrongText={(field) => {
+              const at = persona.languageTexts.findIndex(
+                ({ language }) => language === item.language,
+              );
+              return wrongAt(`persona.languageTexts.${at}.${field}`);
+            }}
           />
         )}
       </OrderedList>
@@ -190,7 +216,7 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
           type="button"
           className="button"
           disabled={cannot !== undefined || hasBlank || items.length >= LANGUAGES_MAX}
-          onClick={() => setItems([...items, { language: "" }])}
+          onClick={() => setItems([...items, { language: "", texts: NO_TEXTS }])}
         >
           Add a language
         </button>
@@ -227,11 +253,12 @@ interface LanguageFieldsProps {
   readonly wrongVoice: (
     field: "language" | "providerId" | "modelId" | "voice",
   ) => string | undefined;
+  readonly wrongText: (field: string) => string | undefined;
 }
 
 function LanguageFields(props: LanguageFieldsProps) {
-  const { draft, item, change, isDisabled, wrongLanguage, wrongVoice } = props;
-  const { voice } = item;
+  const { draft, item, change, isDisabled, wrongLanguage, wrongVoice, wrongText } = props;
+  const { voice, texts } = item;
   const own = { providerId: draft.ttsProviderId, modelId: draft.ttsModelId, voice: null };
   return (
     <>
@@ -242,7 +269,7 @@ function LanguageFields(props: LanguageFieldsProps) {
         isDisabled={isDisabled}
         value={item.language}
         onChange={(language) => change({ ...item, language: language.trim() })}
-        wrong={wrongLanguage ?? wrongVoice("language")}
+        wrong={wrongLanguage ?? wrongVoice("language") ?? wrongText("language")}
       />
       <CheckField
         label="A voice of its own"
@@ -251,7 +278,7 @@ function LanguageFields(props: LanguageFieldsProps) {
         value={voice !== undefined}
         onChange={(isOn) => {
           const { language } = item;
-          change(isOn ? { language, voice: own } : { language });
+          change(isOn ? { language, texts, voice: own } : { language, texts });
         }}
       />
       {voice === undefined ? null : (
@@ -276,6 +303,27 @@ function LanguageFields(props: LanguageFieldsProps) {
           />
         </div>
       )}
+      <details>
+        <summary>First sentence and phrases in this language</summary>
+        <div className="stack">
+          <TextField
+            label="First sentence"
+            hint="Of a call that begins in this language. Empty: the agent’s own."
+            isDisabled={isDisabled}
+            value={texts.greeting ?? ""}
+            onChange={(text) => {
+              change({ ...item, texts: { ...texts, greeting: text === "" ? null : text } });
+            }}
+            wrong={wrongText("greeting")}
+          />
+          <StockPhraseFields
+            phrases={texts.stockPhrases}
+            isOfOtherLanguage
+            change={(stockPhrases) => change({ ...item, texts: { ...texts, stockPhrases } })}
+            wrongAt={(key) => wrongText(`stockPhrases.${key}`)}
+          />
+        </div>
+      </details>
     </>
   );
 }
@@ -888,6 +936,7 @@ const TAB_OF_PATH = [
   ["persona.keyterms", "model"],
   ["persona.pronunciations", "voice"],
   ["persona.languages", "voice"],
+  ["persona.languageTexts", "voice"],
   ["preCall", "channels"],
   ["persona", "prompt"],
   ["tts", "voice"],
@@ -1117,13 +1166,69 @@ function PreCallSection({ draft, onChange, wrongAt }: SectionProps) {
             }}
             wrong={wrongAt("preCall.headers")}
           />
-          <p className="soft">
-            {preCall.isSigned === true
-              ? "Requests are signed with a secret that was given by API."
-              : "Requests are not signed. The API takes a signing secret."}
-          </p>
+          <SigningSecretFields {...{ preCall, change }} wrong={wrongAt("preCall.secret")} />
         </>
       )}
+    </>
+  );
+}
+
+interface SigningSecretProps {
+  readonly preCall: PreCallDraft;
+  readonly change: (changed: Partial<PreCallDraft>) => void;
+  readonly wrong: string | undefined;
+}
+
+/** The secret is typed or made here, and never shown again once it is saved. */
+function SigningSecretFields({ preCall, change, wrong }: SigningSecretProps) {
+  const [isMadeHere, setMadeHere] = useState(false);
+  const { secret, isSigned = false } = preCall;
+  const setSecret = (changed: PreCallDraft["secret"], isMade = false) => {
+    setMadeHere(isMade);
+    change({ secret: changed });
+  };
+  const isShown = isMadeHere && typeof secret === "string";
+  const isOn = secret === undefined ? isSigned : secret !== null;
+  return (
+    <>
+      <CheckField
+        label="Sign the requests"
+        hint="As webhooks are, so that the service can tell that they come from here."
+        value={isOn}
+        onChange={(sign) => {
+          if (sign) setSecret(isSigned ? undefined : "");
+          else setSecret(isSigned ? null : undefined);
+        }}
+      />
+      {isOn ? (
+        <>
+          <TextField
+            label="Signing secret"
+            hint={
+              isSigned
+                ? "One is saved. Empty: it stays as it is."
+                : "whsec_ and 24 to 64 bytes in base64."
+            }
+            type={isShown ? "text" : "password"}
+            autoComplete="off"
+            value={secret ?? ""}
+            onChange={(text) => setSecret(text === "" && isSigned ? undefined : text)}
+            wrong={wrong}
+          />
+          <div>
+            <button
+              type="button"
+              className="button"
+              onClick={() => setSecret(newSigningSecret(), true)}
+            >
+              {isSigned ? "Make a new secret" : "Make a secret"}
+            </button>
+          </div>
+          {isShown ? (
+            <p className="soft">Copy it to your service now: once saved, it is not shown again.</p>
+          ) : null}
+        </>
+      ) : null}
     </>
   );
 }
@@ -1137,9 +1242,9 @@ function PhrasesSection({ draft, onChange, wrongAt }: SectionProps) {
   const { persona } = draft;
   return (
     <StockPhraseFields
-      persona={persona}
+      phrases={persona.stockPhrases}
       change={(stockPhrases) => onChange({ ...draft, persona: { ...persona, stockPhrases } })}
-      wrongAt={wrongAt}
+      wrongAt={(key) => wrongAt(`persona.stockPhrases.${key}`)}
     />
   );
 }
@@ -1149,7 +1254,7 @@ export function PromptSection({ draft, onChange, wrongAt }: SectionProps) {
   const words = (
     field: Exclude<
       keyof typeof persona,
-      "stockPhrases" | "keyterms" | "pronunciations" | "languages"
+      "stockPhrases" | "keyterms" | "pronunciations" | "languages" | "languageTexts"
     >,
   ) => ({
     value: persona[field],
@@ -1209,6 +1314,7 @@ const STOCK_PHRASES: readonly {
   { key: "sttFailedApology", label: "The STT fails during the call" },
   { key: "cannotHearAtAll", label: "The STT never worked in the call" },
   { key: "interrupted", label: "A caller reconnects after a lost connection" },
+  { key: "transferring", label: "A colleague transfers the call" },
   { key: "cannotTransfer", label: "A transfer failed" },
   { key: "lineBusy", label: "The line of a transfer is busy" },
   { key: "noAnswer", label: "The line of a transfer does not answer" },
@@ -1217,17 +1323,22 @@ const STOCK_PHRASES: readonly {
   { key: "briefingGreeting", label: "A warm transfer calls a person" },
   { key: "briefingQuestion", label: "That person is asked to accept" },
 ];
+const BRIEFING: ReadonlySet<string> = new Set(["briefingGreeting", "briefingQuestion"]);
 
 interface StockPhraseFieldsProps {
-  readonly persona: Persona;
+  readonly phrases: OwnPhrases;
+  /** Without what the person of a warm transfer hears, in the agent's first language. */
+  readonly isOfOtherLanguage?: boolean;
   readonly change: (phrases: OwnPhrases) => void;
-  readonly wrongAt: (path: string) => string | undefined;
+  /** What the server said is wrong with the phrase of that name. */
+  readonly wrongAt: (key: string) => string | undefined;
 }
 
-/** What the agent says by itself: an empty field leaves the phrase of the agent's language. */
-function StockPhraseFields({ persona, change, wrongAt }: StockPhraseFieldsProps) {
-  const { waiting, ...others } = persona.stockPhrases;
-  const pathOf = (key: string) => `persona.stockPhrases.${key}`;
+/** What the agent says by itself: an empty field leaves the phrase of the language. */
+function StockPhraseFields(props: StockPhraseFieldsProps) {
+  const { phrases, isOfOtherLanguage = false, change, wrongAt } = props;
+  const { waiting, ...others } = phrases;
+  const shown = STOCK_PHRASES.filter(({ key }) => !(isOfOtherLanguage && BRIEFING.has(key)));
   return (
     <>
       <p className="soft">
@@ -1241,18 +1352,18 @@ function StockPhraseFields({ persona, change, wrongAt }: StockPhraseFieldsProps)
         onChange={(lines) =>
           change(lines.length === 0 ? others : { ...others, waiting: [...lines] })
         }
-        wrong={wrongInList(wrongAt, pathOf("waiting"))}
+        wrong={wrongInList(wrongAt, "waiting")}
       />
-      {STOCK_PHRASES.map(({ key, label }) => (
+      {shown.map(({ key, label }) => (
         <TextField
           key={key}
           label={label}
           value={others[key] ?? ""}
           onChange={(text) => {
-            const { [key]: _before, ...rest } = persona.stockPhrases;
+            const { [key]: _before, ...rest } = phrases;
             change(text === "" ? rest : { ...rest, [key]: text });
           }}
-          wrong={wrongAt(pathOf(key))}
+          wrong={wrongAt(key)}
         />
       ))}
     </>

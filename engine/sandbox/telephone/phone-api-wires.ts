@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import * as v from "valibot";
+import { signatureHeader } from "./phone-webhook.js";
 
 /** A call's states, in the terms of this file; each vendor has its own. */
 export type PlacedState =
@@ -139,20 +140,28 @@ function twimlReports(account: string): Pick<PhoneApiWire, "answered" | "report"
   };
 }
 
+/** The two APIs differ in their paths, and in what a call can be updated with. */
+function readTwimlOrder(
+  { method, path, authorization, body }: ApiRequest,
+  { pattern, hasDocuments }: { readonly pattern: RegExp; readonly hasDocuments: boolean },
+): ApiOrder | undefined {
+  const [, account, id] = pattern.exec(path) ?? [];
+  if (method !== "POST" || account === undefined) return undefined;
+  const [name, password] = basicOf(authorization);
+  if (name !== account || password === "") return { kind: "unauthorized" };
+  const fields = Object.fromEntries(new URLSearchParams(body));
+  if (id === undefined) return placing(TwimlOrder, fields);
+  const document = fields["Twiml"];
+  if (document !== undefined && hasDocuments) return { kind: "transfer", id, document };
+  const isEnd = ["completed", "canceled"].includes(fields["Status"] ?? "");
+  return isEnd ? { kind: "hangUp", id } : { kind: "wrong" };
+}
+
 const SIGNALWIRE_PATH = /^\/api\/laml\/2010-04-01\/Accounts\/([\w-]+)\/Calls(?:\/([\w-]+))?\.json$/;
 
 /** https://developer.signalwire.com/compatibility-api/client-sdks/methods/calls */
 const signalwire: PhoneApiWire = {
-  read: ({ method, path, authorization, body }) => {
-    const [, project, id] = SIGNALWIRE_PATH.exec(path) ?? [];
-    if (method !== "POST" || project === undefined) return undefined;
-    const [name, password] = basicOf(authorization);
-    if (name !== project || password === "") return { kind: "unauthorized" };
-    const fields = Object.fromEntries(new URLSearchParams(body));
-    if (id === undefined) return placing(TwimlOrder, fields);
-    const isEnd = ["completed", "canceled"].includes(fields["Status"] ?? "");
-    return isEnd ? { kind: "hangUp", id } : { kind: "wrong" };
-  },
+  read: (request) => readTwimlOrder(request, { pattern: SIGNALWIRE_PATH, hasDocuments: false }),
   newId: randomUUID,
   placed: ({ id, to, from }) => [201, { sid: id, status: "queued", to, from }],
   hungUp: [200, { status: "completed" }],
@@ -160,6 +169,20 @@ const signalwire: PhoneApiWire = {
   refused: [400, { code: 21_211, status: 400 }],
   unauthorized: [401, { code: 20_003, status: 401 }],
   ...twimlReports("project"),
+};
+
+const TWILIO_PATH = /^\/2010-04-01\/Accounts\/(\w+)\/Calls(?:\/(\w+))?\.json$/;
+
+/** https://www.twilio.com/docs/voice/api/call-resource; TwilioSimulator also has its conferences and its telephone. */
+const twilio: PhoneApiWire = {
+  ...signalwire,
+  read: (request) => readTwimlOrder(request, { pattern: TWILIO_PATH, hasDocuments: true }),
+  newId: () => `CA${randomBytes(16).toString("hex")}`,
+  ...twimlReports("account"),
+  sign: (authorization, url, body) => {
+    const [, password] = basicOf(authorization);
+    return signatureHeader(url, Object.fromEntries(new URLSearchParams(body)), password);
+  },
 };
 
 const TELNYX_HANG_UP = /^\/v2\/calls\/([^/]+)\/actions\/hangup$/;
@@ -467,7 +490,7 @@ const asterisk: PhoneApiWire = {
   unknownCall: [404, { message: "Channel not found" }],
   refused: [400, { message: "Invalid endpoint" }],
   unauthorized: [401, { message: "Authentication required" }],
-  answered: ({ id }) => form({ call: id }),
+  answered: ({ id }) => form({ call: id, continue: "transfer" }),
   report: ({ id }, state) => {
     const dialStatus = DIAL_STATES[state];
     return dialStatus === undefined ? undefined : form({ call: id, dialStatus });
@@ -475,4 +498,12 @@ const asterisk: PhoneApiWire = {
   verdict: () => undefined,
 };
 
-export const PHONE_API_WIRES = { signalwire, telnyx, plivo, vonage, jambonz, asterisk };
+export const PHONE_API_WIRES = {
+  twilio,
+  signalwire,
+  telnyx,
+  plivo,
+  vonage,
+  jambonz,
+  asterisk,
+};

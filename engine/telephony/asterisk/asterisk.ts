@@ -189,6 +189,11 @@ const DIALPLAN: CallInstructions = {
 
 const VENDOR = "asterisk";
 const Placed = v.object({ id: v.string() });
+/**
+ * How much longer Asterisk waits for the local channel than its dialplan dials: an end at the same moment would hang the dialplan up
+ * before it can report that nobody answered.
+ */
+const REPORT_MAX_SEC = 10;
 /** The contexts of docs/guides/telephony.md: one dials the person, the other has the person talk to the agent. */
 const DIALING_CONTEXT = "parley-outbound";
 const ANSWERED_CONTEXT = "parley-answered";
@@ -217,7 +222,9 @@ export class AsteriskCalls implements CallControlApi {
       extension: "s",
       priority: 1,
       callerId: call.from,
-      timeout: call.ringTimeoutSec,
+      timeout: call.ringTimeoutSec + REPORT_MAX_SEC,
+      // Left out, Asterisk takes the format with the highest rate, and converts between it and the telephone's.
+      formats: "ulaw",
       variables: {
         PARLEY_ANSWER_URL: call.answerUrl,
         PARLEY_STATUS_URL: call.statusUrl,

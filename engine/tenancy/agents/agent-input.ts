@@ -90,6 +90,7 @@ const DEFAULT_PERSONA: Persona = {
   keyterms: [],
   pronunciations: [],
   languages: [],
+  languageTexts: [],
 };
 const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
 const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1, voice: null, languageVoices: [] };
@@ -157,7 +158,7 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
     ...merged<AgentReferences & PlainFields>(withoutStaleModel(agent, patch), plain),
     id: agent.id,
     orgId: agent.orgId,
-    persona: merged(agent.persona, persona),
+    persona: merged(withoutStaleTexts(agent.persona, patch), persona),
     llmConfig: merged(agent.llmConfig, llmConfig),
     ttsConfig,
     fallbacks: withFallbacks(agent.fallbacks, fallbacks, ttsConfig.speed),
@@ -198,6 +199,17 @@ function withoutStaleVoices(agent: AgentRecord, { ttsProviderId, persona }: Agen
       languages === undefined
         ? languageVoices
         : languageVoices.filter(({ language }) => languages.includes(language)),
+  };
+}
+
+/** The texts for a language go with it. */
+function withoutStaleTexts(before: Persona, { persona }: AgentPatch): Persona {
+  const languages = persona?.languages;
+  if (languages === undefined) return before;
+  const { languageTexts } = before;
+  return {
+    ...before,
+    languageTexts: languageTexts.filter(({ language }) => languages.includes(language)),
   };
 }
 

@@ -25,29 +25,37 @@ export function languageFaults(
   sttModelId: string,
 ): readonly FieldFault[] {
   const { language, languages } = persona;
-  const voices = ttsConfig.languageVoices.map((voice) => voice.language);
   const faults = [
     ...repeated([language, ...languages]).map(({ index, tag, earlier }) => ({
       path: `persona.languages.${index - 1}`,
       message: `"${tag}" is the same language as "${earlier}" for an STT`,
     })),
-    ...repeated(voices).map(({ index, tag, earlier }) => ({
-      path: `ttsConfig.languageVoices.${index}.language`,
-      message: `"${tag}" is the same language as "${earlier}", which has a voice`,
-    })),
-    ...voices.flatMap((tag, index) =>
-      languages.includes(tag)
-        ? []
-        : [
-            {
-              path: `ttsConfig.languageVoices.${index}.language`,
-              message: `expected one of persona.languages, "${tag}" is none`,
-            },
-          ],
-    ),
+    ...listFaults("ttsConfig.languageVoices", ttsConfig.languageVoices, languages, "a voice"),
+    ...listFaults("persona.languageTexts", persona.languageTexts, languages, "texts"),
   ];
   if (languages.length === 0 || stt === undefined) return faults;
   return [...faults, ...detectionFaults(language, languages, stt.providerKey, sttModelId)];
+}
+
+/** The faults of a list with an entry for some of the agent's languages; `what` names what an entry gives. */
+function listFaults(
+  path: string,
+  entries: readonly { readonly language: string }[],
+  languages: readonly string[],
+  what: string,
+): readonly FieldFault[] {
+  const tags = entries.map(({ language }) => language);
+  return [
+    ...repeated(tags).map(({ index, tag, earlier }) => ({
+      path: `${path}.${index}.language`,
+      message: `"${tag}" is the same language as "${earlier}", which has ${what}`,
+    })),
+    ...tags.flatMap((tag, index) => {
+      if (languages.includes(tag)) return [];
+      const message = `expected one of persona.languages, "${tag}" is none`;
+      return [{ path: `${path}.${index}.language`, message }];
+    }),
+  ];
 }
 
 function detectionFaults(
@@ -88,9 +96,12 @@ export function sameLanguages(
   one: Pick<AgentVendorChoice, "persona" | "ttsConfig">,
   other: Pick<AgentVendorChoice, "persona" | "ttsConfig">,
 ): boolean {
-  const fieldsOf = ({ persona, ttsConfig }: typeof one) =>
-    persona.languages.length === 0 && ttsConfig.languageVoices.length === 0
-      ? ""
-      : JSON.stringify([persona.language, persona.languages, ttsConfig.languageVoices]);
+  const fieldsOf = ({ persona, ttsConfig }: typeof one) => {
+    const { language, languages } = persona;
+    const { languageVoices } = ttsConfig;
+    const texts = persona.languageTexts.map((each) => each.language);
+    const isPlain = languages.length + languageVoices.length + texts.length === 0;
+    return isPlain ? "" : JSON.stringify([language, languages, languageVoices, texts]);
+  };
   return fieldsOf(one) === fieldsOf(other);
 }

@@ -319,6 +319,7 @@ async function buildServices({
       transferSummaries: { of: () => Promise.resolve("") },
       endCall: () => false,
       controlCall: () => "elsewhere",
+      newId: randomUUID,
     }),
     callListening: new CallListening({
       supervision: {

@@ -482,6 +482,30 @@ test("languages that the STT cannot tell, or that are no languages, and voices f
       [{ ...voice, modelId: "no-such-voice" }],
     ],
     [/^ttsConfig\.languageVoices\.0\.voice: /, { languages: de }, [{ ...voice, voice: "" }]],
+    [
+      /^persona\.languageTexts\.0\.language: expected one of persona\.languages, "es" is none/,
+      { languages: de, languageTexts: [{ language: "es" }] },
+    ],
+    [
+      /^persona\.languageTexts\.1\.language: "de-DE" is the same/,
+      { languages: de, languageTexts: [{ language: "de-DE" }, { language: "de-DE" }] },
+    ],
+    [
+      /^persona\.languageTexts\.0\.greeting: \{\{name\}\} needs a default/,
+      { languages: de, languageTexts: [{ language: "de-DE", greeting: "Hallo {{name}}." }] },
+    ],
+    [
+      /^persona\.languageTexts\.0\.stockPhrases\.hello: expected one of the fields/,
+      { languages: de, languageTexts: [{ language: "de-DE", stockPhrases: { hello: "Hallo?" } }] },
+    ],
+    [
+      /^persona\.languageTexts\.0\.stockPhrases\.briefingGreeting: expected one of the fields/,
+      {
+        languages: de,
+        languageTexts: [{ language: "de-DE", stockPhrases: { briefingGreeting: "Hallo." } }],
+      },
+    ],
+    [/^persona\.languageTexts: expected what/, { languages: de, languageTexts: "de" }],
   ];
   for (const [error, persona, languageVoices = [], sttModelId = "nova-3"] of wrong) {
     const body = { ...draft, sttModelId, persona, ttsConfig: { languageVoices } };
@@ -489,9 +513,12 @@ test("languages that the STT cannot tell, or that are no languages, and voices f
     assert.equal(answer.status, 400, answer.text);
     assert.match(Object(answer.body).error, error);
   }
-  const body = { ...draft, persona: { languages: de }, ttsConfig: { languageVoices: [voice] } };
+  const texts = { language: "de-DE", stockPhrases: { waiting: ["Ich schaue nach."] } };
+  const persona = { languages: de, languageTexts: [texts] };
+  const body = { ...draft, persona, ttsConfig: { languageVoices: [voice] } };
   const made = await client.post(AGENTS, body, byKey);
   assert.equal(made.status, 201, made.text);
+  assert.deepEqual(Object(made.body).persona.languageTexts, [{ ...texts, greeting: null }]);
   assert.deepEqual(Object(made.body).ttsConfig.languageVoices, [{ ...voice, voice: null }]);
   const path = `${AGENTS}/${idIn(made.body)}`;
   const change = (body: object) => client.send("PATCH", path, { headers: byKey, body });

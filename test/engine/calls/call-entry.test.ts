@@ -332,6 +332,23 @@ test("a change of language is noted in the call at once, whether or not a reply 
   assert.deepEqual(last("annotate"), ["call", { language: "de-DE" }]);
 });
 
+test("a mute and notes are noted in the call at once, and a call that continues has them from its start", async () => {
+  const { deps, writes, entry, last } = entryOf();
+  entry.agentMuted(true);
+  await writes.settled();
+  assert.deepEqual(last("annotate"), ["call", { isMuted: true }]);
+  entry.contextAdded(["one", "two"]);
+  await writes.settled();
+  assert.deepEqual(last("annotate"), ["call", { contextNotes: ["one", "two"] }]);
+  entry.agentMuted(false);
+  await writes.settled();
+  assert.deepEqual(last("annotate"), ["call", { isMuted: null }]);
+  assert.deepEqual(
+    deps.told.map(({ type }) => type),
+    ["muted", "muted"],
+  );
+});
+
 test("vendors' failures are counted, and logged with the ids for their support", () => {
   const { deps, entry } = entryOf();
   const error = new VendorError("openai", "refused", "openai: no", { status: 400, requestId: "r" });

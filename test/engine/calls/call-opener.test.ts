@@ -315,6 +315,23 @@ test("a caller who was cut off continues that call, and the record refers to it"
   assert.match(said, /connected/);
 });
 
+test("a call that continues a muted one is muted from its start, greets nobody, and has its notes in its record", async (t) => {
+  const { open, given, store, caller } = openingStand(t);
+  given.last = callRecord({ id: "before", endedAtMs: NOON_MS, status: "failed" });
+  const metadata = { isMuted: true, contextNotes: ["The caller has a refund."] };
+  given.last = { ...given.last, metadata };
+  const conversation = { sessionId: "second", historyKey: "key", before: ["first"] };
+  const session = await open({ conversation });
+  const [, started] = store.asked.find(([what]) => what === "start") ?? [];
+  const { isMuted, contextNotes } = Object(started).metadata;
+  assert.deepEqual({ isMuted, contextNotes }, metadata);
+  assert.deepEqual(
+    caller.messages.map(({ type }) => type),
+    ["connected"],
+  );
+  assert.equal(session.control({ type: "unmute" }), "done");
+});
+
 test("where the plan is full, a caller whose call still lives takes its place", async (t) => {
   const { open, given, slots, liveCalls, ended } = openingStand(t);
   given.history = [{ role: "user", content: "hi" }];

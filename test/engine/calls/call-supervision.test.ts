@@ -10,6 +10,7 @@ import {
 } from "../../../engine/conversation/control-command.js";
 import { RequestError } from "../../../engine/request-error.js";
 import type { CallRecord, CallStatus, JsonObject } from "../../../storage/records.js";
+import type { AuditRecord } from "../../../storage/tenancy/audit-record.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
 import { TENANT } from "../tenancy/sample-tenant.js";
@@ -28,6 +29,7 @@ function supervising(
   const outcome: { control: ControlOutcome } = { control: "done" };
   const ended: (readonly [string, string])[] = [];
   const noted: JsonObject[] = [];
+  const entries: AuditRecord[] = [];
   const watched: unknown[] = [];
   const clock = new VirtualClock();
   const standing = { areActive: () => Promise.resolve(true) };
@@ -47,7 +49,13 @@ function supervising(
       },
       watch: async (topic) => void watched.push(topic),
     },
-    journal: { annotate: (_callId, metadata) => void noted.push(metadata) },
+    journal: {
+      annotate: (_callId, metadata, entry) => {
+        noted.push(metadata);
+        if (entry !== undefined) entries.push(entry);
+      },
+    },
+    newId: () => `entry ${entries.length + 1}`,
     transferSummaries: { of: () => Promise.resolve("the caller wants a person") },
     endCall: (callId, { reason, transferTo, briefing }) => {
       briefings.push(briefing);
@@ -59,7 +67,8 @@ function supervising(
       return outcome.control;
     },
   });
-  return { supervision, briefings, ended, noted, watched, clock, standing, controlled, outcome };
+  const made = { briefings, ended, noted, entries, watched, controlled };
+  return { supervision, ...made, clock, standing, outcome };
 }
 
 test("a call in progress is ended where it is, and its record names the person", async () => {
@@ -196,6 +205,49 @@ test("a command reaches the call without control characters, and an outcome that
   assert.deepEqual(over.controlled, []);
 });
 
+test("whoever controls a call stands in the audit trail, without what was said, sent or dialled", async () => {
+  const { supervision, entries, outcome, clock } = supervising("active", true, "phone");
+  const byKey = { ...TENANT, userId: undefined, apiKeyId: "key" };
+  const commands = [
+    { type: "say", text: "We close soon.", interrupt: false },
+    { type: "addContext", text: "The caller has a refund." },
+    { type: "sendDigits", digits: "12#" },
+    { type: "mute" },
+    { type: "unmute" },
+  ] as const;
+  for (const command of commands) await supervision.control(byKey, "call", command);
+  await supervision.transfer(TENANT, "call", { to: "+15550101000" });
+  await supervision.end(TENANT, "call");
+  const ids = { type: "apiKey", id: "key" };
+  const user = { type: "user", id: TENANT.userId };
+  assert.deepEqual(
+    entries.map(({ action, actor }) => [action, actor]),
+    [
+      ["call.say", ids],
+      ["call.addContext", ids],
+      ["call.sendDtmf", ids],
+      ["call.mute", ids],
+      ["call.unmute", ids],
+      ["call.transfer", user],
+      ["call.end", user],
+    ],
+  );
+  const orgId = TENANT.organization.id;
+  const target = { targetType: "call", targetId: "call", targetName: "call", changes: [] };
+  const [first] = entries;
+  assert.deepEqual(first, {
+    id: "entry 1",
+    orgId,
+    atMs: clock.epochMs(),
+    actor: ids,
+    action: "call.say",
+    ...target,
+  });
+  outcome.control = "ending";
+  await assert.rejects(supervision.control(byKey, "call", { type: "mute" }));
+  assert.equal(entries.length, commands.length + 2, "what was not done is not in it");
+});
+
 test("a watch ends within a second of the end of the key or the user that began it", async () => {
   const clock = new VirtualClock();
   let holds = true;
@@ -207,6 +259,7 @@ test("a watch ends within a second of the end of the key or the user that began 
         new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
     },
     journal: { annotate: () => undefined },
+    newId: () => assert.fail("nothing is done"),
     dialTargets: undefined,
     transferSummaries: { of: () => Promise.resolve("") },
     endCall: () => false,

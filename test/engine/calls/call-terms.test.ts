@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withTerms } from "../../../engine/calls/admission.js";
 import type { CallFacts } from "../../../engine/calls/call-variables.js";
-import { nameWithoutDefault } from "../../../engine/calls/call-variables.js";
+import { nameWithoutDefault, withOverrides } from "../../../engine/calls/call-variables.js";
 import type { Persona } from "../../../storage/records.js";
 import { agentRecord } from "../../storage/sample-records.js";
 
@@ -78,8 +78,39 @@ test("every call knows its caller, its id, and date and time in the agent's zone
   assert.equal(greetingOf("{{channel}}", { channel: "given" }), "given");
 });
 
+test("a call that begins in another language has its texts, and keeps those of the agent's own for a change back", () => {
+  const german = { language: "de-DE", greeting: "Guten Tag.", stockPhrases: { apology: "Oh je." } };
+  const agent = agentRecord({
+    persona: {
+      ...agentRecord().persona,
+      greeting: "Good day.",
+      languages: ["de-DE", "es"],
+      stockPhrases: { apology: "Dear me." },
+      languageTexts: [german],
+    },
+  });
+  const begun = (language: string) => withOverrides(agent, { language }).persona;
+  const { greeting, stockPhrases, languageTexts, languages } = begun("de-AT");
+  assert.deepEqual([greeting, stockPhrases.apology], ["Guten Tag.", "Oh je."]);
+  assert.deepEqual(languages, ["en-US", "es"]);
+  assert.deepEqual(languageTexts, [
+    { language: "en-US", greeting: "Good day.", stockPhrases: { apology: "Dear me." } },
+  ]);
+  assert.deepEqual([begun("es").greeting, begun("es").stockPhrases], ["Good day.", {}]);
+  assert.deepEqual(begun("en-GB").stockPhrases, { apology: "Dear me." });
+  const given = withOverrides(agent, { language: "de-DE", greeting: "Hallo." });
+  assert.equal(given.persona.greeting, "Hallo.");
+});
+
 test("phrases of the author's are filled too, in lists as well", () => {
   const stockPhrases = { stillThere: "{{name|Sir}}?", waiting: ["One moment, {{name|Sir}}."] };
+  const languageTexts = [{ language: "de", greeting: "Hallo, {{name|du}}.", stockPhrases }];
+  const [german] = personaOf({ languageTexts }, { name: "Ada" }).languageTexts;
+  assert.deepEqual(german, {
+    language: "de",
+    greeting: "Hallo, Ada.",
+    stockPhrases: personaOf({ stockPhrases }, { name: "Ada" }).stockPhrases,
+  });
   assert.deepEqual(personaOf({ stockPhrases }, { name: "Ada" }).stockPhrases, {
     stillThere: "Ada?",
     waiting: ["One moment, Ada."],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Conversations } from "../../../engine/calls/conversations.js";
 import type { VirtualClock } from "../../doubles/virtual-clock.js";
+import { NO_METRICS } from "../../storage/sample-records.js";
 import { temporaryJournal } from "./temporary-journal.js";
 
 const KEY = "8e2a5c3e-4f1d-4c51-9d0b-7c0a3e9a4f11";
@@ -105,6 +106,70 @@ test("a conversation that continues has its previous call's values, so that the 
   await journal.start({ ...start, sessionId, channel: "web", values });
   await database.calls.closeAbandoned("another run", clock.epochMs());
   assert.deepEqual((await find()).values, values);
+});
+
+test("mute and notes stay in a conversation that was broken off; a caller who returns much later finds the notes alone", async (context) => {
+  const { database, journal, clock, find, store } = await stand(context);
+  const notes = ["The caller has a refund."];
+  await store("broken");
+  journal.annotate("broken", { isMuted: true, contextNotes: notes });
+  await journal.stored();
+  await database.calls.closeAbandoned("another run", clock.epochMs());
+  assert.deepEqual((await find()).control, { isMuted: true, context: notes, unanswered: "" });
+  clock.advance(10 * 60 * 1_000 + 1);
+  assert.deepEqual((await find()).control, { isMuted: false, context: notes, unanswered: "" });
+});
+
+test("the agent is not muted any more for a caller who is back from a failed transfer", async (context) => {
+  const { journal, conversations } = await stand(context);
+  const call = { orgId: "org", agentId: "agent", historyKey: KEY, channel: "phone" } as const;
+  await journal.start({ ...call, callId: "handed on", sessionId: "first" });
+  const find = () => {
+    const conversation = { sessionId: "second", historyKey: KEY, before: ["first"] };
+    return conversations.find("org", "agent", { historyKey: undefined, conversation });
+  };
+  journal.annotate("handed on", { isMuted: true });
+  await journal.stored();
+  assert.equal((await find()).control?.isMuted, true);
+  const transfer = { to: "+15550101000", mode: "blind", result: "busy", startedAtMs: 1 };
+  journal.annotate("handed on", { endReason: "transferFailed", transfer });
+  await journal.stored();
+  const { control, failedTransfer } = await find();
+  assert.deepEqual([control?.isMuted, failedTransfer], [false, "busy"]);
+});
+
+test("what a caller said to a muted agent is unanswered in the call that continues", async (context) => {
+  const { database, journal, clock, find, store } = await stand(context);
+  await store("broken");
+  const answered = [...HISTORY, { role: "assistant", content: "Hello, Ada." }] as const;
+  const id = { orgId: "org", key: KEY };
+  await database.history.replace(id, HISTORY, answered, clock.epochMs());
+  const messages = (["assistant", "user", "user"] as const).map((role, index) => {
+    const text = `${role} ${index} ${"x".repeat(role === "user" ? 2_500 : 1)}`;
+    return { role, text, timestamp: clock.epochMs() + index };
+  });
+  const turn = { messages, metrics: NO_METRICS, turn: undefined, atMs: clock.epochMs() };
+  await database.calls.saveTurn("broken", turn);
+  journal.annotate("broken", { isMuted: true });
+  await journal.stored();
+  await database.calls.closeAbandoned("another run", clock.epochMs());
+  const { control } = await find();
+  assert.match(control?.unanswered ?? "", /^x+ user 2 x+$/);
+  assert.equal(control?.unanswered.length, 4_000);
+  clock.advance(10 * 60 * 1_000 + 1);
+  assert.equal((await find()).control?.unanswered, "", "the caller has hung up since");
+});
+
+test("a second client of a muted call that lives is muted, too; odd metadata mute nobody", async (context) => {
+  const { journal, find, store } = await stand(context);
+  await store("live");
+  assert.deepEqual((await find()).control, { isMuted: false, context: [], unanswered: "" });
+  journal.annotate("live", { isMuted: true });
+  await journal.stored();
+  assert.deepEqual((await find()).control, { isMuted: true, context: [], unanswered: "" });
+  journal.annotate("live", { isMuted: "yes", contextNotes: [7] });
+  await journal.stored();
+  assert.deepEqual((await find()).control, { isMuted: false, context: [], unanswered: "" });
 });
 
 test("a second client of a live call continues next to it, immediately and without an apology", async (context) => {

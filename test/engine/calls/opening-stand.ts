@@ -103,7 +103,7 @@ export function openingStand(context: TestContext) {
   const opener = new CallOpener({
     database: {
       history: { load: async () => given.history, purge: async () => 7 },
-      calls: { findLastOf: async () => given.last },
+      calls: { findLastOf: async () => given.last, findById: async () => given.last },
       usage: { minutesBetween: async () => given.minutes },
       usageChanges: new RecordChanges(),
       knowledge: { forCall: async () => [], search: async () => [] },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sessionSettings } from "../../../engine/calls/call-opener.js";
+import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import type { AgentRecord, StockPhrases } from "../../../storage/records.js";
 import { agentRecord, planRecord } from "../../storage/sample-records.js";
 
@@ -49,6 +50,44 @@ test("a call behaves as its agent's author has said", () => {
     tools: settings.tools,
     systemPromptChars: 120,
   });
+});
+
+test("each of the agent's languages has the author's texts for it, and Parley's for the rest", () => {
+  const { persona } = agentRecord();
+  const languageTexts = [
+    { language: "de-DE", greeting: "Guten Tag.", stockPhrases: { apology: "Oh je." } },
+    { language: "es-ES", greeting: null, stockPhrases: {} },
+  ];
+  const languages = ["de-DE", "es-ES", "fr-FR"];
+  const own = { apology: "Dear me." };
+  const agent = agentRecord({
+    persona: { ...persona, languages, languageTexts, stockPhrases: own },
+  });
+  const settingsIn = (language?: string) =>
+    sessionSettings(agent, PLAN, {
+      promptChars: 0,
+      isPaced: true,
+      isStreamed: true,
+      wasBroken: false,
+      language,
+    });
+  const first = settingsIn();
+  assert.deepEqual(
+    first.languages.map(({ languageTag, apology }) => [languageTag, apology]),
+    [
+      ["en-US", "Dear me."],
+      ["de-DE", "Oh je."],
+      ["es-ES", stockPhrases("es").apology],
+      ["fr-FR", stockPhrases("fr").apology],
+    ],
+  );
+  assert.equal(first.languages[1]?.phrases?.stillThere, stockPhrases("de").stillThere);
+  assert.equal(first.greeting, persona.greeting);
+  assert.deepEqual(
+    [settingsIn("de-DE").greeting, settingsIn("de-DE").apology],
+    ["Guten Tag.", "Oh je."],
+  );
+  assert.equal(settingsIn("es-ES").greeting, persona.greeting);
 });
 
 test("the author's phrases stand in place of the language's, which is the region's where it has one", () => {

@@ -2,7 +2,7 @@ import type { CallEvent, PresentCall, TranscriptWords } from "../../../engine/ca
 import type { EventFilter } from "../../../engine/calls/event-filters.js";
 import type { CallEnd, SavedTurn } from "../../../storage/calls/call-store.js";
 import type { HistoryChange, HistoryKey } from "../../../storage/calls/history-store.js";
-import type { HistoryMessage } from "../../../storage/records.js";
+import type { HistoryMessage, JsonObject } from "../../../storage/records.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { NOON_MS } from "../../storage/sample-records.js";
@@ -37,7 +37,7 @@ export class WrittenCalls {
       this.ends.push(end);
       return true;
     },
-    annotate: (...given: readonly unknown[]) => this.#ask("annotate", given),
+    annotate: (callId: string, metadata: JsonObject) => this.#ask("annotate", [callId, metadata]),
     place: (...given: readonly unknown[]) => this.#ask("place", given),
     failPlaced: (...given: readonly unknown[]) => this.#ask("notPlaced", given),
     ring: (...given: readonly unknown[]) => this.#ask("ring", given),

@@ -56,6 +56,7 @@ export class EffectTrial {
       callerTurnEnded: () => {},
       languageSwitched: (language: string) => this.languages.push(language),
       agentMuted: () => {},
+      contextAdded: () => {},
       turnSaved: (save: TurnSave) => this.saves.push(save),
       vendorFailed: (category: string, { fault }: VendorError) =>
         this.failures.push(`${category} ${fault}`),

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import {
   MP3,
   MULAW_8K,
+  PCM_8K,
   PCM_16K,
   PCM_24K,
   type RawFormat,
@@ -37,6 +38,8 @@ test("TTS is asked for the line's format, or otherwise for its best", () => {
   assert.deepEqual(asked(MULAW_8K, all), ["mulaw/8000", MULAW_8K, true]);
   assert.deepEqual(asked(ALAW_8K, all), ["alaw/8000", PCM_24K, true]);
   assert.deepEqual(asked(ALAW_8K, voiceOf(MP3)), ["alaw/8000", MP3, true]);
+  assert.deepEqual(asked(PCM_8K, all), ["pcm16/8000", MULAW_8K, true]);
+  assert.deepEqual(asked(PCM_8K, voiceOf(MP3, PCM_24K)), ["pcm16/8000", PCM_24K, true]);
   assert.deepEqual(asked(MULAW_8K, all, PCM_24K), ["pcm16/24000", PCM_24K, true]);
   assert.deepEqual(asked(MULAW_8K, all, MP3), ["mulaw/8000", MULAW_8K, true]);
   const web = webStreamAudio(PCM_16K, noPool).sentenceFormat(all);
@@ -74,6 +77,23 @@ test("what the line takes passes as it comes, in whole samples", async () => {
     await sentence.end();
     assert.deepEqual(told, pieces);
   }
+});
+
+test("a telephone's 16-bit samples are µ-law of TTS that is decoded without the pool", async () => {
+  const told: unknown[] = [];
+  const big = { encoding: "pcm16be", sampleRateHz: 8_000 } as const;
+  for (const line of [PCM_8K, big]) {
+    const format = phoneAudio(line, noPool).sentenceFormat(voiceOf(MP3, MULAW_8K, PCM_24K));
+    const onPiece = (audio: Uint8Array, durationMs: number) => told.push([[...audio], durationMs]);
+    const { signal } = new AbortController();
+    const sentence = format.open({ onPiece, onBroken: assert.ifError }, signal);
+    sentence.write(Uint8Array.of(0xff, 0x80));
+    await sentence.end();
+  }
+  assert.deepEqual(told, [
+    [[0, 0, 0x7c, 0x7d], 0.25],
+    [[0, 0, 0x7d, 0x7c], 0.25],
+  ]);
 });
 
 /** A sentence that has to be converted, and its events. */

@@ -10,6 +10,7 @@ import {
 } from "../../../engine/telephony/telephony-settings.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
+import { DOCUMENTED_ORIGINATE } from "../../deploy/asterisk-documentation.js";
 import { httpService } from "../../doubles/http-service.js";
 
 interface Asked {
@@ -132,6 +133,20 @@ test("an answer without the call's id, such as an error in a 200, places no call
       message: `${name}: unreadable answer`,
     });
   }
+});
+
+test("Asterisk waits longer for the local channel than its dialplan rings, which then reports", async (t) => {
+  const { apis, lines } = await vendorsThatAnswer(t, 200, '{"id":"1.1"}');
+  await apis["asterisk"]?.place?.(CALL);
+  const [[line, , body] = []] = lines();
+  assert.equal(line, "POST /through/ari/channels");
+  const order = JSON.parse(String(body));
+  for (const key of Object.keys(order)) {
+    assert.ok(DOCUMENTED_ORIGINATE.split(" ").includes(key), `${key} is none of ARI's`);
+  }
+  assert.equal(order.variables.PARLEY_RING_SEC, String(CALL.ringTimeoutSec));
+  assert.ok(order.timeout >= CALL.ringTimeoutSec + 5);
+  assert.equal(order.formats, "ulaw");
 });
 
 test("a private key that is none is refused without a word of it", async (t) => {

@@ -8,11 +8,10 @@ const ORDER = { type: "object", properties: { id: { type: "string" } } };
 const SERVER = mcpServer("https://mcp.example/");
 
 function tool(name: string, inputSchema: object = ORDER) {
-  return knownMcpTool({
-    name,
-    description: "Does it",
-    inputSchema: isJsonObject(inputSchema) ? inputSchema : {},
-  });
+  return knownMcpTool(
+    { name, description: "Does it", inputSchema: isJsonObject(inputSchema) ? inputSchema : {} },
+    "modern",
+  );
 }
 
 function schemaOf(inputSchema: object): unknown {
@@ -83,7 +82,7 @@ test("references are replaced, and what only narrows arguments is left to the se
   assert.deepEqual(schemaOf({}), { type: "object" });
 });
 
-test("schemas that are too large, too deep, recursive or want headers are refused with the reason", () => {
+test("schemas that are too large, too deep or recursive are refused with the reason", () => {
   const big = { type: "object", description: "x".repeat(40_000) };
   assert.match(String(schemaOf(big)), /more than 32768 bytes/);
   let deep: object = { type: "string" };
@@ -95,6 +94,45 @@ test("schemas that are too large, too deep, recursive or want headers are refuse
     $defs: { a: { items: { $ref: "#/$defs/a" } } },
   };
   assert.match(String(schemaOf(loop)), /leads to itself/);
-  const header = { type: "object", properties: { a: { type: "string", "x-mcp-header": "A" } } };
-  assert.match(String(schemaOf(header)), /x-mcp-header/);
+});
+
+test("a tool whose marks for headers break the specification's rules is refused with the reason; an older server has none", () => {
+  const marked = { type: "string", "x-mcp-header": "Region" };
+  const object = (properties: object, more: object = {}) => ({
+    type: "object",
+    properties,
+    ...more,
+  });
+  assert.deepEqual(schemaOf(object({ region: marked })), object({ region: { type: "string" } }));
+  const many = Array.from({ length: 17 }, (_, n) => [
+    `p${n}`,
+    { type: "string", "x-mcp-header": `H${n}` },
+  ]);
+  const refused: readonly (readonly [RegExp, object])[] = [
+    [/region has a name that no header/, object({ region: { ...marked, "x-mcp-header": "" } })],
+    [/name that no header/, object({ region: { ...marked, "x-mcp-header": "a\r\nCookie" } })],
+    [/name that no header/, object({ region: { ...marked, "x-mcp-header": "a b" } })],
+    [/name that no header/, object({ region: { ...marked, "x-mcp-header": "a".repeat(65) } })],
+    [/name that no header/, object({ region: { ...marked, "x-mcp-header": 7 } })],
+    [/region is not a string/, object({ region: { ...marked, type: "number" } })],
+    [/not a string/, object({ region: { ...marked, type: "object" } })],
+    [/same header/, object({ a: marked, b: { ...marked, "x-mcp-header": "REGION" } })],
+    [/one place/, object({ list: { type: "array", items: marked } })],
+    [/one place/, object({ region: { anyOf: [marked] } })],
+    [/one place/, object({ region: { $ref: "#/$defs/r" } }, { $defs: { r: marked } })],
+    [/one place/, { ...object({}), "x-mcp-header": "Region" }],
+    [/more than 16 headers/, object(Object.fromEntries(many))],
+  ];
+  for (const [reason, schema] of refused) assert.match(String(schemaOf(schema)), reason);
+  const nested = object({ where: object({ region: marked }) });
+  const known = tool("find", nested);
+  assert.deepEqual("headers" in known && known.headers, [
+    { path: ["where", "region"], header: "Region" },
+  ]);
+  const data = object({ region: { type: "string", default: { "x-mcp-header": "a b" } } });
+  assert.equal(typeof schemaOf(data), "object");
+  const wrong = object({ region: { ...marked, "x-mcp-header": "a b" } });
+  const inputSchema = isJsonObject(wrong) ? wrong : {};
+  const older = knownMcpTool({ name: "find", description: "", inputSchema }, "legacy");
+  assert.deepEqual("headers" in older && older.headers, []);
 });

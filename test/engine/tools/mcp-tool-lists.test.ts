@@ -98,6 +98,105 @@ test("an older server shakes hands once, and then is asked once for each tool ca
   assert.deepEqual(stand.takeSeen(), ["tools/call"]);
 });
 
+const REGIONAL = {
+  name: "query",
+  inputSchema: {
+    type: "object",
+    properties: {
+      region: { type: "string", "x-mcp-header": "Region" },
+      limit: { type: "integer", "x-mcp-header": "Limit" },
+      isDry: { type: "boolean", "x-mcp-header": "Dry" },
+      where: {
+        type: "object",
+        properties: { city: { type: "string", "x-mcp-header": "City" } },
+      },
+    },
+  },
+  run: (given: object) => given,
+};
+
+test("arguments that a schema marks are in headers too, as the official server checks them", async (context) => {
+  const stand = await standOf(context);
+  stand.tools = [REGIONAL];
+  const { lists } = listsOf(context);
+  const open = opened(mcpServer(stand.url));
+  for (const given of [
+    { region: "eu-west", limit: 3, isDry: false, where: { city: "Köln\r\nCookie: a=b" } },
+    { region: " eu ", limit: -1 },
+    { region: "=?base64?eA==?=" },
+    { region: "" },
+    {},
+  ]) {
+    assert.deepEqual(await called(lists, open, "crm_query", given), { ok: true, result: given });
+  }
+  const calls = stand.seen.filter(({ rpcMethod }) => rpcMethod === "tools/call");
+  const sent = calls.map(({ headers }) =>
+    Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("mcp-param"))),
+  );
+  const encoded = (text: string) => `=?base64?${Buffer.from(text).toString("base64")}?=`;
+  assert.deepEqual(sent[0], {
+    "mcp-param-region": "eu-west",
+    "mcp-param-limit": "3",
+    "mcp-param-dry": "false",
+    "mcp-param-city": encoded("Köln\r\nCookie: a=b"),
+  });
+  assert.deepEqual(sent[1], { "mcp-param-region": encoded(" eu "), "mcp-param-limit": "-1" });
+  assert.deepEqual(sent.at(-1), {});
+  assert.equal(calls[0]?.headers["cookie"], undefined);
+});
+
+test("an argument that is too long for a header is the LLM's mistake, and an older server gets no headers", async (context) => {
+  const stand = await standOf(context);
+  stand.tools = [REGIONAL];
+  const { lists } = listsOf(context);
+  const open = opened(mcpServer(stand.url));
+  await lists.read(open, false);
+  stand.takeSeen();
+  const long = await called(lists, open, "crm_query", { region: "x".repeat(1_025) });
+  assert.match(String(Object(long).error), /^region: too long/);
+  assert.deepEqual(stand.takeSeen(), []);
+  const older = await standOf(context);
+  older.tools = [REGIONAL];
+  older.isLegacy = true;
+  const given = { region: "eu" };
+  const openOlder = opened(mcpServer(older.url));
+  const answer = await called(lists, openOlder, "crm_query", given);
+  assert.deepEqual(answer, { ok: true, result: given });
+  const names = older.seen.flatMap(({ headers }) => Object.keys(headers));
+  assert.ok(!names.some((name) => name.startsWith("mcp-param")), names.join());
+});
+
+test("a server that wants other headers by now is asked for its list, and once more for the tool", async (context) => {
+  const stand = await standOf(context);
+  const { properties } = REGIONAL.inputSchema;
+  const plain = { type: "object", properties: { ...properties, region: { type: "string" } } };
+  stand.tools = [{ ...REGIONAL, inputSchema: plain }];
+  const { lists } = listsOf(context);
+  const open = opened(mcpServer(stand.url));
+  await lists.read(open, false);
+  stand.takeSeen();
+  stand.tools = [REGIONAL];
+  const given = { region: "eu" };
+  assert.deepEqual(await called(lists, open, "crm_query", given), { ok: true, result: given });
+  assert.deepEqual(stand.takeSeen(), ["tools/call", "tools/list", "tools/call"]);
+  assert.deepEqual(await called(lists, open, "crm_query", given), { ok: true, result: given });
+  assert.deepEqual(stand.takeSeen(), ["tools/call"]);
+});
+
+test("a server that refuses headers for ever is asked twice, and the tool fails", async (context) => {
+  const server = await misbehaving(context, (rpc, response) => {
+    if (!isCall(rpc)) return false;
+    response.writeHead(400, { "content-type": "application/json" });
+    const error = { code: -32020, message: "no" };
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, error }));
+    return true;
+  });
+  const { lists, outcomes } = listsOf(context);
+  const answer = await called(lists, opened(mcpServer(server.url)));
+  assert.equal(Object(answer).ok, false);
+  assert.deepEqual(outcomes, ["list ok", "list ok", "call refused"]);
+});
+
 for (const [title, status] of [
   ["as the specification says", 404],
   ["as the examples of the official package do", 400],

@@ -162,6 +162,28 @@ test("later metadata of a call is merged into the earlier, and ignored for a cal
   });
 });
 
+test("what a note is about stands in the audit trail together with it, and not without a call", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls, audit } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord(), "run");
+  const entry = {
+    id: "muted",
+    orgId: "org",
+    atMs: NOON_MS,
+    actor: { type: "user", id: "user" },
+    action: "call.mute",
+    targetType: "call",
+    targetId: "call",
+    targetName: "call",
+    changes: [],
+  } as const;
+  await calls.annotate("call", { isMuted: true }, entry);
+  await calls.annotate("no such call", { isMuted: true }, { ...entry, id: "nowhere" });
+  assert.equal((await calls.findById("org", "call"))?.metadata["isMuted"], true);
+  assert.deepEqual(await audit.list("org", { skip: 0, limit: 10 }), { items: [entry], total: 1 });
+});
+
 test("a condition on a call's metadata is met for one of two writers", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;

@@ -109,6 +109,13 @@ test("a language that is taken away takes its voice along, unless new voices are
   assert.deepEqual(voicesAfter({ persona: { languages: [] } }), []);
   assert.deepEqual(voicesAfter({ persona: { languages: ["es"] } }), [spanish]);
   assert.deepEqual(voicesAfter({ persona: { greeting: "Hi." } }), [german, spanish]);
+  const texts = [{ language: "de-DE", greeting: "Guten Tag.", stockPhrases: {} }];
+  const written = patchedAgent(agent, { persona: { languageTexts: texts } }, 3);
+  const textsAfter = (persona: Parameters<typeof patchedAgent>[1]["persona"]) =>
+    patchedAgent(written, { persona }, 4).persona.languageTexts;
+  assert.deepEqual(textsAfter({ greeting: "Hi." }), texts);
+  assert.deepEqual(textsAfter({ languages: ["es-ES", "de-DE"] }), texts);
+  assert.deepEqual(textsAfter({ languages: ["es-ES"] }), []);
   const given = { persona: { languages: [] }, ttsConfig: { languageVoices: [german] } };
   assert.deepEqual(voicesAfter(given), [german]);
 });

@@ -1,0 +1,406 @@
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import * as v from "valibot";
+import { DATABASE_FILE } from "../../config.js";
+import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
+import { PHONE_API_WIRES } from "../../engine/sandbox/telephone/phone-api-wires.js";
+import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import { openDatabase } from "../../storage/database.js";
+import type { CallRecord } from "../../storage/records.js";
+import { eventually } from "./eventually.js";
+import type { VendorCall } from "./phone-vendor-call.js";
+import { VendorCaller } from "./phone-vendor-caller.js";
+import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
+import { PLACED_STREAMS, PlacedVendorCall, signedPost } from "./placed-vendor-call.js";
+import { PLACING_VENDORS, type PlacingVendorName, PlacingVendors } from "./placing-vendors.js";
+import { ServerProcess } from "./server-process.js";
+import { streamUrl, webhookUrl } from "./telephone-stand.js";
+import { type Customer, environmentOf, newDataDir, TestServer } from "./test-server.js";
+
+/**
+ * One server has a call in every state at every vendor that places calls. It is killed and started again; then each vendor goes on as
+ * it does with its document or its report, and each call has to have one end.
+ */
+const GREETING = "Hello there.";
+// The server runs in real time, with dozens of calls at once: a gap in the audio costs a word or repeats one.
+const INTERRUPTED = /interrupted/;
+const BUSY = /busy/;
+const STORIES_AT_ONCE = 20;
+const TRANSFER_TO = "+15550103333";
+
+/** One organization, with one call. */
+interface Line {
+  readonly vendor: PlacingVendorName;
+  readonly customer: Customer;
+  readonly agentId: string;
+  readonly from: string;
+}
+
+/** What happens after the restart. */
+type Afterwards = () => Promise<void>;
+
+interface State {
+  readonly title: string;
+  readonly isPossible?: (vendor: PlacingVendorName) => boolean;
+  /** Brings a call into the state. */
+  readonly begin: (line: Line) => Promise<Afterwards>;
+  readonly check: (calls: readonly CallRecord[]) => void;
+}
+
+let sandbox: Sandbox;
+let vendors: PlacingVendors;
+
+async function place({ vendor, customer, agentId, from }: Line, to: string) {
+  const response = await fetch(`${vendors.url}/api/dashboard/calls`, {
+    method: "POST",
+    headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ agentId, to, from, vendor }),
+  });
+  assert.equal(response.status, 201, await response.text());
+  const call = await vendors.callFrom(vendor, from);
+  return new PlacedVendorCall(vendor, call, streamUrl(vendors, vendor));
+}
+
+async function inbound({ vendor, customer }: Line) {
+  const stream = VENDOR_STREAMS[PLACED_STREAMS[vendor]];
+  assert.ok(stream);
+  const url = webhookUrl(vendors, customer, { vendor, continue: "transfer" });
+  return { caller: new VendorCaller(stream, streamUrl(vendors, vendor)), url };
+}
+
+async function greeted(phone: VendorCall): Promise<VendorCall> {
+  assert.match(await phone.said(1), /there/);
+  phone.play();
+  return phone;
+}
+
+/** Resolves when the greeting of that organization's only call is stored: a kill loses a turn that is not. */
+function greetingStored({ customer }: Line): Promise<true> {
+  const read = async (path: string) => {
+    const headers = { "x-api-key": customer.apiKey };
+    return (await fetch(`${vendors.url}/api/dashboard/calls${path}`, { headers })).json();
+  };
+  return eventually("the stored greeting", async () => {
+    const [call] = v.parse(CallIds, await read("")).items;
+    if (call === undefined) return undefined;
+    const { transcript } = v.parse(Transcript, await read(`/${call._id}`));
+    return transcript.length > 0 ? true : undefined;
+  });
+}
+
+async function transferred(phone: VendorCall): Promise<void> {
+  phone.say("transfer me");
+  assert.match(await phone.said(2), /transfer/);
+  phone.play();
+  await phone.closed;
+}
+
+const CallIds = v.object({ items: v.array(v.object({ _id: v.string() })) });
+const Transcript = v.object({ transcript: v.array(v.unknown()) });
+const Calls = v.object({ items: v.array(v.object({ status: v.string() })) });
+
+/** Resolves when the call of that organization has ended, as the server reports it. */
+function ended({ customer }: Line): Promise<true> {
+  return eventually("the end of the call", async () => {
+    const headers = { "x-api-key": customer.apiKey };
+    const response = await fetch(`${vendors.url}/api/dashboard/calls`, { headers });
+    const { items } = v.parse(Calls, await response.json());
+    return items.length > 0 && items.every(({ status }) => status !== "active") ? true : undefined;
+  });
+}
+
+async function saysAndEnds(phone: VendorCall | undefined, words: RegExp): Promise<void> {
+  assert.ok(phone, "the person is not left in silence");
+  assert.match(await phone.said(1), words);
+  phone.play();
+  await phone.end();
+}
+
+const single = (calls: readonly CallRecord[]): CallRecord => {
+  const [call, ...others] = calls;
+  assert.ok(call);
+  assert.deepEqual(others, []);
+  return call;
+};
+
+function assertContinued(calls: readonly CallRecord[]): CallRecord {
+  const [first, second, ...others] = calls;
+  assert.deepEqual(others, []);
+  assert.equal(first?.metadata["continuedBy"], second?.id);
+  assert.equal(second?.metadata["continues"], first?.id);
+  assert.deepEqual([second?.status, second?.metadata["endReason"]], ["completed", "callerLeft"]);
+  assert.ok(first);
+  return first;
+}
+
+function assertBroken(call: CallRecord): void {
+  assert.equal(call.status, "failed");
+  assert.match(String(call.metadata["endReason"]), /server stopped during the call/);
+  assert.deepEqual(
+    call.transcript.map(({ text }) => text),
+    [GREETING],
+  );
+}
+
+const STATES: readonly State[] = [
+  {
+    title: "a placed call that rings, and that nobody answers",
+    begin: async (line) => {
+      const person = await place(line, "+15550100005");
+      return async () => {
+        await person.call.repeat("noAnswer");
+        await person.call.repeat("noAnswer");
+      };
+    },
+    check: (calls) => {
+      const { status, metadata } = single(calls);
+      assert.equal(status, "failed");
+      assert.equal(metadata["direction"], "outbound");
+    },
+  },
+  {
+    title: "a placed call that rings, and that a person answers after the restart",
+    begin: async (line) => {
+      const { call } = await place(line, "+15550100005");
+      return async () => {
+        const body = PHONE_API_WIRES[line.vendor].answered(call);
+        const response = await signedPost(line.vendor, call.order.answerUrl, body);
+        const document = await response.text();
+        assert.equal(response.status, 200, document);
+        assert.match(document, /over\. Goodbye/, "the person hears why nobody talks to them");
+        await call.repeat("completed");
+      };
+    },
+    check: (calls) => assert.equal(single(calls).status, "failed"),
+  },
+  {
+    title: "a placed call in its conversation",
+    begin: async (line) => {
+      const person = await place(line, "+15550101000");
+      const phone = await greeted(await person.pickUp());
+      await greetingStored(line);
+      return async () => {
+        await phone.closed;
+        await saysAndEnds(await person.goOn(), INTERRUPTED);
+        await person.call.end();
+        await person.call.repeat("completed");
+      };
+    },
+    check: (calls) => assertBroken(assertContinued(calls)),
+  },
+  {
+    title: "a placed call whose transfer rings at a busy number",
+    begin: async (line) => {
+      const person = await place(line, "+15550101000");
+      await transferred(await greeted(await person.pickUp()));
+      const dial = await person.handedOn();
+      // The order over REST goes before the record, which a kill in the same millisecond would lose.
+      await ended(line);
+      return async () => {
+        await saysAndEnds(await person.dialed(dial, "busy"), BUSY);
+        await person.call.end();
+      };
+    },
+    check: (calls) => {
+      const { metadata } = assertContinued(calls);
+      assert.equal(metadata["endReason"], "transferFailed");
+      const { result, to } = Object(metadata["transfer"]);
+      assert.deepEqual([result, to], ["busy", TRANSFER_TO]);
+    },
+  },
+  {
+    title: "a placed call that has ended, and whose end is not reported yet",
+    begin: async (line) => {
+      const person = await place(line, "+15550101000");
+      await (await greeted(await person.pickUp())).end();
+      await ended(line);
+      return async () => {
+        await person.call.end();
+        await person.call.repeat("completed");
+        await person.call.repeat("busy");
+      };
+    },
+    check: (calls) => {
+      const { status, metadata } = single(calls);
+      assert.deepEqual([status, metadata["endReason"]], ["completed", "callerLeft"]);
+    },
+  },
+  {
+    title: "an inbound call whose stream is not open yet",
+    begin: async (line) => {
+      const { caller, url } = await inbound(line);
+      await caller.announce(url);
+      return async () => {
+        const phone = await caller.goOn();
+        assert.ok(phone, "the caller is not left in silence");
+        await (await greeted(phone)).end();
+      };
+    },
+    check: (calls) => {
+      const { status, metadata } = single(calls);
+      assert.deepEqual([status, metadata["endReason"]], ["completed", "callerLeft"]);
+    },
+  },
+  {
+    title: "an inbound call in its conversation",
+    begin: async (line) => {
+      const { caller, url } = await inbound(line);
+      const phone = await greeted(await caller.ring(url));
+      await greetingStored(line);
+      return async () => {
+        await phone.closed;
+        await saysAndEnds(await caller.goOn(), INTERRUPTED);
+      };
+    },
+    check: (calls) => assertBroken(assertContinued(calls)),
+  },
+  {
+    title: "an inbound call whose transfer rings, and is answered",
+    // Over REST the simulated vendor transfers calls that it has placed only.
+    isPossible: (vendor) => phoneVendor(vendor)?.capabilities.transfer === "document",
+    begin: async (line) => {
+      const { caller, url } = await inbound(line);
+      await transferred(await greeted(await caller.ring(url)));
+      const dial = await caller.handedOn();
+      return async () => {
+        assert.equal(await caller.dialed(dial, "answered"), undefined);
+        assert.equal(await caller.dialed(dial, "busy"), undefined, "the first outcome counts");
+      };
+    },
+    check: (calls) => {
+      const { status, metadata } = single(calls);
+      assert.deepEqual([status, metadata["endReason"]], ["completed", "transferred"]);
+      assert.equal(Object(metadata["transfer"]).result, "answered");
+    },
+  },
+  {
+    title: "an inbound call that has ended, and about which the vendor has not asked yet",
+    begin: async (line) => {
+      const { caller, url } = await inbound(line);
+      const phone = await greeted(await caller.ring(url));
+      await phone.end();
+      await ended(line);
+      return async () => assert.equal(await caller.goOn("callerGone"), undefined);
+    },
+    check: (calls) => {
+      const { status, metadata } = single(calls);
+      assert.deepEqual([status, metadata["endReason"]], ["completed", "callerLeft"]);
+    },
+  },
+];
+
+interface Story {
+  readonly line: Line;
+  readonly state: State;
+  outcome: Promise<unknown>;
+  calls: readonly CallRecord[];
+}
+
+const stories = new Map<string, Story>();
+const nameOf = (vendor: string, { title }: State) => `${vendor}: ${title}`;
+
+function possible(): readonly (readonly [PlacingVendorName, State])[] {
+  return PLACING_VENDORS.flatMap((vendor) =>
+    STATES.filter(({ isPossible }) => isPossible?.(vendor) ?? true).map(
+      (state) => [vendor, state] as const,
+    ),
+  );
+}
+
+/** An organization with an agent for each call; the server that makes them is stopped again. */
+async function newLines(dataDir: string): Promise<void> {
+  const { environment } = vendors;
+  const server = await TestServer.start({ sandbox, dataDir, environment });
+  let number = 15_550_700_000;
+  for (const [vendor, state] of possible()) {
+    const customer = await server.customer();
+    number += 1;
+    const from = `+${number}`;
+    await server.tenancy.phoneNumbers.allow(customer.email, from);
+    await server.tenancy.dialTargets.allow(customer.email, "+1555");
+    const { id: agentId } = await server.agent(customer, {
+      persona: { greeting: GREETING },
+      tools: [{ type: "transfer", to: TRANSFER_TO }],
+    });
+    const line = { vendor, customer, agentId, from };
+    stories.set(nameOf(vendor, state), { line, state, outcome: Promise.resolve(), calls: [] });
+  }
+  await server.stop();
+}
+
+/** All of them at once would be more than a busy machine can serve in real time. */
+async function inGroups(act: (story: Story) => Promise<unknown>): Promise<void> {
+  const all = [...stories.values()];
+  for (let at = 0; at < all.length; at += STORIES_AT_ONCE) {
+    await Promise.allSettled(all.slice(at, at + STORIES_AT_ONCE).map(act));
+  }
+}
+
+async function readCalls(dataDir: string): Promise<void> {
+  const database = await openDatabase({ filePath: join(dataDir, DATABASE_FILE) });
+  for (const story of stories.values()) {
+    const orgId = story.line.customer.tenant.organization.id;
+    const { items } = await database.calls.list(orgId, { skip: 0, limit: 10 });
+    const found = await Promise.all(items.map(({ id }) => database.calls.findById(orgId, id)));
+    story.calls = found.flatMap((call) => (call === undefined ? [] : [call])).reverse();
+  }
+  await database.close();
+}
+
+before(async () => {
+  sandbox = await startSandbox();
+  vendors = await PlacingVendors.start();
+  const dataDir = await newDataDir();
+  after(() => rm(dataDir, { recursive: true }));
+  await newLines(dataDir);
+  // In production only the log would name the address.
+  const development = { NODE_ENV: "development", SANDBOX: "off", DRAIN_TIMEOUT_SEC: "5" };
+  const settings = { ...environmentOf(sandbox, dataDir), ...vendors.environment };
+  const environment = { ...settings, ...development };
+  const killed = await ServerProcess.start(environment);
+  vendors.leadTo(Number(new URL(killed.url).port));
+  const begun = new Map<Story, Promise<Afterwards>>();
+  await inGroups((story) => {
+    const beginning = story.state.begin(story.line);
+    begun.set(story, beginning);
+    return beginning;
+  });
+  killed.signal("SIGKILL");
+  await killed.exited();
+  const next = await ServerProcess.start(environment);
+  vendors.leadTo(Number(new URL(next.url).port));
+  await inGroups((story) => {
+    story.outcome = Promise.resolve(begun.get(story)).then((afterwards) => afterwards?.());
+    return story.outcome;
+  });
+  next.signal("SIGTERM");
+  assert.equal(await next.exited(), 0);
+  await readCalls(dataDir);
+});
+after(async () => {
+  vendors.close();
+  await sandbox.close();
+});
+
+describe("a server that is killed and started again", () => {
+  for (const [vendor, state] of possible()) {
+    test(nameOf(vendor, state), async () => {
+      const story = stories.get(nameOf(vendor, state));
+      assert.ok(story);
+      await story.outcome;
+      const { calls, line } = story;
+      state.check(calls);
+      for (const { status, endedAtMs } of calls) {
+        assert.ok(status !== "active" && endedAtMs !== null);
+      }
+      const placedCount = /placed/.test(state.title) ? 1 : 0;
+      assert.equal(
+        vendors.callsFrom(vendor, line.from).length,
+        placedCount,
+        "nobody is called twice",
+      );
+    });
+  }
+});
