@@ -3,7 +3,7 @@ import type { StoreCondition } from "../../storage/statements/statement-port.js"
 import type { PublishedEvent, Subscription } from "../calls/call-events.js";
 import type { Metric } from "../metrics/cluster-metrics.js";
 import type { BreakerEvent } from "../vendors/chain/breakers.js";
-import type { CallHolder, Coordination, OneUseTokens } from "./coordination.js";
+import type { CallHolder, CallPlacer, Coordination, OneUseTokens } from "./coordination.js";
 import type { Link, RequestsOf } from "./ipc-link.js";
 
 /** The rate limits that are counted over all workers of a server. */
@@ -57,7 +57,7 @@ interface PrimaryServices {
 }
 
 /** Requests from the primary to a worker. */
-interface WorkerServices extends CallHolder {
+interface WorkerServices extends CallHolder, CallPlacer {
   /** A watcher at another worker or server has subscribed, or the last one has left. */
   subscribed(subscription: Subscription): void;
   published(published: PublishedEvent): void;

@@ -49,7 +49,13 @@ export type AuditAction =
   | "telephonyAccount.update"
   | "telephonyAccount.delete"
   | "telephonyAccount.reseal"
-  | "call.listen";
+  | "call.listen"
+  | "callList.create"
+  | "callList.start"
+  | "callList.pause"
+  | "callList.resume"
+  | "callList.cancel"
+  | "callList.delete";
 
 /** Who changed what, and when. Contains the names of the changed fields, never their values. */
 export interface AuditRecord {
@@ -69,7 +75,8 @@ export interface AuditRecord {
     | "webhook"
     | "document"
     | "telephonyAccount"
-    | "call";
+    | "call"
+    | "callList";
   readonly targetId: string;
   /** The target's name at the time. */
   readonly targetName: string;

@@ -38,7 +38,10 @@ export class WrittenCalls {
       return true;
     },
     annotate: (...given: readonly unknown[]) => this.#ask("annotate", given),
-    place: (...given: readonly unknown[]) => this.#ask("place", given),
+    place: async (...given: readonly unknown[]) => {
+      await this.#ask("place", given);
+      return true;
+    },
     failPlaced: (...given: readonly unknown[]) => this.#ask("notPlaced", given),
     ring: (...given: readonly unknown[]) => this.#ask("ring", given),
     refuse: (...given: readonly unknown[]) => this.#ask("refuse", given),

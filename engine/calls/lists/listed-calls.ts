@@ -1,0 +1,76 @@
+import type { RequestErrorCode } from "../../../storage/parley-error.js";
+import { RequestError } from "../../request-error.js";
+import { PHONE_VENDOR_NAMES } from "../../telephony/telephony-settings.js";
+import {
+  ALL_SCOPES,
+  accessRefusal,
+  findOrganizationWithPlan,
+  type Tenant,
+  type TenantStores,
+} from "../../tenancy/tenant.js";
+import type { ListedCall, OutboundCalls } from "../outbound/outbound-calls.js";
+
+/** A call of a call list, on its way to the worker that places it. */
+export interface ListedOrder {
+  readonly orgId: string;
+  readonly agentId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly detectMachine: boolean;
+  /** null: the first vendor that can place calls. */
+  readonly vendor: string | null;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly apiKeyId: string | null;
+  readonly row: ListedCall;
+}
+
+export type ListedPlacement =
+  /** The vendor was asked: the call rings, or its end is recorded. */
+  | { readonly kind: "placed" }
+  /** No call was placed. */
+  | {
+      readonly kind: "refused";
+      readonly code: RequestErrorCode;
+      readonly message: string;
+      /** Undefined if time changes nothing. */
+      readonly retryAfterSec: number | undefined;
+    };
+
+export interface ListedCallsOptions {
+  readonly database: TenantStores;
+  readonly outboundCalls: Pick<OutboundCalls, "place">;
+}
+
+/** Places the calls of call lists, in a worker. */
+export class ListedCalls {
+  readonly #options: ListedCallsOptions;
+
+  constructor(options: ListedCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects only if it is unknown whether the call was placed; its row says so then. */
+  async place(order: ListedOrder): Promise<ListedPlacement> {
+    try {
+      const tenant = await this.#tenant(order);
+      const { row, vendor, ...call } = order;
+      const named = PHONE_VENDOR_NAMES.find((name) => name === vendor);
+      await this.#options.outboundCalls.place(tenant, { ...call, vendor: named }, row);
+      return { kind: "placed" };
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      const { code, message, retryAfterSec } = error;
+      return { kind: "refused", code, message, retryAfterSec };
+    }
+  }
+
+  async #tenant({ orgId, apiKeyId }: ListedOrder): Promise<Tenant> {
+    const owner = await findOrganizationWithPlan(this.#options.database, orgId);
+    if (owner === undefined) throw new RequestError("not_found", "there is no such organization");
+    const who = { userId: undefined, apiKeyId: apiKeyId ?? undefined, scopes: ALL_SCOPES };
+    const tenant = { ...owner, ...who };
+    const refusal = accessRefusal(tenant, "dashboard");
+    if (refusal !== undefined) throw refusal;
+    return tenant;
+  }
+}
