@@ -213,7 +213,9 @@ function PeopleTable({ rows }: { rows: readonly Row[] }) {
           <tr>
             <th scope="col">Person</th>
             <th scope="col">Outcome</th>
-            <th scope="col">Calls</th>
+            <th scope="col" className="number">
+              Calls
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -248,7 +250,7 @@ function PersonRow({ row }: { row: Row }) {
             : `, again after ${minuteWords(Date.parse(nextCallAfter))}`}
         </div>
       </td>
-      <td>
+      <td className="number">
         {lastCallId === null ? (
           attempts
         ) : (

@@ -70,7 +70,6 @@ function ListTable({
         <thead>
           <tr>
             <th scope="col">List</th>
-            <th scope="col">State</th>
             <th scope="col">Progress</th>
           </tr>
         </thead>
@@ -88,14 +87,14 @@ function ListTable({
                 </div>
               </td>
               <td>
-                <span className={`state ${LIST_STATES[state].look}`}>
-                  {LIST_STATES[state].words}
-                </span>
-                {hold === null ? null : <div className="soft">{hold.reason}</div>}
-              </td>
-              <td>
+                <div>
+                  <span className={`state ${LIST_STATES[state].look}`}>
+                    {LIST_STATES[state].words}
+                  </span>
+                </div>
                 <Progress counts={counts} />
                 <div className="soft">{countsWords(counts)}</div>
+                {hold === null ? null : <div className="soft">{hold.reason}</div>}
               </td>
             </tr>
           ))}
@@ -110,7 +109,7 @@ export function Progress({ counts }: { counts: CallList["counts"] }) {
   const [done, people] = [doneOf(counts), peopleOf(counts)];
   return (
     <>
-      {done} of {people}
+      {done} of {people} done
       <div className="meter" aria-hidden>
         <span style={{ transform: `scaleX(${people === 0 ? 0 : done / people})` }} />
       </div>

@@ -64,9 +64,16 @@ interface Window {
   readonly to: string;
 }
 
-/** "Mon Tue 09:00–20:00; Sat 10:00–14:00". */
+const ALL_DAYS = Object.keys(DAY_WORDS).length;
+const FROM_MONDAY_TO_FRIDAY = "mon tue wed thu fri";
+
+function daysWords(days: Window["days"]): string {
+  if (days.length === ALL_DAYS) return "Every day";
+  if (days.join(" ") === FROM_MONDAY_TO_FRIDAY) return "Mon–Fri";
+  return days.map((day) => DAY_WORDS[day]).join(" ");
+}
+
+/** "Mon–Fri 09:00–20:00; Sat 10:00–14:00". */
 export function windowsWords(windows: readonly Window[]): string {
-  return windows
-    .map(({ days, from, to }) => `${days.map((day) => DAY_WORDS[day]).join(" ")} ${from}–${to}`)
-    .join("; ");
+  return windows.map(({ days, from, to }) => `${daysWords(days)} ${from}–${to}`).join("; ");
 }
