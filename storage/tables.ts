@@ -357,7 +357,7 @@ export const tables = {
       name: text(),
       /** No reference: an agent may be removed while its lists are kept. */
       agentId: text(),
-      /** The calling number, E.164. */
+      /** The calling number in E.164. */
       fromNumber: text(),
       vendor: text().nullable(),
       detectMachine: flag(),
@@ -386,7 +386,7 @@ export const tables = {
       orgId: text(),
       /** The called number, E.164. */
       number: text(),
-      /** Of the number, separated by blanks. */
+      /** The number's time zones, separated by blanks. */
       timeZones: text(),
       variables: json(),
       state: oneOf("waiting", "calling", "completed", "failed", "skipped", "cancelled"),

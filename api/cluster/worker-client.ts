@@ -1,8 +1,9 @@
 import type { Cluster } from "../../engine/calls/cluster-calls.js";
+import type { CallPlacer } from "../../engine/calls/lists/listed-calls.js";
 import type { LiveCall, LiveCalls } from "../../engine/calls/live-calls.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
-import type { AvailableServer, CallPlacer } from "../../engine/cluster/coordination.js";
+import type { AvailableServer } from "../../engine/cluster/coordination.js";
 import { type Handlers, type IpcMessage, Link } from "../../engine/cluster/ipc-link.js";
 import {
   type ClusterState,

@@ -10,13 +10,12 @@ import { CallListening } from "../../engine/calls/call-listening.js";
 import { CallReports } from "../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../engine/calls/call-supervision.js";
 import { CallLists } from "../../engine/calls/lists/call-lists.js";
-import { ListedCalls } from "../../engine/calls/lists/listed-calls.js";
+import { type CallPlacer, ListedCalls } from "../../engine/calls/lists/listed-calls.js";
 import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../engine/calls/outbound/outbound-telephony.js";
 import { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
 import { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import { ToolTests } from "../../engine/calls/tool-tests.js";
-import type { CallPlacer } from "../../engine/cluster/coordination.js";
 import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
 import { DocumentReader } from "../../engine/knowledge/document-reader.js";
 import { Knowledge } from "../../engine/knowledge/knowledge.js";
@@ -203,8 +202,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     journal,
   });
   const placedCalls = cluster.placedCalls(outboundCalls, tokens);
-  const listedCalls = new ListedCalls({ database, outboundCalls });
-  const placer: CallPlacer = { placeListedCall: (order) => listedCalls.place(order) };
+  const placer: CallPlacer = new ListedCalls({ database, outboundCalls });
   const made = {
     connections,
     context,

@@ -3,7 +3,7 @@ import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js
 import {
   CALL_LIST_ROW_STATES,
   CALL_LIST_STATES,
-  RETRIED_OUTCOMES,
+  type RETRIED_OUTCOMES,
   WEEKDAYS,
 } from "../../storage/calls/call-list-record.js";
 import { numberToCall } from "./call.js";

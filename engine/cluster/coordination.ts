@@ -4,7 +4,6 @@
  */
 
 import type { CallTopic, PublishedEvent, Subscription } from "../calls/call-events.js";
-import type { ListedOrder, ListedPlacement } from "../calls/lists/listed-calls.js";
 import type { HandedOver, OutboundReport } from "../calls/outbound/placed-calls.js";
 import type { Ending } from "../conversation/call-end.js";
 import type { CallControl, ControlOutcome } from "../conversation/control-command.js";
@@ -79,12 +78,6 @@ export interface OneUseTokens {
   redeemUuid(uuid: string): MaybePromise<StreamClaims | undefined>;
   keepCallInfo(kept: { readonly call: CallInfoKey; readonly info: CallInfo }): MaybePromise<void>;
   findCallInfo(call: CallInfoKey): MaybePromise<CallInfo | undefined>;
-}
-
-/** Whoever can place calls: a worker, or the primary, which chooses one. */
-export interface CallPlacer {
-  /** Places a call of a call list, once. Rejects only if it is unknown whether the call was placed. */
-  placeListedCall(order: ListedOrder): MaybePromise<ListedPlacement>;
 }
 
 /**

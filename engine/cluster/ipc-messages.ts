@@ -1,9 +1,10 @@
 import type { RelayedOutcome, RelayedRequest } from "../../storage/statements/relayed-store.js";
 import type { StoreCondition } from "../../storage/statements/statement-port.js";
 import type { PublishedEvent, Subscription } from "../calls/call-events.js";
+import type { CallPlacer } from "../calls/lists/listed-calls.js";
 import type { Metric } from "../metrics/cluster-metrics.js";
 import type { BreakerEvent } from "../vendors/chain/breakers.js";
-import type { CallHolder, CallPlacer, Coordination, OneUseTokens } from "./coordination.js";
+import type { CallHolder, Coordination, OneUseTokens } from "./coordination.js";
 import type { Link, RequestsOf } from "./ipc-link.js";
 
 /** The rate limits that are counted over all workers of a server. */

@@ -8,7 +8,7 @@ import type { Database } from "../../storage/database.js";
 import type { JobsAdded } from "../../storage/jobs/job-store.js";
 import { CallSlots } from "../calls/admission.js";
 import type { CallTopic, PublishedEvent, Subscription } from "../calls/call-events.js";
-import type { ListedOrder, ListedPlacement } from "../calls/lists/listed-calls.js";
+import type { CallPlacer, ListedOrder, ListedPlacement } from "../calls/lists/listed-calls.js";
 import type { CallControl, ControlOutcome } from "../conversation/control-command.js";
 import type { Logger } from "../log.js";
 import { clusterMetricsText, type Metric } from "../metrics/cluster-metrics.js";
@@ -22,7 +22,6 @@ import { within } from "../time/deadline.js";
 import { type BreakerEvent, Breakers } from "../vendors/chain/breakers.js";
 import type {
   CallEnding,
-  CallPlacer,
   LocalBreakers,
   LocalEvents,
   LocalServer,

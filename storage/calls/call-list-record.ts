@@ -71,7 +71,7 @@ export interface CallListRecord {
 export interface NewCallListRow {
   /** E.164. */
   readonly number: string;
-  /** Of the number, separated by blanks. */
+  /** The number's time zones, separated by blanks. */
   readonly timeZones: string;
   readonly variables: Readonly<Record<string, string>>;
 }

@@ -449,10 +449,11 @@ export function rowClaim(
     .where("position", "=", position)
     .where("state", "=", "waiting")
     .where("attempts", "=", attempts)
-    .where(({ selectFrom, eb }) =>
-      eb(
-        selectFrom("callListRows as others")
-          .select((its) => its.fn.countAll<number>().as("count"))
+    .where((its) =>
+      its(
+        its
+          .selectFrom("callListRows as others")
+          .select((others) => others.fn.countAll<number>().as("count"))
           .where("others.listId", "=", listId)
           .where("others.state", "=", "calling"),
         "<",

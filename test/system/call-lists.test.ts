@@ -32,7 +32,7 @@ const Rows = v.object({
   ),
 });
 
-/** The same server with two worker processes and the same data, as often as it is started. */
+/** The same server with the same data, as often as it is started. */
 async function serverOn(dataDir: string, stand: TwilioStand) {
   const server = await ServerProcess.start({
     ...stand.environment,
@@ -40,7 +40,6 @@ async function serverOn(dataDir: string, stand: TwilioStand) {
     SANDBOX: "on",
     HOST: "127.0.0.1",
     PORT: "0",
-    WORKERS: "2",
     DATA_DIR: dataDir,
     JWT_SECRET: "j".repeat(32),
     ENCRYPTION_KEY: "5a".repeat(32),

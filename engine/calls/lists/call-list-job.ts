@@ -11,10 +11,10 @@ import type {
 } from "../../../storage/calls/call-list-store.js";
 import type { ClaimedJob } from "../../../storage/jobs/job-record.js";
 import type { RequestErrorCode } from "../../../storage/parley-error.js";
-import type { CallPlacer } from "../../cluster/coordination.js";
 import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../../jobs/job-runner.js";
 import type { Clock } from "../../time/clock.js";
 import { nextOpening } from "./call-windows.js";
+import type { CallPlacer } from "./listed-calls.js";
 
 /** An exception is an unreachable database, and each kill of the process may count as a try of a list that runs for weeks. */
 const TRIES_MAX = 1_000;

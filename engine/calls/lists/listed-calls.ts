@@ -8,6 +8,7 @@ import {
   type Tenant,
   type TenantStores,
 } from "../../tenancy/tenant.js";
+import type { MaybePromise } from "../../time/maybe-promise.js";
 import type { ListedCall, OutboundCalls } from "../outbound/outbound-calls.js";
 
 /** A call of a call list, on its way to the worker that places it. */
@@ -36,21 +37,26 @@ export type ListedPlacement =
       readonly retryAfterSec: number | undefined;
     };
 
+/** Whoever can place calls of call lists: a worker, or the primary, which chooses one. Each call is asked for once. */
+export interface CallPlacer {
+  /** Rejects only if it is unknown whether the call was placed; its row says so then. */
+  placeListedCall(order: ListedOrder): MaybePromise<ListedPlacement>;
+}
+
 export interface ListedCallsOptions {
   readonly database: TenantStores;
   readonly outboundCalls: Pick<OutboundCalls, "place">;
 }
 
 /** Places the calls of call lists, in a worker. */
-export class ListedCalls {
+export class ListedCalls implements CallPlacer {
   readonly #options: ListedCallsOptions;
 
   constructor(options: ListedCallsOptions) {
     this.#options = options;
   }
 
-  /** Rejects only if it is unknown whether the call was placed; its row says so then. */
-  async place(order: ListedOrder): Promise<ListedPlacement> {
+  async placeListedCall(order: ListedOrder): Promise<ListedPlacement> {
     try {
       const tenant = await this.#tenant(order);
       const { row, vendor, ...call } = order;

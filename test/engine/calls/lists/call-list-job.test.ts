@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { CallListJob, PAUSED_CHECK_MS } from "../../../../engine/calls/lists/call-list-job.js";
-import type { ListedOrder, ListedPlacement } from "../../../../engine/calls/lists/listed-calls.js";
-import type { CallPlacer } from "../../../../engine/cluster/coordination.js";
+import type {
+  CallPlacer,
+  ListedOrder,
+  ListedPlacement,
+} from "../../../../engine/calls/lists/listed-calls.js";
 import { JobRunner } from "../../../../engine/jobs/job-runner.js";
 import { JobMetrics } from "../../../../engine/metrics/job-metrics.js";
 import type { CallListRecord } from "../../../../storage/calls/call-list-record.js";
