@@ -25,6 +25,8 @@ import {
 
 /** Fixed by `CALL_LIST_ROWS_MAX` of the engine, which a test compares. */
 export const ROWS_MAX = 5_000;
+/** A body of JSON is validated at once, on the thread that calls share; the rows of a CSV text are read in turns. */
+const JSON_ROWS_MAX = 1_000;
 const WINDOWS_MAX = 7;
 const CALLS_AT_ONCE_MAX = 100;
 const CALLS_AT_ONCE_PRESET = 2;
@@ -61,7 +63,13 @@ const windowField = v.pipe(
     from: timeField("when calls begin", TIME, "09:00"),
     to: timeField("when no more begin, later than from; 24:00 ends a day", TIME_OR_END, "20:00"),
   }),
-  v.check(({ from, to }) => from < to, "expected `to` to be later than `from`"),
+  v.forward(
+    v.check(
+      ({ from, to }) => !TIME.test(from) || !TIME_OR_END.test(to) || from < to,
+      "expected a time later than from",
+    ),
+    ["to"],
+  ),
 );
 
 const retryField = (outcome: string) =>
@@ -134,8 +142,8 @@ export const CallListBody = requestObject({
       v.pipe(
         v.array(rowField),
         v.minLength(1),
-        v.maxLength(ROWS_MAX),
-        v.description(`the people, a list of 1 to ${ROWS_MAX}; or csv has them`),
+        v.maxLength(JSON_ROWS_MAX),
+        v.description(`the people, a list of 1 to ${JSON_ROWS_MAX}; csv has up to ${ROWS_MAX}`),
       ),
     ),
   ),
@@ -146,7 +154,7 @@ export const CallListBody = requestObject({
         v.nonEmpty(),
         v.examples(["to,firstName\n+15550100,Ada\n"]),
         v.description(
-          "the people as CSV text: a first line with the names of the columns, among them to, and perhaps timeZone; all others become variables",
+          "the people as CSV text in place of rows: a first line with the names of the columns, among them to, and perhaps timeZone; all others become variables",
         ),
       ),
     ),
