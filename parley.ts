@@ -11,6 +11,7 @@ import { localUrl } from "./api/start-up/local-url.js";
 import { refuseWrongBucket } from "./api/start-up/recordings-bucket.js";
 import { type Config, DATABASE_FILE } from "./config.js";
 import type { CallCenter } from "./engine/calls/call-center.js";
+import { pauseRestoredLists } from "./engine/calls/lists/call-lists.js";
 import type { CallPlacer } from "./engine/calls/lists/listed-calls.js";
 import { refuseBesideOther } from "./engine/calls/orphaned-calls.js";
 import { ClusterPrimary } from "./engine/cluster/primary.js";
@@ -232,6 +233,10 @@ async function install(
   const { phoneNumbers } = tenancy;
   // Spreads the tries of deliveries that failed together.
   const random = () => randomInt(RANDOM_STEPS) / RANDOM_STEPS;
+  if (config.databaseStart === "restored") {
+    const paused = await pauseRestoredLists(database.callLists, clock);
+    if (paused > 0) log.warn({ callLists: paused }, "paused the call lists of a restored database");
+  }
   let placer: CallPlacer | undefined;
   const isListening = () => placer !== undefined;
   const own = { settings, database, phoneNumbers, cipher, isListening, placer: () => placer };

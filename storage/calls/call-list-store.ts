@@ -66,6 +66,15 @@ export interface RowOutcome {
   readonly isUncounted?: boolean;
 }
 
+/** Why a list places no calls. */
+export interface CallListHold {
+  /** A code of an error. */
+  readonly code: string;
+  readonly reason: string;
+  /** Only a person can change that. */
+  readonly isPaused: boolean;
+}
+
 /** Which states a list may change from, and what becomes of its rows that wait. */
 export interface StateChange {
   readonly from: readonly CallListState[];
@@ -138,6 +147,17 @@ export class CallListStore {
     ]);
     const [row] = lists.rows;
     return row && { ...listOf(row), counts: countsOf(row.id, counts.rows) };
+  }
+
+  /** As `find`, without counting its rows. */
+  async findUncounted(orgId: string, id: string): Promise<CallListRecord | undefined> {
+    const row = await this.#db
+      .selectFrom("callLists")
+      .selectAll()
+      .where("orgId", "=", orgId)
+      .where("id", "=", id)
+      .executeTakeFirst();
+    return row && listOf(row);
   }
 
   /** The list's rows behind `after`, in order, only those in `state` if given. */
@@ -311,12 +331,8 @@ export class CallListStore {
     return rows.map(rowOf);
   }
 
-  /** Says why the running list places no call; null says that it does. `isPaused`: only a person can change that. */
-  async hold(
-    listId: string,
-    held: { readonly code: string; readonly reason: string; readonly isPaused: boolean } | null,
-    atMs: number,
-  ): Promise<void> {
+  /** Says why the running list places no call; null says that it does. */
+  async hold(listId: string, held: CallListHold | null, atMs: number): Promise<void> {
     await this.#db
       .updateTable("callLists")
       .set({
@@ -327,6 +343,21 @@ export class CallListStore {
       .where("id", "=", listId)
       .where("state", "=", "running")
       .execute();
+  }
+
+  /** Pauses every list that is running, with this reason. Returns their number. */
+  async pauseAll(held: Pick<CallListHold, "code" | "reason">, atMs: number): Promise<number> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable("callLists")
+      .set({
+        state: "paused",
+        holdCode: held.code,
+        holdReason: held.reason,
+        updatedAtMs: atMs,
+      })
+      .where("state", "=", "running")
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows);
   }
 
   /** Nobody of the list who waits is called. */

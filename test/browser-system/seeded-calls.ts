@@ -154,7 +154,7 @@ export async function seedCallLists(
   await callLists.settle(id, [
     { ...outcome(1), state: "completed", reason: "callerLeft" },
     { ...outcome(2), state: "failed", reason: "machine" },
-    { ...outcome(3), state: "completed", reason: "agentEnded" },
+    { ...outcome(3), state: "completed", reason: "callerLeft" },
     { ...outcome(4), state: "waiting", reason: "busy", nextAtMs: atMs + 300_000 },
     { ...outcome(5), state: "failed", reason: "rejected" },
   ]);

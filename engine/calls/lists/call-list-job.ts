@@ -89,7 +89,7 @@ export class CallListJob extends FixedLimitsJob {
   override async run({ orgId, payload }: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
     const { store } = this.#options;
     const { listId } = v.parse(Payload, payload);
-    const list = await store.find(orgId, listId);
+    const list = await store.findUncounted(orgId, listId);
     if (list === undefined) return { kind: "done" };
     const calling = await this.#settle(list);
     if (list.state !== "running") {

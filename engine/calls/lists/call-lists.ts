@@ -31,6 +31,15 @@ export interface NewCallList {
   readonly people: { readonly rows: readonly GivenRow[] } | { readonly csv: string };
 }
 
+/** The copy of a database does not know whom a list has called since it was made. */
+export function pauseRestoredLists(
+  callLists: Pick<Database["callLists"], "pauseAll">,
+  clock: Clock,
+): Promise<number> {
+  const reason = "the database was restored from a copy, which does not know who was called since";
+  return callLists.pauseAll({ code: "conflict", reason }, clock.epochMs());
+}
+
 const CHANGES = {
   start: { from: ["ready"], to: "running", isDue: true },
   pause: { from: ["running"], to: "paused" },

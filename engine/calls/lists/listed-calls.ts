@@ -9,6 +9,7 @@ import {
   type TenantStores,
 } from "../../tenancy/tenant.js";
 import type { MaybePromise } from "../../time/maybe-promise.js";
+import { VendorError } from "../../vendors/contracts.js";
 import type { ListedCall, OutboundCalls } from "../outbound/outbound-calls.js";
 
 /** A call of a call list, on its way to the worker that places it. */
@@ -65,7 +66,10 @@ export class ListedCalls implements CallPlacer {
       return { kind: "placed" };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      const { code, message, retryAfterSec } = error;
+      const { message, retryAfterSec } = error;
+      // The vendor has answered, and nobody can read whether it calls: asking again and again might call again and again.
+      const isUnreadable = error.cause instanceof VendorError && error.cause.fault === "badAnswer";
+      const code = isUnreadable ? "call_rejected" : error.code;
       return { kind: "refused", code, message, retryAfterSec };
     }
   }
