@@ -13,7 +13,7 @@ import type { ClaimedJob } from "../../../storage/jobs/job-record.js";
 import type { RequestErrorCode } from "../../../storage/parley-error.js";
 import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../../jobs/job-runner.js";
 import type { Clock } from "../../time/clock.js";
-import { nextOpening } from "./call-windows.js";
+import { isOpen, nextOpening } from "./call-windows.js";
 import type { CallPlacer } from "./listed-calls.js";
 
 /** An exception is an unreachable database, and each kill of the process may count as a try of a list that runs for weeks. */
@@ -37,6 +37,8 @@ const NO_PLACER_MS = 1_000;
 const MINUTES_CHECK_MS = 10 * 60 * 1_000;
 /** Placed before the ends of calls are looked at again: each takes the vendor's answer. */
 const PLACED_PER_RUN_MAX = 20;
+/** A vendor that answers slowly must not keep the lists of others waiting. */
+const PLACING_MAX_MS = 5_000;
 /** More than any list may have at once. */
 const CALLING_MAX = 200;
 
@@ -127,13 +129,15 @@ export class CallListJob extends FixedLimitsJob {
     const zones = await store.waitingZones(list.id);
     const open = zones
       .map(({ timeZones }) => timeZones)
-      .filter((each) => nextOpening(list.windows, each, nowMs) === nowMs);
+      .filter((each) => isOpen(list.windows, each, nowMs));
     const limit = Math.min(places, PLACED_PER_RUN_MAX);
     const due = await store.due(list.id, open, nowMs, limit);
     if (due.length === 0) return { kind: "none" };
+    const endsAtMs = clock.monotonicMs() + PLACING_MAX_MS;
     let placedCount = 0;
     for (const row of due) {
       if (signal.aborted) break;
+      if (clock.monotonicMs() > endsAtMs) return { kind: "more" };
       const called = await this.#call(list, row, worker);
       if (typeof called === "number") return { kind: "held", afterMs: called };
       if (called === "placed") placedCount += 1;

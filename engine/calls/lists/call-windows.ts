@@ -10,6 +10,7 @@ const DAY_MS = DAY_MINUTES * MINUTE_MS;
 const DAYS_AHEAD = 8;
 /** By the number of time zones. Beyond it the ones that were used first are made again. */
 const FORMATS_MAX = 600;
+const OFFSETS_MAX = 10_000;
 
 /** Minutes from midnight; 1,440 of `24:00`. */
 export function minutesOf(time: string): number {
@@ -45,15 +46,38 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** What a clock on the wall shows, as if it were UTC. */
-function wallMs(zone: string, atMs: number): number {
+/** What the zone is ahead of UTC. */
+function exactOffsetMs(zone: string, atMs: number): number {
   const part = new Map(
     formatOf(zone)
       .formatToParts(atMs)
       .map(({ type, value }) => [type, Number(value)]),
   );
   const of = (type: Intl.DateTimeFormatPartTypes) => part.get(type) ?? 0;
-  return Date.UTC(of("year"), of("month") - 1, of("day"), of("hour"), of("minute"));
+  const wall = Date.UTC(of("year"), of("month") - 1, of("day"), of("hour"), of("minute"));
+  return wall - Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
+}
+
+/** By zone and day: the offset at the beginning of the day in UTC. Asking the zone takes longer than all else here. */
+const offsets = new Map<string, number>();
+
+function offsetAtMidnightMs(zone: string, day: number): number {
+  const key = `${zone} ${day}`;
+  const known = offsets.get(key);
+  if (known !== undefined) return known;
+  const offsetMs = exactOffsetMs(zone, day * DAY_MS);
+  if (offsets.size >= OFFSETS_MAX) offsets.clear();
+  offsets.set(key, offsetMs);
+  return offsetMs;
+}
+
+/** What a clock on the wall shows, as if it were UTC. */
+function wallMs(zone: string, atMs: number): number {
+  const day = Math.floor(atMs / DAY_MS);
+  const offsetMs = offsetAtMidnightMs(zone, day);
+  // On a day without a change of the clocks, it is the same all day.
+  const isSame = offsetMs === offsetAtMidnightMs(zone, day + 1);
+  return atMs + (isSame ? offsetMs : exactOffsetMs(zone, atMs));
 }
 
 /** The moment at which a clock on the wall shows this; before or after it if the clock jumps over it. */
@@ -76,6 +100,11 @@ function isWithin(windows: readonly CallWindow[], zone: string, atMs: number): b
   );
 }
 
+/** Whether it is within the windows in every one of the zones. `zones`: separated by blanks. */
+export function isOpen(windows: readonly CallWindow[], zones: string, atMs: number): boolean {
+  return zones.split(" ").every((zone) => isWithin(windows, zone, atMs));
+}
+
 /**
  * The first moment from `nowMs` on at which it is within the windows in every one of the zones; undefined if that never happens.
  * `zones`: separated by blanks.
@@ -85,12 +114,10 @@ export function nextOpening(
   zones: string,
   nowMs: number,
 ): number | undefined {
-  const names = zones.split(" ");
-  const isOpen = (atMs: number) => names.every((zone) => isWithin(windows, zone, atMs));
-  if (isOpen(nowMs)) return nowMs;
+  if (isOpen(windows, zones, nowMs)) return nowMs;
   // All of them become open when the last one opens.
   const beginnings = [...new Set(windows.map(({ from }) => minutesOf(from)))];
-  const openings = names.flatMap((zone) => {
+  const openings = zones.split(" ").flatMap((zone) => {
     const today = Math.floor(wallMs(zone, nowMs) / DAY_MS) * DAY_MS;
     return Array.from({ length: DAYS_AHEAD + 1 }, (_, day) => today + day * DAY_MS).flatMap(
       (midnight) => beginnings.map((from) => momentOf(zone, midnight + from * MINUTE_MS)),
@@ -99,5 +126,5 @@ export function nextOpening(
   return openings
     .filter((atMs) => atMs > nowMs)
     .sort((one, other) => one - other)
-    .find(isOpen);
+    .find((atMs) => isOpen(windows, zones, atMs));
 }
