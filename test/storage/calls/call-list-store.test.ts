@@ -184,3 +184,27 @@ test("rows that are due come in the order of their waiting, and only those of op
   assert.deepEqual(await due("Asia/Tokyo", NOON_MS), [2, 4]);
   assert.deepEqual(await due("Asia/Tokyo", NOON_MS, 1), [2]);
 });
+
+test("why a list places no calls is told of running lists only, and may pause them", async (context) => {
+  const { database, lists } = await opened(context, { state: "running" });
+  const ready = callListRecord({ id: "ready" });
+  await lists.insertWithin(ready, [callListRow(1)], 9, callListEntry("create"));
+  const hold = { code: "overloaded", reason: "the server is full", isPaused: false };
+  const stateOf = async (id: string) => {
+    const list = await lists.findUncounted("org", id);
+    return [list?.state, list?.holdCode, list?.holdReason];
+  };
+  await lists.hold("list", hold, NOON_MS);
+  assert.deepEqual(await stateOf("list"), ["running", "overloaded", "the server is full"]);
+  await lists.hold("list", null, NOON_MS);
+  assert.deepEqual(await stateOf("list"), ["running", null, null]);
+  assert.equal(await lists.pauseAll({ code: "conflict", reason: "restored" }, NOON_MS), 1);
+  assert.deepEqual(await stateOf("list"), ["paused", "conflict", "restored"]);
+  assert.deepEqual(await stateOf("ready"), ["ready", null, null]);
+  await lists.hold("list", hold, NOON_MS);
+  await lists.complete("list", NOON_MS);
+  assert.deepEqual(await stateOf("list"), ["paused", "conflict", "restored"]);
+  assert.equal(await place(database, 1, "call"), false);
+  await lists.cancelWaiting("list");
+  assert.equal((await lists.find("org", "list"))?.counts.cancelled, 3);
+});
