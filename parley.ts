@@ -11,6 +11,8 @@ import { localUrl } from "./api/start-up/local-url.js";
 import { refuseWrongBucket } from "./api/start-up/recordings-bucket.js";
 import { type Config, DATABASE_FILE } from "./config.js";
 import type { CallCenter } from "./engine/calls/call-center.js";
+import { pauseRestoredLists } from "./engine/calls/lists/call-lists.js";
+import type { CallPlacer } from "./engine/calls/lists/listed-calls.js";
 import { refuseBesideOther } from "./engine/calls/orphaned-calls.js";
 import { ClusterPrimary } from "./engine/cluster/primary.js";
 import type { Logger } from "./engine/log.js";
@@ -92,7 +94,7 @@ export async function startParley(
     await nodes?.serve(lone.primary.asNode);
   }
   const { port, calls } = server;
-  await installation.listensOn(port);
+  await installation.listensOn(port, lone?.primary ?? server.placer);
   return { ...installation, port, calls, endAll: () => calls.endAll(), stop };
 }
 
@@ -127,7 +129,7 @@ export async function startServerWithWorkers(
   const parts = { count, orders, primary, addRun, database, clock, log };
   const processes = await orClosed(WorkerProcesses.start(parts, port), installation);
   await nodes?.serve(primary.asNode);
-  await installation.listensOn(port);
+  await installation.listensOn(port, primary);
   const endAll = () => processes.endAll();
   return { ...installation, port, pids: () => processes.pids, endAll, stop };
 }
@@ -231,13 +233,17 @@ async function install(
   const { phoneNumbers } = tenancy;
   // Spreads the tries of deliveries that failed together.
   const random = () => randomInt(RANDOM_STEPS) / RANDOM_STEPS;
-  let hasPort = false;
-  const isListening = () => hasPort;
-  const own = { settings, database, phoneNumbers, cipher, isListening };
+  if (config.databaseStart === "restored") {
+    const paused = await pauseRestoredLists(database.callLists, clock);
+    if (paused > 0) log.warn({ callLists: paused }, "paused the call lists of a restored database");
+  }
+  let placer: CallPlacer | undefined;
+  const isListening = () => placer !== undefined;
+  const own = { settings, database, phoneNumbers, cipher, isListening, placer: () => placer };
   const jobs = startJobs({ ...own, clock, newId, random, log });
 
-  async function listensOn(port: number): Promise<void> {
-    hasPort = true;
+  async function listensOn(port: number, workers: CallPlacer): Promise<void> {
+    placer = workers;
     if (sandbox === undefined) return;
     const { telephones: twilioUrl, desk: deskUrl } = sandbox.urls;
     const serverUrl = localUrl(config.host, port);

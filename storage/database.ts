@@ -1,5 +1,6 @@
 import { Kysely } from "kysely";
 import { AnalysisStore } from "./calls/call-analyses.js";
+import { CallListStore } from "./calls/call-list-store.js";
 import { CallSlotStore } from "./calls/call-slot-store.js";
 import { CallStore } from "./calls/call-store.js";
 import { HistoryStore } from "./calls/history-store.js";
@@ -123,6 +124,7 @@ export class Database {
   readonly telephonyAccounts: TelephonyAccountStore;
   readonly dialTargets: DialTargetStore;
   readonly doNotCallNumbers: DoNotCallStore;
+  readonly callLists: CallListStore;
   readonly usage: UsageStore;
   readonly history: HistoryStore;
   readonly audit: AuditStore;
@@ -160,6 +162,7 @@ export class Database {
     this.telephonyAccounts = new TelephonyAccountStore(db, atomic);
     this.dialTargets = new DialTargetStore(db, atomic);
     this.doNotCallNumbers = new DoNotCallStore(db, atomic);
+    this.callLists = new CallListStore(db, atomic, jobsAdded, backend.writers);
     this.usage = new UsageStore(db);
     this.history = new HistoryStore(db, atomic);
     this.audit = new AuditStore(db, atomic);

@@ -348,6 +348,64 @@ export const tables = {
     primaryKey: ["orgId", "number"],
     withoutRowid: true,
   },
+  /** Lists of people whom an agent calls. */
+  callLists: {
+    columns: {
+      sequence: sequence(),
+      id: text().unique(),
+      orgId: text().deletedWith("organizations.id"),
+      name: text(),
+      /** No reference: an agent may be removed while its lists are kept. */
+      agentId: text(),
+      /** The calling number in E.164. */
+      fromNumber: text(),
+      vendor: text().nullable(),
+      detectMachine: flag(),
+      /** Calls of the list at the same time. */
+      callsMax: whole("integer"),
+      windows: json(),
+      retries: json(),
+      state: oneOf("ready", "running", "paused", "completed", "cancelled"),
+      /** Why the list places no calls now: a code of an error, and words. */
+      holdCode: text().nullable(),
+      holdReason: text().nullable(),
+      apiKeyId: text().nullable(),
+      /** Counts claims of rows; each claim locks the list. */
+      claimCount: whole("integer"),
+      createdAtMs: number(),
+      updatedAtMs: number(),
+    },
+    indexes: { callListsOfOrganization: ["orgId", "sequence"] },
+  },
+  /** The people of a list, in its order. */
+  callListRows: {
+    columns: {
+      listId: text().deletedWith("callLists.id"),
+      /** From 1. */
+      position: whole("integer"),
+      orgId: text(),
+      /** The called number, E.164. */
+      number: text(),
+      /** The number's time zones, separated by blanks. */
+      timeZones: text(),
+      variables: json(),
+      state: oneOf("waiting", "calling", "completed", "failed", "skipped", "cancelled"),
+      /** Calls that were placed. */
+      attempts: whole("integer"),
+      /** The last call. */
+      callId: text().nullable(),
+      calledAtMs: number().nullable(),
+      /** How the last call ended, or why there is none. */
+      reason: text().nullable(),
+      /** Not called before. */
+      nextAtMs: number(),
+    },
+    primaryKey: ["listId", "position"],
+    indexes: {
+      callListRowsByState: ["listId", "state", "timeZones", "nextAtMs"],
+    },
+    withoutRowid: true,
+  },
   /** Entries are added, and removed when they are old: a trigger refuses to change one. */
   auditEntries: {
     columns: {
@@ -369,6 +427,7 @@ export const tables = {
         "document",
         "telephonyAccount",
         "call",
+        "callList",
       ),
       targetId: text(),
       targetName: text(),

@@ -2,6 +2,8 @@ import { AgentLlms } from "../../engine/analysis/agent-llms.js";
 import { AnalysisJob } from "../../engine/analysis/analysis-job.js";
 import { AnalysisRunJob } from "../../engine/analysis/analysis-runs.js";
 import { SummaryJob } from "../../engine/analysis/summary-job.js";
+import { CallListJob } from "../../engine/calls/lists/call-list-job.js";
+import type { CallPlacer } from "../../engine/calls/lists/listed-calls.js";
 import { PlacedCallJob } from "../../engine/calls/outbound/placed-call-job.js";
 import { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import { WarmTransferJob } from "../../engine/calls/warm-transfer-job.js";
@@ -40,6 +42,8 @@ export interface JobWorkParts {
   readonly database: Database;
   readonly phoneNumbers: Pick<PhoneNumbers, "importFrom">;
   readonly isListening: () => boolean;
+  /** Places calls of call lists; undefined while the server takes none. */
+  readonly placer: () => CallPlacer | undefined;
   readonly cipher: CredentialCipher;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -55,8 +59,8 @@ export interface JobWork {
 
 /** Runs the durable jobs, in the process that has the database open. */
 export function startJobs(parts: JobWorkParts): JobWork {
-  const { settings, database, phoneNumbers, isListening, cipher, clock, newId, random, log } =
-    parts;
+  const { settings, database, phoneNumbers, isListening, placer, cipher } = parts;
+  const { clock, newId, random, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses, authorities, publicBaseUrl } = settings;
   const connections = new Connections({ clock, allowPrivateAddresses, authorities });
   const metrics = new JobMetrics();
@@ -96,6 +100,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
       placedCall: new PlacedCallJob({ calls: database.calls, runId: owner, log }),
       knowledge: new KnowledgeJob({ database, connections, reader, clock, newId }),
       warmTransfer: new WarmTransferJob({ calls: database.calls, apis, isListening, log }),
+      callList: new CallListJob({ store: database.callLists, placer, clock, newId }),
     },
     owner,
     isAlone: database.writers === "one",

@@ -1,4 +1,5 @@
 import type { Cluster } from "../../engine/calls/cluster-calls.js";
+import type { CallPlacer } from "../../engine/calls/lists/listed-calls.js";
 import type { LiveCall, LiveCalls } from "../../engine/calls/live-calls.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
@@ -12,6 +13,7 @@ import {
   type WorkerRequests,
   type WorkerState,
 } from "../../engine/cluster/ipc-messages.js";
+import { NO_WORKER } from "../../engine/cluster/primary.js";
 import {
   WorkerBreakers,
   WorkerCallSlots,
@@ -69,6 +71,7 @@ export class ClusterWorker implements ClusterMember {
   #state: WorkerState = { isServing: false, isLate: false };
   #placedCalls: WorkerPlacedCalls | undefined;
   #liveCalls: LiveCalls | undefined;
+  #placer: CallPlacer | undefined;
   #metrics: Metrics | undefined;
   #stopLooking: CancelTimer | undefined;
   #stopBeating: CancelTimer | undefined;
@@ -162,8 +165,9 @@ export class ClusterWorker implements ClusterMember {
   }
 
   /** The server listens: from now on the others know its state, and a late one leaves connections to them. */
-  began({ port, calls, http }: WorkerServer): void {
+  began({ port, calls, http, placer }: WorkerServer): void {
     const { clock, log } = this.#options;
+    this.#placer = placer;
     this.#metrics = calls.metrics;
     const look = () => {
       this.#send({ isServing: calls.isServing, isLate: calls.isOverloaded });
@@ -239,6 +243,7 @@ export class ClusterWorker implements ClusterMember {
       isRinging: (callId) => this.#placedCalls?.handlers.isRinging(callId) ?? false,
       handOver: (call) => this.#placedCalls?.handlers.handOver(call),
       report: (report) => this.#placedCalls?.handlers.report(report) ?? false,
+      placeListedCall: (order) => this.#placer?.placeListedCall(order) ?? NO_WORKER,
       endCall: ({ callId, ending }) => {
         const call = this.#liveCalls?.find(callId);
         call?.end(ending);

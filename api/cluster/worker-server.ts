@@ -9,6 +9,8 @@ import { CallCenter } from "../../engine/calls/call-center.js";
 import { CallListening } from "../../engine/calls/call-listening.js";
 import { CallReports } from "../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../engine/calls/call-supervision.js";
+import { CallLists } from "../../engine/calls/lists/call-lists.js";
+import { type CallPlacer, ListedCalls } from "../../engine/calls/lists/listed-calls.js";
 import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../engine/calls/outbound/outbound-telephony.js";
 import { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
@@ -109,6 +111,8 @@ export interface WorkerServer {
   readonly port: number;
   readonly calls: CallCenter;
   readonly http: HttpServer;
+  /** Places calls of call lists in this process. */
+  readonly placer: CallPlacer;
   /** Drains, then stops its parts in reverse; the database stays open. */
   stop(drainTimeoutMs: number): Promise<void>;
 }
@@ -138,7 +142,7 @@ export async function startWorkerServer(parts: WorkerServerParts): Promise<Worke
     await Promise.all([connections.close(), uploads?.bucket.close()]);
     http.close();
   };
-  return { port, calls, http, stop };
+  return { port, calls, http, placer: carrier.placer, stop };
 }
 
 type Carrier = ReturnType<typeof newCarrier>;
@@ -198,6 +202,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     journal,
   });
   const placedCalls = cluster.placedCalls(outboundCalls, tokens);
+  const placer: CallPlacer = new ListedCalls({ database, outboundCalls });
   const made = {
     connections,
     context,
@@ -211,7 +216,8 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     mcpLists,
     telephonyAccounts,
   };
-  return { ...made, calls, callControl, outboundCalls, placedCalls, outboundTokens: tokens };
+  const placing = { outboundCalls, placedCalls, placer, outboundTokens: tokens };
+  return { ...made, calls, callControl, ...placing };
 }
 
 async function serve(parts: WorkerServerParts, carrier: Carrier) {
@@ -269,6 +275,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       recordings: calls.recordings,
       nodeList: new NodeList({ database, lone: loneNode(settings, calls), clock, newId }),
       outboundCalls,
+      callLists: new CallLists({ database, clock, newId }),
       agentChats: new AgentChats({ agents, knowledge: database.knowledge, llmOf, clock, log }),
       toolTests: new ToolTests({ agents, cipher, context }),
       agentMcpTools: new AgentMcpTools({ agents, cipher, lists: mcpLists }),

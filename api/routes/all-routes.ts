@@ -3,6 +3,7 @@ import type { AgentChats } from "../../engine/calls/agent-chats.js";
 import type { CallListening } from "../../engine/calls/call-listening.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision } from "../../engine/calls/call-supervision.js";
+import type { CallLists } from "../../engine/calls/lists/call-lists.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
@@ -32,6 +33,7 @@ import type { Webhooks } from "../../engine/webhooks/webhooks.js";
 import type { RouteId } from "../contract/routes/route-table.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
 import { agentRoutes, analysisRoutes, trialRoutes } from "./agent-routes.js";
+import { callListRoutes } from "./call-list-routes.js";
 import { callRoutes, recordingRoutes, supervisionRoutes } from "./call-routes.js";
 import { knowledgeRoutes } from "./knowledge-routes.js";
 import { operatorRoutes } from "./operator-routes.js";
@@ -60,6 +62,7 @@ export interface ApiServices {
   readonly auditTrail: AuditTrail;
   readonly breakers: Breakers;
   readonly learned: LearnedParameters;
+  readonly callLists: CallLists;
   readonly callReports: CallReports;
   readonly callSupervision: CallSupervision;
   readonly callListening: CallListening;
@@ -98,6 +101,7 @@ export function allRoutes(
     ...agentRoutes(services.agents),
     ...analysisRoutes(services.analysisRuns),
     ...knowledgeRoutes(services.knowledge),
+    ...callListRoutes(services.callLists),
     ...auditRoutes(services.auditTrail),
     ...callRoutes(
       services.callReports,

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { RowClaim } from "../../storage/calls/call-list-record.js";
 import type { CallEnd, CallStore } from "../../storage/calls/call-store.js";
 import type { HistoryChange } from "../../storage/calls/history-store.js";
 import {
@@ -232,13 +233,14 @@ export class CallJournal {
 
   /**
    * Resolves when the placing of the call is stored: from then on its end is recorded, whatever happens to this
-   * process.
+   * process. False, with nothing stored, if the call is for a row of a call list for which no call may be placed any more.
    */
-  placing(start: PlacedCallStart): Promise<void> {
+  placing(start: PlacedCallStart, row?: RowClaim): Promise<boolean> {
     const { callId, orgId, agentId, historyKey, callInfo } = start;
     const { calls, runId } = this.#deps;
     const payload = { callId, agentId, historyKey, callInfo: { ...callInfo } };
-    return calls.place(placedCallJob({ orgId, callId, runId }, payload, this.#now().atMs));
+    const job = placedCallJob({ orgId, callId, runId }, payload, this.#now().atMs);
+    return calls.place(job, callId, row);
   }
 
   /** The vendor has refused to place the call. */

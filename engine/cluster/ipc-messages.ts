@@ -1,6 +1,7 @@
 import type { RelayedOutcome, RelayedRequest } from "../../storage/statements/relayed-store.js";
 import type { StoreCondition } from "../../storage/statements/statement-port.js";
 import type { PublishedEvent, Subscription } from "../calls/call-events.js";
+import type { CallPlacer } from "../calls/lists/listed-calls.js";
 import type { Metric } from "../metrics/cluster-metrics.js";
 import type { BreakerEvent } from "../vendors/chain/breakers.js";
 import type { CallHolder, Coordination, OneUseTokens } from "./coordination.js";
@@ -57,7 +58,7 @@ interface PrimaryServices {
 }
 
 /** Requests from the primary to a worker. */
-interface WorkerServices extends CallHolder {
+interface WorkerServices extends CallHolder, CallPlacer {
   /** A watcher at another worker or server has subscribed, or the last one has left. */
   subscribed(subscription: Subscription): void;
   published(published: PublishedEvent): void;

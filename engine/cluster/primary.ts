@@ -8,6 +8,7 @@ import type { Database } from "../../storage/database.js";
 import type { JobsAdded } from "../../storage/jobs/job-store.js";
 import { CallSlots } from "../calls/admission.js";
 import type { CallTopic, PublishedEvent, Subscription } from "../calls/call-events.js";
+import type { CallPlacer, ListedOrder, ListedPlacement } from "../calls/lists/listed-calls.js";
 import type { CallControl, ControlOutcome } from "../conversation/control-command.js";
 import type { Logger } from "../log.js";
 import { clusterMetricsText, type Metric } from "../metrics/cluster-metrics.js";
@@ -516,10 +517,18 @@ interface Worker {
   isDebugged: boolean;
 }
 
+/** Another look is taken soon: each worker may be busy for a moment, or this server is drained. */
+export const NO_WORKER: ListedPlacement = {
+  kind: "refused",
+  code: "overloaded",
+  message: "this server takes no calls now",
+  retryAfterSec: 5,
+};
+
 const STARTING: WorkerState = { isServing: false, isLate: false };
 
 /** Serves the workers' requests for shared state; no lock is needed. */
-export class ClusterPrimary {
+export class ClusterPrimary implements CallPlacer {
   readonly #options: ClusterPrimaryOptions;
   readonly #workers = new Map<number, Worker>();
   readonly #slots = new SlotLedger();
@@ -531,6 +540,8 @@ export class ClusterPrimary {
   readonly #stopSending: CancelTimer;
   readonly #stopWatching: CancelTimer;
   #countedAtMs: number;
+  /** The worker that placed a call of a list last. */
+  #lastPlacer = 0;
   #sentState: ClusterState = {
     callCount: 0,
     taking: [],
@@ -592,6 +603,16 @@ export class ClusterPrimary {
   close(): void {
     this.#stopSending();
     this.#stopWatching();
+  }
+
+  /** The workers that accept calls take turns. */
+  async placeListedCall(order: ListedOrder): Promise<ListedPlacement> {
+    const taking = this.#taking();
+    const name = taking.find((each) => each > this.#lastPlacer) ?? taking[0];
+    const worker = name === undefined ? undefined : this.#workers.get(name);
+    if (name === undefined || worker === undefined) return NO_WORKER;
+    this.#lastPlacer = name;
+    return worker.link.request("placeListedCall", order);
   }
 
   /** This server as other nodes see it. */

@@ -29,6 +29,8 @@ export type JobOutcome =
   | { readonly kind: "done" }
   /** Once more, after `afterMs` where that is longer than the handler's own delay. */
   | { readonly kind: "retry"; readonly error: string; readonly afterMs?: number }
+  /** It has more to do, after `afterMs`, which is no failure. */
+  | { readonly kind: "again"; readonly afterMs: number }
   /** Given up. */
   | { readonly kind: "failed"; readonly error: string };
 
@@ -408,6 +410,11 @@ export class JobRunner {
     const nowMs = clock.epochMs();
     if (this.#abort.signal.aborted) {
       await store.postpone(job, { runAfterMs: nowMs, error: null, isTry: false });
+      return;
+    }
+    if (outcome.kind === "again") {
+      const runAfterMs = nowMs + outcome.afterMs;
+      await store.postpone(job, { runAfterMs, error: null, isTry: false });
       return;
     }
     const { id: jobId, kind, orgId, attempts } = job;

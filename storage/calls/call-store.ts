@@ -10,7 +10,7 @@ import type {
   TranscriptMessage,
   UsageRecord,
 } from "../records.js";
-import type { AtomicRequests } from "../statements/atomic-requests.js";
+import { type AtomicRequests, afterChange } from "../statements/atomic-requests.js";
 import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
 import type { RecordChanges } from "../statements/record-changes.js";
 import type { Tables } from "../tables.js";
@@ -25,6 +25,8 @@ import {
   closeLostCalls,
   closePlacedCall,
 } from "./abandoned-calls.js";
+import type { RowClaim } from "./call-list-record.js";
+import { rowClaim } from "./call-list-store.js";
 import {
   type CallFilter,
   type CallList,
@@ -132,9 +134,19 @@ export class CallStore {
     await this.#withEvents(begin, [...placed, ...messages], events);
   }
 
-  /** Called when a vendor is asked to place this call. The job records the call's end even if this process dies. */
-  async place(job: NewJob): Promise<void> {
-    await this.#atomic.run([jobInsert(this.#db, job)]);
+  /**
+   * Called when a vendor is asked to place this call. The job records the call's end even if this process dies. Returns
+   * false, with nothing written, if the call is for a row of a list for which no call may be placed any more.
+   */
+  async place(job: NewJob, callId: string, row?: RowClaim): Promise<boolean> {
+    const insert = jobInsert(this.#db, job);
+    if (row === undefined) {
+      await this.#atomic.run([insert]);
+      return true;
+    }
+    const { guard, claim } = rowClaim(this.#db, row, { callId, atMs: job.createdAtMs });
+    const changes = await this.#atomic.changesIf(guard, [claim, afterChange(insert)]);
+    return changes?.[0] === 1;
   }
 
   /** The vendor did not place the call with this id. */

@@ -4,7 +4,8 @@ import type { JsonObject } from "../records.js";
  * `webhook`: a delivery to an endpoint. `summary`: summary and sentiment of an ended call. `analysis`: the analysis of
  * an ended call. `analysisRun`: creates the jobs that analyze an agent's past calls. `placedCall`: records a placed
  * call as failed if its process died before the call had a record. `knowledge`: fetches and reads a document.
- * `warmTransfer`: brings a caller back to the agent if a warm transfer left the caller on hold.
+ * `warmTransfer`: brings a caller back to the agent if a warm transfer left the caller on hold. `callList`: places the
+ * calls of a list.
  */
 export const JOB_KINDS = [
   "webhook",
@@ -14,6 +15,7 @@ export const JOB_KINDS = [
   "placedCall",
   "knowledge",
   "warmTransfer",
+  "callList",
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -139,6 +141,23 @@ export function warmTransferJob(
     queue: `warmTransfer:${orgId}`,
     payload,
     runAfterMs: atMs + afterMs,
+    createdAtMs: atMs,
+  };
+}
+
+/** The queue of the one job that a list has from its start to its end. */
+export function callListQueue(listId: string): string {
+  return `callList:${listId}`;
+}
+
+export function callListJob(orgId: string, listId: string, atMs: number): NewJob {
+  return {
+    id: `callList_${listId}`,
+    orgId,
+    kind: "callList",
+    queue: callListQueue(listId),
+    payload: { listId },
+    runAfterMs: atMs,
     createdAtMs: atMs,
   };
 }

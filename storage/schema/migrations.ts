@@ -67,6 +67,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "027-mcp-servers": (schema) => schema.align(),
   "028-audit-of-calls": (schema) => schema.align(),
   "034-do-not-call-numbers": (schema) => schema.align(),
+  "035-call-lists": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [

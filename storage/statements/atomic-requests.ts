@@ -27,6 +27,7 @@ export function afterChange(query: Compilable): AfterChange {
 type LimitedTable =
   | "agents"
   | "apiKeys"
+  | "callLists"
   | "knowledgeDocuments"
   | "providers"
   | "telephonyAccounts"

@@ -56,7 +56,13 @@ export type AuditAction =
   | "call.mute"
   | "call.unmute"
   | "call.transfer"
-  | "call.end";
+  | "call.end"
+  | "callList.create"
+  | "callList.start"
+  | "callList.pause"
+  | "callList.resume"
+  | "callList.cancel"
+  | "callList.delete";
 
 /** Who changed what, and when. Contains the names of the changed fields, never their values. */
 export interface AuditRecord {
@@ -76,7 +82,8 @@ export interface AuditRecord {
     | "webhook"
     | "document"
     | "telephonyAccount"
-    | "call";
+    | "call"
+    | "callList";
   readonly targetId: string;
   /** The target's name at the time. */
   readonly targetName: string;

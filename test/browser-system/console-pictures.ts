@@ -6,7 +6,7 @@ import type { WebhookEndpointRecord } from "../../storage/webhooks/webhook-store
 import { ended } from "../system/events.js";
 import { type Customer, TestServer, VENDOR_KEY } from "../system/test-server.js";
 import { type Visit, visitConsole } from "./console-visit.js";
-import { seedFailedCall, seedToldCall } from "./seeded-calls.js";
+import { seedCallLists, seedFailedCall, seedToldCall } from "./seeded-calls.js";
 
 /**
  * `node dist/test/browser-system/console-pictures.js FOLDER [NAME...]` takes pictures of every page of the console, or
@@ -222,6 +222,7 @@ async function seedWebhooks({ tenant }: Customer): Promise<string> {
 }
 
 const webhookId = await seedWebhooks(busy);
+const callListId = await seedCallLists(server.database, busy, agentId);
 
 const PATHS: readonly (readonly [name: string, path: string])[] = [
   ["home", ""],
@@ -233,6 +234,8 @@ const PATHS: readonly (readonly [name: string, path: string])[] = [
   ["calls", "/calls"],
   ["call", `/calls/${call.id}`],
   ["failed-call", `/calls/${failedId}`],
+  ["call-lists", "/call-lists"],
+  ["call-list", `/call-lists/${callListId}`],
   ["numbers", "/numbers"],
   ["providers", "/providers"],
   ["usage", "/usage"],
@@ -280,6 +283,7 @@ const pictures: readonly Picture[] = [
   { name: "new-provider", path: "/providers", as: busy, act: press("Own account") },
   { name: "change-provider", path: "/providers", as: busy, act: press("Change Ours") },
   { name: "delete-provider", path: "/providers", as: busy, act: press("Delete Ours") },
+  { name: "new-call-list", path: "/call-lists", as: busy, act: press("Upload a list") },
   { name: "new-webhook", path: "/settings/webhooks", as: busy, act: press("New endpoint") },
   {
     name: "replay-webhook",

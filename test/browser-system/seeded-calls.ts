@@ -1,7 +1,9 @@
 import type { CallSummary } from "../../storage/calls/call-store.js";
 import type { Database } from "../../storage/database.js";
+import { placedCallJob } from "../../storage/jobs/job-record.js";
 import type { CallRecord, JsonObject } from "../../storage/records.js";
 import { callRecord } from "../api/routes/call-drafts.js";
+import { callListEntry, callListRecord, callListRow } from "../storage/calls/sample-call-list.js";
 import type { Customer } from "../system/test-server.js";
 
 const CALLS_AT_ONCE = 500;
@@ -124,4 +126,47 @@ export async function seedToldCall(
   });
   await calls.saveSummary(callId, summary);
   return callId;
+}
+
+/** Stores a call list that is running, with people in every state, and one that waits for a person. Returns the first one's id. */
+export async function seedCallLists(
+  { callLists, calls }: Pick<Database, "callLists" | "calls">,
+  { tenant }: Customer,
+  agentId: string,
+): Promise<string> {
+  const orgId = tenant.organization.id;
+  const id = `${orgId}-list`;
+  const atMs = Date.now();
+  const ofOrganization = { orgId, agentId, createdAtMs: atMs - 3_600_000, updatedAtMs: atMs };
+  const list = callListRecord({ ...ofOrganization, id, callsMax: 20, state: "running" });
+  const rows = Array.from({ length: 9 }, (_, index) => callListRow(index + 1));
+  const [first, ...others] = rows;
+  const long = { firstName: "Réception ".repeat(12).trim() };
+  const people = first === undefined ? rows : [{ ...first, variables: long }, ...others];
+  await callLists.insertWithin(list, people, 9, { ...callListEntry("create"), orgId });
+  const claims = [1, 2, 3, 4, 5, 6].map((position) => {
+    const callId = `${id}-${position}`;
+    const job = placedCallJob({ orgId, callId, runId: "run" }, {}, atMs - position * 60_000);
+    return calls.place(job, callId, { listId: id, position, attempts: 0 });
+  });
+  await Promise.all(claims);
+  const outcome = (position: number) => ({ position, callId: `${id}-${position}`, nextAtMs: 0 });
+  await callLists.settle(id, [
+    { ...outcome(1), state: "completed", reason: "callerLeft" },
+    { ...outcome(2), state: "failed", reason: "machine" },
+    { ...outcome(3), state: "completed", reason: "callerLeft" },
+    { ...outcome(4), state: "waiting", reason: "busy", nextAtMs: atMs + 300_000 },
+    { ...outcome(5), state: "failed", reason: "rejected" },
+  ]);
+  await callLists.skip(id, 7, "doNotCall");
+  const paused = callListRecord({
+    ...ofOrganization,
+    id: `${id}-paused`,
+    name: "مكتب الاستقبال الرئيسي 🛎",
+    state: "paused",
+    holdCode: "agent_not_found",
+    holdReason: "there is no such agent, or it is switched off",
+  });
+  await callLists.insertWithin(paused, rows, 9, { ...callListEntry("create"), orgId });
+  return id;
 }

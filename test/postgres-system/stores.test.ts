@@ -18,6 +18,8 @@ await import("../storage/tenancy/agent-store.test.js");
 await import("../storage/tenancy/api-key-store.test.js");
 await import("../storage/tenancy/audit-store.test.js");
 await import("../storage/calls/call-analyses.test.js");
+await import("../storage/calls/call-list-store.test.js");
+await import("../engine/calls/lists/call-list-job.test.js");
 await import("../storage/calls/call-queries.test.js");
 await import("../storage/calls/call-store.test.js");
 await import("../storage/calls/history-store.test.js");

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { backupCommand } from "../../api/commands/backup-command.js";
 import { ran } from "../api/commands/recording-terminal.js";
+import { callListEntry, callListRecord, callListRow } from "../storage/calls/sample-call-list.js";
 import { ended } from "./events.js";
 import { TestServer } from "./test-server.js";
 
@@ -15,6 +16,10 @@ test("a backup of a running server works in a new folder, for calls of the same 
   t.after(() => server.sandbox.close());
   const customer = await server.customer();
   await server.agent(customer);
+  const { id: orgId } = customer.tenant.organization;
+  const list = callListRecord({ orgId, state: "running" });
+  const entry = { ...callListEntry("create"), orgId };
+  await server.database.callLists.insertWithin(list, [callListRow(1)], 9, entry);
   const during = await server.call(customer);
   await during.say("say before");
   await during.until(ended);
@@ -52,5 +57,7 @@ test("a backup of a running server works in a new folder, for calls of the same 
     [latest?.status, latest?.transcript.map(({ text }) => text)],
     ["completed", ["say after", "after"]],
   );
+  const paused = await restored.database.callLists.find(orgId, list.id);
+  assert.deepEqual([paused?.state, paused?.holdCode], ["paused", "conflict"]);
   await restored.stop();
 });

@@ -133,6 +133,52 @@ function boxTests(): void {
     assert.equal(await placing.metric("parley_calls_active"), 0);
   });
 
+  test("calls of a list are placed by the processes, each of its people once", async (context) => {
+    const twilio = await TwilioStand.start();
+    context.after(() => twilio.close());
+    const placing = await WorkersStand.start(twilio.environment);
+    context.after(() => placing.stop());
+    twilio.leadTo(placing.server.port);
+    const customer = await placing.customers.customer();
+    const agent = await placing.customers.agent(customer, { persona: { greeting: GREETING } });
+    await placing.tenancy.phoneNumbers.allow(customer.email, "+15550400001");
+    await placing.tenancy.dialTargets.allow(customer.email, "+49");
+    const request = async (path: string, body?: object) => {
+      const response = await fetch(`${placing.url}/api/dashboard/call-lists${path}`, {
+        method: "POST",
+        headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const answer: unknown = await response.json();
+      assert.ok(response.ok, JSON.stringify(answer));
+      return Object(answer);
+    };
+    const numbers = Array.from({ length: 5 }, (_, index) => `+493010${1_000 + index}`);
+    const { id } = await request("", {
+      name: "Reminders",
+      agentId: agent.id,
+      from: "+15550400001",
+      callsMax: 5,
+      windows: [
+        { days: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"], from: "00:00", to: "24:00" },
+      ],
+      rows: numbers.map((to) => ({ to })),
+    });
+    await request(`/${id}/start`);
+    for (const to of numbers) {
+      const caller = await twilio.of(to, "the answer", (call) => call.caller);
+      while (!caller.said().includes(GREETING)) await caller.until(() => true);
+      await caller.hangUp();
+    }
+    const { callLists } = placing.server.database;
+    const counts = await eventually("the end of the list", async () => {
+      const list = await callLists.find(customer.tenant.organization.id, id);
+      return list?.state === "completed" ? list.counts : undefined;
+    });
+    assert.equal(counts.completed, numbers.length);
+    assert.equal(twilio.simulator.calls.length, numbers.length);
+  });
+
   test("calls can be watched and ended, whichever processes have the calls, the watchers and the requests", async () => {
     const customer = await customerWithAgent();
     const { url } = stand;

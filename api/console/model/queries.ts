@@ -355,6 +355,49 @@ export function useDoNotCall() {
   });
 }
 
+/** Those that are calling are asked about often. */
+export function useCallLists() {
+  return useQuery({
+    queryKey: ["callLists"],
+    queryFn: () => answered(api.GET("/api/dashboard/call-lists")),
+    refetchInterval: ({ state }) =>
+      state.data?.some(isCalling) === true ? LIVE_EVERY_MS : SLOW_EVERY_MS,
+  });
+}
+
+export function useCallList(id: string) {
+  const path = { id };
+  return useQuery({
+    queryKey: ["callLists", id],
+    queryFn: () => answered(api.GET("/api/dashboard/call-lists/{id}", { params: { path } })),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && isCalling(state.data) ? LIVE_EVERY_MS : SLOW_EVERY_MS,
+  });
+}
+
+/** The people of a list, in its order. */
+export function useCallListRows(
+  id: string,
+  state: Answered<"listCallListRows">["rows"][number]["state"] | undefined,
+  isRunning: boolean,
+) {
+  const path = { id };
+  return useInfiniteQuery({
+    queryKey: ["callLists", id, "rows", state],
+    initialPageParam: 0,
+    queryFn: ({ pageParam: after }) => {
+      const query = { after, ...(state === undefined ? {} : { state }) };
+      return answered(api.GET("/api/dashboard/call-lists/{id}/rows", { params: { path, query } }));
+    },
+    getNextPageParam: ({ next }) => next ?? undefined,
+    refetchInterval: isRunning ? LIVE_EVERY_MS : SLOW_EVERY_MS,
+  });
+}
+
+function isCalling({ state, counts }: Answered<"getCallList">): boolean {
+  return state === "running" || counts.calling > 0;
+}
+
 /** Credentials are never in the answer. */
 export function useTelephonyAccounts() {
   return useQuery({

@@ -256,6 +256,9 @@ export function CallsPage() {
           </span>
         }
       >
+        <Link className="button" href="/call-lists">
+          Call lists
+        </Link>
         <ExportCalls filters={filters} agents={agents.data} isDisabled={items.length === 0} />
       </PageHead>
       <CallFilterChips agents={agents.data ?? []} />

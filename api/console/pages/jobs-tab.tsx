@@ -119,6 +119,8 @@ function jobWords({ kind, payload }: Job, names: ReadonlyMap<string, string>): s
       return "Record of a placed call";
     case "warmTransfer":
       return "Way back from a warm transfer";
+    case "callList":
+      return "Calls of a call list";
     case "knowledge":
       return "Fetching of a document";
     case "webhook":

@@ -55,6 +55,12 @@ export function PendingGate({ children }: { children: ReactNode }) {
 const AgentPage = lazy(async () => ({
   default: (await import("../pages/agent-page.js")).AgentPage,
 }));
+const CallListsPage = lazy(async () => ({
+  default: (await import("../pages/call-lists-page.js")).CallListsPage,
+}));
+const CallListPage = lazy(async () => ({
+  default: (await import("../pages/call-list-page.js")).CallListPage,
+}));
 const CallPage = lazy(async () => ({ default: (await import("../pages/call-page.js")).CallPage }));
 const UsagePage = lazy(async () => ({
   default: (await import("../pages/usage-page.js")).UsagePage,
@@ -117,6 +123,8 @@ function Pages() {
       <Route path="/agents/:id">{({ id }) => <AgentPage key={id} id={id} />}</Route>
       <Route path="/calls" component={CallsPage} />
       <Route path="/calls/:id">{({ id }) => <CallPage key={id} id={id} />}</Route>
+      <Route path="/call-lists" component={CallListsPage} />
+      <Route path="/call-lists/:id">{({ id }) => <CallListPage key={id} id={id} />}</Route>
       <Route path="/knowledge" component={KnowledgePage} />
       <Route path="/numbers" component={NumbersPage} />
       <Route path="/providers" component={ProvidersPage} />

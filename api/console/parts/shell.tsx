@@ -6,6 +6,8 @@ import {
   ChartColumn,
   CircleUser,
   House,
+  ListChecks,
+  type LucideIcon,
   Mic,
   Phone,
   PhoneCall,
@@ -270,18 +272,27 @@ function SignInAgain({ onClose }: { onClose: () => void }) {
   );
 }
 
-const PLACES = [
+/** `isWide`: where there is room; elsewhere another page leads to it. */
+interface Place {
+  readonly path: string;
+  readonly label: string;
+  readonly Icon: LucideIcon;
+  readonly isWide?: true;
+}
+
+const PLACES: readonly Place[] = [
   { path: "/", label: "Home", Icon: House },
   { path: "/agents", label: "Agents", Icon: Bot },
   { path: "/calls", label: "Calls", Icon: Activity },
+  { path: "/call-lists", label: "Call lists", Icon: ListChecks, isWide: true },
   { path: "/knowledge", label: "Knowledge", Icon: BookOpen },
   { path: "/numbers", label: "Numbers", Icon: Phone },
   { path: "/providers", label: "Providers", Icon: Plug },
   { path: "/usage", label: "Usage", Icon: ChartColumn },
   { path: "/settings", label: "Settings", Icon: Settings },
-] as const;
+];
 /** For operators alone. */
-const PLATFORM = { path: "/platform", label: "Platform", Icon: Server } as const;
+const PLATFORM: Place = { path: "/platform", label: "Platform", Icon: Server };
 
 /** Rail, top bar, and the page between them. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -324,10 +335,10 @@ function Rail() {
         <PhoneCall size={20} aria-hidden /> Parley
       </Link>
       <ul>
-        {places.map(({ path, label, Icon }) => {
+        {places.map(({ path, label, Icon, isWide }) => {
           const isHere = path === "/" ? location === path : location.startsWith(path);
           return (
-            <li key={path}>
+            <li key={path} className={isWide === true ? "wide" : undefined}>
               <Link href={path} aria-current={isHere ? "page" : undefined}>
                 <Icon size={18} aria-hidden /> {label}
               </Link>

@@ -1,4 +1,5 @@
 import { AGENT_ROUTES } from "./agent-routes.js";
+import { CALL_LIST_ROUTES } from "./call-list-routes.js";
 import { KNOWLEDGE_ROUTES } from "./knowledge-routes.js";
 import { OPERATOR_ROUTES } from "./operator-routes.js";
 import { MEMBER_ROUTES, ORGANIZATION_ROUTES } from "./organization-routes.js";
@@ -13,6 +14,7 @@ export const ROUTES = {
   ...MEMBER_ROUTES,
   ...AGENT_ROUTES,
   ...KNOWLEDGE_ROUTES,
+  ...CALL_LIST_ROUTES,
   ...WEBHOOK_ROUTES,
   ...TELEPHONY_ACCOUNT_ROUTES,
   ...OPERATOR_ROUTES,

@@ -1,3 +1,4 @@
+import type { RowClaim } from "../../../storage/calls/call-list-record.js";
 import type { Ending } from "../../conversation/call-end.js";
 import type { Logger } from "../../log.js";
 import { RequestError } from "../../request-error.js";
@@ -160,9 +161,10 @@ export class OutboundCalls implements PlacedCalls {
 
   /**
    * Takes the call's slot while it rings. Rejects with a RequestError: limits, agent, settings, the vendor's
-   * refusal.
+   * refusal. `row`: of a call list, for which the call is placed if none was placed meanwhile, otherwise
+   * `conflict`.
    */
-  async place(tenant: Tenant, order: OutboundOrder): Promise<QueuedCall> {
+  async place(tenant: Tenant, order: OutboundOrder, row?: ListedCall): Promise<QueuedCall> {
     const { telephony, opener, newId, log } = this.#deps;
     const orgId = tenant.organization.id;
     const placing = await telephony.vendorFor(orgId, order);
@@ -174,7 +176,7 @@ export class OutboundCalls implements PlacedCalls {
     await this.#requireTarget(orgId, order.to);
     const { vendor, ownAccount } = placing;
     const own = ownAccount ? { ownAccount } : {};
-    const claims = { callId: newId(), orgId, agentId, vendor, ...own };
+    const claims = { callId: row?.callId ?? newId(), orgId, agentId, vendor, ...own };
     const { from, to } = order;
     const values = mergedValues(order);
     const { apiKeyId } = tenant;
@@ -183,7 +185,8 @@ export class OutboundCalls implements PlacedCalls {
     const ringing = await this.#reserve(tenant, claims, callInfo);
     ringing.preCall = this.#expireAt(tenant, ringing, callInfo);
     try {
-      await this.#deps.journal.placing({ ...claims, historyKey: newId(), callInfo });
+      const start = { ...claims, historyKey: newId(), callInfo };
+      if (!(await this.#deps.journal.placing(start, row))) throw rowTaken();
       const token = this.#deps.tokens.mint(claims);
       this.#placed(ringing, await placing.place(order, token, RING_TIMEOUT_SEC));
     } catch (error) {
@@ -432,6 +435,15 @@ export class OutboundCalls implements PlacedCalls {
     const ids = { ...claims, sessionId: callId, historyKey: newId() };
     journal.recordFailed({ ...ids, channel: "phone", callInfo }, ending);
   }
+}
+
+/** A call of a call list, whose id is known before it is placed. */
+export interface ListedCall extends RowClaim {
+  readonly callId: string;
+}
+
+function rowTaken(): RequestError {
+  return new RequestError("conflict", "the list has stopped, or the row has a call already");
 }
 
 function notConfigured(vendor: string | undefined, missing: readonly string[]): RequestError {

@@ -18,6 +18,7 @@ import { CallFeed } from "../../../engine/calls/call-feed.js";
 import { CallListening } from "../../../engine/calls/call-listening.js";
 import { CallReports } from "../../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
+import { CallLists } from "../../../engine/calls/lists/call-lists.js";
 import { SandboxPeople } from "../../../engine/calls/outbound/sandbox-people.js";
 import { Recordings } from "../../../engine/calls/recording/recordings.js";
 import { TelephonyAccounts } from "../../../engine/calls/telephony-accounts.js";
@@ -301,6 +302,7 @@ async function buildServices({
       log,
     }),
     webhooks: new Webhooks({ ...parts, allowPrivateAddresses: true }),
+    callLists: new CallLists(parts),
     knowledge: new Knowledge({
       ...parts,
       reader: new DocumentReader({ clock: new SystemClock() }),

@@ -26,6 +26,7 @@ const ownedPaths = [
   "documents",
   "telephony-accounts",
   "do-not-call",
+  "call-lists",
 ] as const;
 type Owned = (typeof ownedPaths)[number];
 
@@ -44,6 +45,12 @@ const TTS_PROVIDER = {
   providerKey: "deepgram",
   credentials: { apiKey: "secret" },
   models: [{ modelId: "aura-2-thalia-en", label: "Thalia" }],
+};
+const CALL_LIST = {
+  name: "Victim's list",
+  from: "+15550101",
+  windows: [{ days: ["mon"], from: "09:00", to: "20:00" }],
+  rows: [{ to: "+4930123456", variables: { secret: "Victim's" } }],
 };
 const DOCUMENTS = "/api/dashboard/knowledge/documents";
 const IN_NO_ACCOUNT = { accountId: null, importedAtMs: null };
@@ -83,6 +90,7 @@ before(async () => {
     ["createApiKey", { name: "Mine" }],
     ["createClientToken", { agentId: victimIds.agents, ttlSec: 60 }],
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
+    ["createCallList", { ...CALL_LIST, agentId: victimIds.agents }],
     ["addDoNotCall", { numbers: ["+15550100888"] }],
     ["updatePhoneNumber", { agentId: null, accountId: victimIds["telephony-accounts"] }],
     ["createTelephonyAccount", { ...TELEPHONY_ACCOUNT, name: "Mine" }],
@@ -155,6 +163,12 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
     tenancy.byKey,
   );
   assert.equal(doNotCall.status, 200, doNotCall.text);
+  const callList = await client.post(
+    "/api/dashboard/call-lists",
+    { ...CALL_LIST, agentId },
+    tenancy.byKey,
+  );
+  assert.equal(callList.status, 201, callList.text);
   const event: NewEvent = {
     id: randomUUID(),
     orgId,
@@ -192,6 +206,7 @@ async function belongings(tenancy: Tenancy): Promise<typeof victimIds> {
     jobs: Object(jobs.body)[0].id,
     "phone-numbers": number,
     "do-not-call": unwanted,
+    "call-lists": Object(callList.body).id,
     documents: Object(document.body).id,
     "telephony-accounts": Object(account.body).id,
     ttsProvider: idIn(tts.body),
@@ -280,6 +295,7 @@ test("whatever a stranger requests, no data of another organization is shown or 
     createAgent: 400,
     createClientToken: 404,
     placeCall: 404,
+    createCallList: 404,
   };
   for (const [id, { success }] of withoutId) {
     // The second of two providers has the name of the first.

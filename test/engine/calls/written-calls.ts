@@ -38,7 +38,10 @@ export class WrittenCalls {
       return true;
     },
     annotate: (callId: string, metadata: JsonObject) => this.#ask("annotate", [callId, metadata]),
-    place: (...given: readonly unknown[]) => this.#ask("place", given),
+    place: async (...given: readonly unknown[]) => {
+      await this.#ask("place", given);
+      return true;
+    },
     failPlaced: (...given: readonly unknown[]) => this.#ask("notPlaced", given),
     ring: (...given: readonly unknown[]) => this.#ask("ring", given),
     refuse: (...given: readonly unknown[]) => this.#ask("refuse", given),

@@ -5,7 +5,7 @@ import type {
   WorkerLink,
   WorkerRequests,
 } from "../../../engine/cluster/ipc-messages.js";
-import { ClusterPrimary } from "../../../engine/cluster/primary.js";
+import { ClusterPrimary, NO_WORKER } from "../../../engine/cluster/primary.js";
 import type { Logger } from "../../../engine/log.js";
 import type { Metric } from "../../../engine/metrics/cluster-metrics.js";
 import { SilentLogger } from "../../doubles/silent-logger.js";
@@ -19,6 +19,7 @@ const HANDLERS: Handlers<WorkerRequests> = {
   isRinging: () => false,
   handOver: nothing,
   report: () => false,
+  placeListedCall: () => NO_WORKER,
   endCall: () => false,
   controlCall: () => "elsewhere",
   subscribed: nothing,

@@ -86,6 +86,32 @@ test("a job that has ended the process in all its tries is given up, and not run
   assert.equal(runs, 0);
 });
 
+test("a job that has more to do runs again after its time, and no run counts as a try", async (context) => {
+  const ranAtMs: number[] = [];
+  const { database, clock, runner } = await stand(context, {
+    triesMax: 1,
+    run: async () => {
+      ranAtMs.push(clock.epochMs());
+      return ranAtMs.length < 4 ? { kind: "again", afterMs: 5_000 } : { kind: "done" };
+    },
+  });
+  await add(database, "call");
+  runner.start();
+  await eventually("the job's end", async () => {
+    const queued = await database.jobs.list("org", { state: "queued", skip: 0, limit: 9 });
+    const isOver = ranAtMs.length === 4 && runner.runningCount === 0;
+    if (isOver) return true;
+    if (queued.length > 0) clock.advance(1_000);
+    return undefined;
+  });
+  const waits = ranAtMs.slice(1).map((atMs, index) => atMs - (ranAtMs[index] ?? 0));
+  assert.ok(
+    waits.every((waitMs) => waitMs >= 5_000),
+    String(waits),
+  );
+  assert.deepEqual(await database.jobs.list("org", { state: "failed", skip: 0, limit: 9 }), []);
+});
+
 test("jobs that are claimed ahead begin as others end, and their ends are stored together", async (context) => {
   const stored: number[] = [];
   let running = 0;

@@ -1,0 +1,532 @@
+import { type Compilable, type Kysely, type Selectable, sql } from "kysely";
+import * as v from "valibot";
+import { callListJob, callListQueue, placedCallJobId } from "../jobs/job-record.js";
+import { type JobsAdded, jobInsert, jobsDueNow } from "../jobs/job-store.js";
+import { type AtomicRequests, afterChange } from "../statements/atomic-requests.js";
+import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
+import type { StatementPort } from "../statements/statement-port.js";
+import type { Tables } from "../tables.js";
+import type { AuditRecord } from "../tenancy/audit-record.js";
+import { auditOf } from "../tenancy/audit-store.js";
+import {
+  type CallListCounts,
+  type CallListRecord,
+  type CallListRowRecord,
+  type CallListRowState,
+  type CallListState,
+  type NewCallListRow,
+  RETRIED_OUTCOMES,
+  type RowClaim,
+  WEEKDAYS,
+} from "./call-list-record.js";
+
+/** Rows written per statement, so that a long list does not delay the statements of calls. */
+const ROWS_PER_STATEMENT = 500;
+
+const Windows = v.array(
+  v.object({ days: v.array(v.picklist(WEEKDAYS)), from: v.string(), to: v.string() }),
+);
+const Retries = v.partial(
+  v.object(
+    v.entriesFromList(RETRIED_OUTCOMES, v.object({ times: v.number(), afterMinutes: v.number() })),
+  ),
+);
+const Variables = v.record(v.string(), v.string());
+
+export interface CountedCallList extends CallListRecord {
+  readonly counts: CallListCounts;
+}
+
+/** Rows that wait and have the same time zones. */
+export interface WaitingZones {
+  readonly timeZones: string;
+  /** The first of them may be called then. */
+  readonly nextAtMs: number;
+}
+
+/** What is known of a placed call. */
+export type PlacedOutcome =
+  | { readonly kind: "inProgress" }
+  /** The vendor has refused it, or was never asked. */
+  | { readonly kind: "notPlaced" }
+  | {
+      readonly kind: "ended";
+      readonly status: "completed" | "failed";
+      readonly endReason: string;
+    };
+
+/** What becomes of a row whose call has this id. */
+export interface RowOutcome {
+  readonly position: number;
+  readonly callId: string;
+  readonly state: Exclude<CallListRowState, "calling">;
+  readonly reason: string | null;
+  readonly nextAtMs: number;
+  /** The call was not placed, and does not count. */
+  readonly isUncounted?: boolean;
+}
+
+/** Why a list places no calls. */
+export interface CallListHold {
+  /** A code of an error. */
+  readonly code: string;
+  readonly reason: string;
+  /** Only a person can change that. */
+  readonly isPaused: boolean;
+}
+
+/** Which states a list may change from, and what becomes of its rows that wait. */
+export interface StateChange {
+  readonly from: readonly CallListState[];
+  readonly to: CallListState;
+  /** Its job runs at once, also to find out that nothing is left to do. */
+  readonly isDue?: boolean;
+  readonly cancelsRows?: boolean;
+}
+
+/** Call lists and their rows. The claim of a row and the placing of its call are one commit: see `rowClaim`. */
+export class CallListStore {
+  readonly #db: Kysely<Tables>;
+  readonly #atomic: AtomicRequests;
+  readonly #added: JobsAdded;
+  readonly #writers: StatementPort["writers"];
+
+  constructor(
+    db: Kysely<Tables>,
+    atomic: AtomicRequests,
+    added: JobsAdded,
+    writers: StatementPort["writers"],
+  ) {
+    this.#db = db;
+    this.#atomic = atomic;
+    this.#added = added;
+    this.#writers = writers;
+  }
+
+  /** Stores the list with all of its rows, or nothing. Returns false if the organization already has `max` lists. */
+  insertWithin(
+    list: CallListRecord,
+    rows: readonly NewCallListRow[],
+    max: number,
+    entry: AuditRecord,
+  ): Promise<boolean> {
+    const { orgId } = list;
+    const row = {
+      ...list,
+      detectMachine: list.detectMachine ? 1 : 0,
+      windows: writeJson(list.windows),
+      retries: writeJson(list.retries),
+      claimCount: 0,
+    };
+    const inserts: Compilable[] = [];
+    for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+      const step = rows.slice(from, from + ROWS_PER_STATEMENT);
+      inserts.push(afterChange(this.#rowsInsert(list, step, from)));
+    }
+    const limited = { table: "callLists", row, orgId, max } as const;
+    return this.#atomic.insertWithin(this.#db, limited, [...inserts, ...auditOf(this.#db, entry)]);
+  }
+
+  /** Newest first. */
+  async list(orgId: string): Promise<readonly CountedCallList[]> {
+    const [lists, counts] = await this.#atomic.run([
+      this.#db
+        .selectFrom("callLists")
+        .selectAll()
+        .where("orgId", "=", orgId)
+        .orderBy("sequence", "desc"),
+      this.#counts().where("callLists.orgId", "=", orgId),
+    ]);
+    return lists.rows.map((row) => ({ ...listOf(row), counts: countsOf(row.id, counts.rows) }));
+  }
+
+  async find(orgId: string, id: string): Promise<CountedCallList | undefined> {
+    const [lists, counts] = await this.#atomic.run([
+      this.#db.selectFrom("callLists").selectAll().where("orgId", "=", orgId).where("id", "=", id),
+      this.#counts().where("callLists.orgId", "=", orgId).where("callLists.id", "=", id),
+    ]);
+    const [row] = lists.rows;
+    return row && { ...listOf(row), counts: countsOf(row.id, counts.rows) };
+  }
+
+  /** As `find`, without counting its rows. */
+  async findUncounted(orgId: string, id: string): Promise<CallListRecord | undefined> {
+    const row = await this.#db
+      .selectFrom("callLists")
+      .selectAll()
+      .where("orgId", "=", orgId)
+      .where("id", "=", id)
+      .executeTakeFirst();
+    return row && listOf(row);
+  }
+
+  /** The list's rows behind `after`, in order, only those in `state` if given. */
+  async rows(
+    orgId: string,
+    listId: string,
+    page: {
+      readonly state?: CallListRowState | undefined;
+      readonly after: number;
+      readonly limit: number;
+    },
+  ): Promise<readonly CallListRowRecord[]> {
+    const { state, after, limit } = page;
+    const rows = await this.#db
+      .selectFrom("callListRows")
+      .selectAll()
+      .where("orgId", "=", orgId)
+      .where("listId", "=", listId)
+      .where("position", ">", after)
+      .$if(state !== undefined, (its) => its.where("state", "=", state ?? "waiting"))
+      .orderBy("position")
+      .limit(limit)
+      .execute();
+    return rows.map(rowOf);
+  }
+
+  /** Returns false, with nothing written, if the list is in none of the states. */
+  async change(
+    { orgId, id }: Pick<CallListRecord, "orgId" | "id">,
+    { from, to, isDue = false, cancelsRows = false }: StateChange,
+    entry: AuditRecord,
+  ): Promise<boolean> {
+    const { atMs } = entry;
+    const guard = this.#db
+      .updateTable("callLists")
+      .set({ state: to, holdCode: null, holdReason: null, updatedAtMs: atMs })
+      .where("orgId", "=", orgId)
+      .where("id", "=", id)
+      .where("state", "in", from);
+    const queue = callListQueue(id);
+    const isChanged = await this.#atomic.runIf(guard, [
+      ...auditOf(this.#db, entry),
+      ...(isDue
+        ? [
+            jobInsert(this.#db, callListJob(orgId, id, atMs)),
+            // No other queue's name lies between these two.
+            jobsDueNow(this.#db, { from: queue, before: `${queue}\u0001` }, atMs),
+          ]
+        : []),
+      ...(cancelsRows ? [this.#cancelWaiting(id)] : []),
+    ]);
+    if (isChanged && isDue) this.#added.notify();
+    return isChanged;
+  }
+
+  /** Removes a list that places no calls, with its rows. Returns false, with nothing written, for any other list. */
+  remove(orgId: string, id: string, entry: AuditRecord): Promise<boolean> {
+    const calling = this.#db
+      .selectFrom("callListRows")
+      .select("position")
+      .where("listId", "=", id)
+      .where("state", "=", "calling");
+    const removal = this.#db
+      .deleteFrom("callLists")
+      .where("orgId", "=", orgId)
+      .where("id", "=", id)
+      .where("state", "in", ["ready", "completed", "cancelled"])
+      .where((its) => its.not(its.exists(calling)));
+    return this.#atomic.runIf(removal, auditOf(this.#db, entry));
+  }
+
+  /** Rows whose calls have no known end, at most `limit`. */
+  async calling(listId: string, limit: number): Promise<readonly CallListRowRecord[]> {
+    const rows = await this.#db
+      .selectFrom("callListRows")
+      .selectAll()
+      .where("listId", "=", listId)
+      .where("state", "=", "calling")
+      .limit(limit)
+      .execute();
+    return rows.map(rowOf);
+  }
+
+  /** What became of these calls. */
+  async outcomes(callIds: readonly string[]): Promise<ReadonlyMap<string, PlacedOutcome>> {
+    if (callIds.length === 0) return new Map();
+    // A call gets its record in the commit that removes its job, so the jobs have to be read first.
+    const [jobs, calls] = await this.#atomic.run([
+      this.#db.selectFrom("jobs").select("id").where("id", "in", callIds.map(placedCallJobId)),
+      this.#db.selectFrom("calls").select(["id", "status"]).where("id", "in", callIds),
+    ]);
+    const placing = new Set(jobs.rows.map(({ id }) => id));
+    const statusOf = new Map(calls.rows.map(({ id, status }) => [id, status]));
+    const ended = callIds.filter((id) => (statusOf.get(id) ?? "active") !== "active");
+    const reasons = await this.#endReasons(ended);
+    return new Map(
+      callIds.map((id): [string, PlacedOutcome] => {
+        const status = statusOf.get(id);
+        if (status === "completed" || status === "failed") {
+          return [id, { kind: "ended", status, endReason: reasons.get(id) ?? "" }];
+        }
+        const isInProgress = status === "active" || placing.has(placedCallJobId(id));
+        return [id, { kind: isInProgress ? "inProgress" : "notPlaced" }];
+      }),
+    );
+  }
+
+  /** An outcome changes nothing if the row has another call by now. */
+  async settle(listId: string, outcomes: readonly RowOutcome[]): Promise<void> {
+    if (outcomes.length === 0) return;
+    await this.#atomic.run(
+      outcomes.map(({ position, callId, state, reason, nextAtMs, isUncounted = false }) =>
+        this.#db
+          .updateTable("callListRows")
+          .set((its) => ({
+            state,
+            reason,
+            nextAtMs,
+            ...(isUncounted ? { attempts: its("attempts", "-", 1), callId: null } : {}),
+          }))
+          .where("listId", "=", listId)
+          .where("position", "=", position)
+          .where("callId", "=", callId)
+          .where("state", "=", "calling"),
+      ),
+    );
+  }
+
+  /** A row that is not to be called at all. */
+  async skip(listId: string, position: number, reason: string): Promise<void> {
+    await this.#db
+      .updateTable("callListRows")
+      .set({ state: "skipped", reason })
+      .where("listId", "=", listId)
+      .where("position", "=", position)
+      .where("state", "=", "waiting")
+      .execute();
+  }
+
+  /** The time zones of the rows that wait. */
+  async waitingZones(listId: string): Promise<readonly WaitingZones[]> {
+    const rows = await this.#db
+      .selectFrom("callListRows")
+      .select((its) => ["timeZones", its.fn.min("nextAtMs").as("nextAtMs")])
+      .where("listId", "=", listId)
+      .where("state", "=", "waiting")
+      .groupBy("timeZones")
+      .execute();
+    return rows.map(({ timeZones, nextAtMs }) => ({ timeZones, nextAtMs: Number(nextAtMs) }));
+  }
+
+  /** Rows of these zones that may be called now, those that have waited longest first. */
+  async due(
+    listId: string,
+    timeZones: readonly string[],
+    nowMs: number,
+    limit: number,
+  ): Promise<readonly CallListRowRecord[]> {
+    if (timeZones.length === 0 || limit <= 0) return [];
+    const rows = await this.#db
+      .selectFrom("callListRows")
+      .selectAll()
+      .where("listId", "=", listId)
+      .where("state", "=", "waiting")
+      .where("timeZones", "in", timeZones)
+      .where("nextAtMs", "<=", nowMs)
+      .orderBy("nextAtMs")
+      .orderBy("position")
+      .limit(limit)
+      .execute();
+    return rows.map(rowOf);
+  }
+
+  /** Says why the running list places no call; null says that it does. */
+  async hold(listId: string, held: CallListHold | null, atMs: number): Promise<void> {
+    await this.#db
+      .updateTable("callLists")
+      .set({
+        holdCode: held?.code ?? null,
+        holdReason: held?.reason ?? null,
+        ...(held?.isPaused === true ? { state: "paused" as const, updatedAtMs: atMs } : {}),
+      })
+      .where("id", "=", listId)
+      .where("state", "=", "running")
+      .execute();
+  }
+
+  /** Pauses every list that is running, with this reason. Returns their number. */
+  async pauseAll(held: Pick<CallListHold, "code" | "reason">, atMs: number): Promise<number> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable("callLists")
+      .set({
+        state: "paused",
+        holdCode: held.code,
+        holdReason: held.reason,
+        updatedAtMs: atMs,
+      })
+      .where("state", "=", "running")
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows);
+  }
+
+  /** Nobody of the list who waits is called. */
+  async cancelWaiting(listId: string): Promise<void> {
+    await this.#cancelWaiting(listId).execute();
+  }
+
+  /** The running list has nobody left to be called. */
+  async complete(listId: string, atMs: number): Promise<void> {
+    await this.#db
+      .updateTable("callLists")
+      .set({ state: "completed", holdCode: null, holdReason: null, updatedAtMs: atMs })
+      .where("id", "=", listId)
+      .where("state", "=", "running")
+      .execute();
+  }
+
+  async #endReasons(callIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (callIds.length === 0) return new Map();
+    const rows = await this.#db
+      .selectFrom("calls")
+      .select(["id", "metadata"])
+      .where("id", "in", callIds)
+      .execute();
+    return new Map(
+      rows.map(({ id, metadata }) => {
+        const { endReason } = readJson("calls.metadata", jsonObject, metadata);
+        return [id, typeof endReason === "string" ? endReason : ""];
+      }),
+    );
+  }
+
+  #cancelWaiting(listId: string) {
+    return this.#db
+      .updateTable("callListRows")
+      .set({ state: "cancelled" })
+      .where("listId", "=", listId)
+      .where("state", "=", "waiting");
+  }
+
+  #counts() {
+    return this.#db
+      .selectFrom("callListRows")
+      .innerJoin("callLists", "callLists.id", "callListRows.listId")
+      .select((its) => [
+        "callListRows.listId",
+        "callListRows.state",
+        its.fn.countAll<number>().as("count"),
+      ])
+      .groupBy(["callListRows.listId", "callListRows.state"]);
+  }
+
+  /** As one parameter: a statement with a parameter for each value takes far longer to build. */
+  #rowsInsert(
+    { id, orgId }: Pick<CallListRecord, "id" | "orgId">,
+    rows: readonly NewCallListRow[],
+    before: number,
+  ): Compilable {
+    const values = JSON.stringify(
+      rows.map(({ number, timeZones, variables }, index) => [
+        before + index + 1,
+        number,
+        timeZones,
+        JSON.stringify(variables),
+      ]),
+    );
+    const columns = sql.join(
+      [
+        "listId",
+        "orgId",
+        "state",
+        "attempts",
+        "nextAtMs",
+        "position",
+        "number",
+        "timeZones",
+        "variables",
+      ].map((name) => sql.ref(name)),
+    );
+    const fixed = sql`${id}, ${orgId}, 'waiting', 0, 0`;
+    const query =
+      this.#writers === "one"
+        ? sql`insert into "callListRows" (${columns}) select ${fixed},
+            json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+            json_extract(value, '$[3]') from json_each(${values})`
+        : sql`insert into "callListRows" (${columns}) select ${fixed},
+            (value->>0)::integer, value->>1, value->>2, value->>3
+            from json_array_elements(${values}::json) as value`;
+    return { compile: () => query.compile(this.#db) };
+  }
+}
+
+/**
+ * The statements that claim a row for a call, to be committed with the job of the call: the list is still running and has a
+ * place, and nothing was placed for the row meanwhile. Whoever claims a row first calls, and nobody else does.
+ */
+export function rowClaim(
+  db: Kysely<Tables>,
+  { listId, position, attempts }: RowClaim,
+  call: { readonly callId: string; readonly atMs: number },
+): { readonly guard: Compilable; readonly claim: Compilable } {
+  const { callId, atMs } = call;
+  // Claims of one list come one after the other, so that each sees the others.
+  const guard = db
+    .updateTable("callLists")
+    .set((its) => ({ claimCount: its("claimCount", "+", 1) }))
+    .where("id", "=", listId)
+    .where("state", "=", "running");
+  const callsMax = db.selectFrom("callLists").select("callsMax").where("id", "=", listId);
+  const claim = db
+    .updateTable("callListRows")
+    .set((its) => ({
+      state: "calling" as const,
+      attempts: its("attempts", "+", 1),
+      callId,
+      calledAtMs: atMs,
+      reason: null,
+    }))
+    .where("listId", "=", listId)
+    .where("position", "=", position)
+    .where("state", "=", "waiting")
+    .where("attempts", "=", attempts)
+    .where((its) =>
+      its(
+        its
+          .selectFrom("callListRows as others")
+          .select((others) => others.fn.countAll<number>().as("count"))
+          .where("others.listId", "=", listId)
+          .where("others.state", "=", "calling"),
+        "<",
+        callsMax,
+      ),
+    );
+  return { guard, claim };
+}
+
+function listOf(row: Selectable<Tables["callLists"]>): CallListRecord {
+  const { sequence: _sequence, claimCount: _placed, ...list } = row;
+  return {
+    ...list,
+    detectMachine: row.detectMachine === 1,
+    windows: readJson("callLists.windows", Windows, row.windows),
+    retries: readJson("callLists.retries", Retries, row.retries),
+  };
+}
+
+function rowOf(row: Selectable<Tables["callListRows"]>): CallListRowRecord {
+  const { orgId: _orgId, ...rest } = row;
+  return { ...rest, variables: readJson("callListRows.variables", Variables, row.variables) };
+}
+
+function countsOf(
+  listId: string,
+  rows: readonly {
+    readonly listId: string;
+    readonly state: CallListRowState;
+    readonly count: number;
+  }[],
+): CallListCounts {
+  const counts: Record<CallListRowState, number> = {
+    waiting: 0,
+    calling: 0,
+    completed: 0,
+    failed: 0,
+    skipped: 0,
+    cancelled: 0,
+  };
+  for (const row of rows) {
+    if (row.listId === listId) counts[row.state] = Number(row.count);
+  }
+  return counts;
+}

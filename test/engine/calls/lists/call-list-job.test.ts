@@ -1,0 +1,327 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { CallListJob, PAUSED_CHECK_MS } from "../../../../engine/calls/lists/call-list-job.js";
+import type {
+  CallPlacer,
+  ListedOrder,
+  ListedPlacement,
+} from "../../../../engine/calls/lists/listed-calls.js";
+import { JobRunner } from "../../../../engine/jobs/job-runner.js";
+import { JobMetrics } from "../../../../engine/metrics/job-metrics.js";
+import type { CallListRecord } from "../../../../storage/calls/call-list-record.js";
+import type { StateChange } from "../../../../storage/calls/call-list-store.js";
+import { placedCallJob } from "../../../../storage/jobs/job-record.js";
+import type { RequestErrorCode } from "../../../../storage/parley-error.js";
+import { SilentLogger } from "../../../doubles/silent-logger.js";
+import { VirtualClock } from "../../../doubles/virtual-clock.js";
+import {
+  callListEntry,
+  callListRecord,
+  callListRow,
+} from "../../../storage/calls/sample-call-list.js";
+import { callRecord, insertOrganizations, NOON_MS } from "../../../storage/sample-records.js";
+import { temporaryDatabase } from "../../../storage/temporary-file.js";
+import { pollIsOver } from "../../jobs/runner-poll.js";
+
+const START: StateChange = { from: ["ready"], to: "running", isDue: true };
+const PAUSE: StateChange = { from: ["running"], to: "paused" };
+const RESUME: StateChange = { from: ["paused"], to: "running", isDue: true };
+const MINUTE_MS = 60_000;
+/** A test that would wait longer fails. */
+const WAIT_MAX_STEPS = 5_000;
+
+interface PlacedOrder extends ListedOrder {
+  readonly atMs: number;
+}
+
+function refusal(code: RequestErrorCode, retryAfterSec?: number): ListedPlacement {
+  return { kind: "refused", code, message: `refused with ${code}`, retryAfterSec };
+}
+
+/** A list of `people` on a database, the runner of its job with a virtual clock, and a worker that claims rows as a real one. */
+async function stand(context: TestContext, fields: Partial<CallListRecord> = {}, people = 1) {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  const clock = new VirtualClock(NOON_MS);
+  const list = callListRecord(fields);
+  const rows = Array.from({ length: people }, (_, index) => callListRow(index + 1));
+  await database.callLists.insertWithin(list, rows, 9, callListEntry("create"));
+  const orders: PlacedOrder[] = [];
+  /** What the worker answers in place of placing the call. */
+  const refusals = new Map<string, ListedPlacement>();
+  const placer: CallPlacer = {
+    placeListedCall: async (order) => {
+      const refused = refusals.get(order.to);
+      const isVendors = refused?.kind === "refused" && refused.code === "call_rejected";
+      if (refused !== undefined && !isVendors) return refused;
+      const { orgId, row } = order;
+      const { callId } = row;
+      const job = placedCallJob({ orgId, callId, runId: "run" }, {}, clock.epochMs());
+      if (!(await database.calls.place(job, callId, row))) return refusal("conflict");
+      if (refused !== undefined) {
+        await database.calls.failPlaced(callId);
+        return refused;
+      }
+      orders.push({ ...order, atMs: clock.epochMs() });
+      return { kind: "placed" };
+    },
+  };
+  let ids = 0;
+  const start = (owner = "me") => {
+    const job = new CallListJob({
+      store: database.callLists,
+      placer: () => placer,
+      clock,
+      newId: () => `${owner} ${++ids}`,
+    });
+    const runner = new JobRunner({
+      store: database.jobs,
+      handlers: { callList: job },
+      owner,
+      isAlone: true,
+      meter: new JobMetrics(),
+      clock,
+      log: new SilentLogger(),
+    });
+    const stop = async () => {
+      const closing = runner.close(0);
+      clock.advance(0);
+      await closing;
+    };
+    context.after(stop);
+    runner.start();
+    return stop;
+  };
+  const change = (to: StateChange) => database.callLists.change(list, to, callListEntry("start"));
+  /** Moves the clock step by step until the condition is true. */
+  const until = async (what: string, holds: () => boolean | Promise<boolean>, stepMs = 1_000) => {
+    for (let step = 0; step < WAIT_MAX_STEPS; step += 1) {
+      if (await holds()) return;
+      await pollIsOver(database);
+      clock.advance(stepMs);
+    }
+    assert.fail(`it never came to: ${what}`);
+  };
+  const isList = async (state: CallListRecord["state"]) =>
+    (await database.callLists.find("org", "list"))?.state === state;
+  /** The call of an order has ended. */
+  const end = async (order: PlacedOrder | undefined, endReason: string, status = "failed") => {
+    assert.ok(order !== undefined);
+    const id = order.row.callId;
+    const ended = { status: status === "failed" ? "failed" : "completed" } as const;
+    const endedAtMs = clock.epochMs();
+    const record = callRecord({ id, sessionId: id, ...ended, endedAtMs, metadata: { endReason } });
+    await database.calls.start(record, "run");
+  };
+  const states = async () =>
+    (await database.callLists.rows("org", "list", { after: 0, limit: 99 })).map(
+      ({ state, attempts, reason }) => [state, attempts, reason],
+    );
+  const jobs = async () => {
+    const inState = (state: "queued" | "running" | "failed") =>
+      database.jobs.list("org", { state, skip: 0, limit: 9 });
+    const all = await Promise.all([inState("queued"), inState("running"), inState("failed")]);
+    return all.flat().filter(({ kind }) => kind === "callList");
+  };
+  return {
+    database,
+    clock,
+    list,
+    orders,
+    refusals,
+    start,
+    change,
+    until,
+    isList,
+    end,
+    states,
+    jobs,
+  };
+}
+
+test("each person is called once, no more at the same time than the list allows", async (context) => {
+  const { start, change, until, isList, orders, end, states, jobs } = await stand(
+    context,
+    { callsMax: 2 },
+    5,
+  );
+  start();
+  await change(START);
+  for (let ended = 0; ended < 5; ended += 1) {
+    const placed = Math.min(5, ended + 2);
+    await until(`${placed} calls`, () => orders.length === placed);
+    await end(orders[ended], "agentEnded", "completed");
+  }
+  await until("the list is completed", () => isList("completed"));
+  assert.deepEqual(orders.map(({ to }) => to).toSorted(), [
+    "+15550101001",
+    "+15550101002",
+    "+15550101003",
+    "+15550101004",
+    "+15550101005",
+  ]);
+  assert.deepEqual(orders[0]?.variables, { firstName: "Person 1" });
+  assert.deepEqual(
+    await states(),
+    Array.from({ length: 5 }, () => ["completed", 1, "agentEnded"]),
+  );
+  await until("no job is left", async () => (await jobs()).length === 0);
+});
+
+test("a person who was not reached is called again after the rule's minutes, as often as it says", async (context) => {
+  const retries = { busy: { times: 2, afterMinutes: 5 }, noAnswer: { times: 1, afterMinutes: 1 } };
+  const { start, change, until, isList, orders, end, states } = await stand(context, { retries });
+  start();
+  await change(START);
+  await until("the first call", () => orders.length === 1);
+  await end(orders[0], "busy");
+  await until("the second call", () => orders.length === 2);
+  const [first, second] = orders;
+  assert.ok(first !== undefined && second !== undefined);
+  assert.ok(second.atMs - first.atMs >= 5 * MINUTE_MS, "five minutes have passed");
+  assert.notEqual(first.row.callId, second.row.callId);
+  await end(second, "noAnswer");
+  await until("the list is completed", () => isList("completed"));
+  assert.equal(orders.length, 2, "after two calls, an answer that never came is not tried again");
+  assert.deepEqual(await states(), [["failed", 2, "noAnswer"]]);
+});
+
+test("a call whose process died is not repeated: the person may have been called", async (context) => {
+  const retries = { failed: { times: 5, afterMinutes: 1 } };
+  const { database, start, change, until, isList, orders, states } = await stand(context, {
+    retries,
+  });
+  const stop = start("killed");
+  await change(START);
+  await until("the call", () => orders.length === 1);
+  await stop();
+  const id = orders[0]?.row.callId ?? "";
+  await database.calls.closePlaced(callRecord({ id, sessionId: id }), "next run");
+  start("next");
+  await until("the list is completed", () => isList("completed"));
+  assert.equal(orders.length, 1);
+  const lost = "the server stopped before the placed call reached its agent";
+  assert.deepEqual(await states(), [["failed", 1, lost]]);
+});
+
+test("a call that the vendor was never asked for is placed by the next process", async (context) => {
+  const { database, start, change, until, orders, states } = await stand(context);
+  await change(START);
+  // The process is killed after the vendor has refused, and before the row says so.
+  const row = { listId: "list", position: 1, attempts: 0 };
+  const job = placedCallJob({ orgId: "org", callId: "refused", runId: "run" }, {}, NOON_MS);
+  assert.equal(await database.calls.place(job, "refused", row), true);
+  await database.calls.failPlaced("refused");
+  start();
+  await until("the call", () => orders.length === 1);
+  assert.deepEqual(await states(), [["calling", 1, null]]);
+});
+
+test("nobody is called outside the windows of their own time", async (context) => {
+  // Noon UTC is 21:00 in Tokyo and 13:00 in Berlin, on a Sunday.
+  const windows = [{ days: ["sun", "mon"], from: "09:00", to: "20:00" } as const];
+  const { start, change, until, orders, end } = await stand(context, { windows }, 2);
+  start();
+  await change(START);
+  await until("the call to Berlin", () => orders.length === 1);
+  assert.equal(orders[0]?.to, "+15550101001");
+  await end(orders[0], "callerLeft", "completed");
+  const hourMs = 60 * MINUTE_MS;
+  await until("the call to Tokyo", () => orders.length === 2, 10 * MINUTE_MS);
+  const waitedMs = (orders[1]?.atMs ?? 0) - NOON_MS;
+  assert.ok(waitedMs >= 12 * hourMs, `called after ${waitedMs / hourMs} hours`);
+});
+
+test("numbers that may not be called are left out, and the others are called", async (context) => {
+  const { start, change, until, isList, orders, end, refusals, states } = await stand(
+    context,
+    { callsMax: 1 },
+    4,
+  );
+  refusals.set("+15550101001", refusal("do_not_call"));
+  refusals.set("+15550101002", refusal("target_not_allowed"));
+  refusals.set("+15550101003", refusal("call_rejected"));
+  start();
+  await change(START);
+  await until("the call", () => orders.length === 1);
+  await end(orders[0], "callerLeft", "completed");
+  await until("the list is completed", () => isList("completed"));
+  assert.deepEqual(await states(), [
+    ["skipped", 0, "doNotCall"],
+    ["skipped", 0, "targetNotAllowed"],
+    ["failed", 1, "rejected"],
+    ["completed", 1, "callerLeft"],
+  ]);
+});
+
+test("a full server or plan delays the list and says why, and no attempt counts", async (context) => {
+  const { database, start, change, until, orders, refusals, states } = await stand(context);
+  refusals.set("+15550101001", refusal("calls_limit_reached", 10));
+  start();
+  await change(START);
+  const hold = async () => {
+    const found = await database.callLists.find("org", "list");
+    return [found?.state, found?.holdCode, found?.holdReason];
+  };
+  await until("the list says why", async () => (await hold())[1] !== null);
+  assert.deepEqual(await hold(), [
+    "running",
+    "calls_limit_reached",
+    "refused with calls_limit_reached",
+  ]);
+  assert.deepEqual(await states(), [["waiting", 0, null]]);
+  refusals.clear();
+  await until("the call", () => orders.length === 1);
+  await until("the reason is gone", async () => (await hold())[1] === null);
+});
+
+test("a list that only a person can help pauses, and goes on when it is resumed", async (context) => {
+  const { database, start, change, until, isList, orders, refusals } = await stand(context);
+  refusals.set("+15550101001", refusal("agent_not_found"));
+  start();
+  await change(START);
+  await until("the list is paused", () => isList("paused"));
+  const paused = await database.callLists.find("org", "list");
+  assert.equal(paused?.holdCode, "agent_not_found");
+  refusals.clear();
+  assert.equal(await change(RESUME), true);
+  await until("the call", () => orders.length === 1);
+});
+
+test("a paused list places no call, notes the ends of those in progress, and can be resumed", async (context) => {
+  const { clock, start, change, until, orders, end, states } = await stand(
+    context,
+    { callsMax: 1 },
+    2,
+  );
+  start();
+  await change(START);
+  await until("the call", () => orders.length === 1);
+  assert.equal(await change(PAUSE), true);
+  await end(orders[0], "callerLeft", "completed");
+  await until("its end is noted", async () => (await states())[0]?.[0] === "completed");
+  const pausedAtMs = clock.epochMs();
+  await until("two minutes pass", () => clock.epochMs() > pausedAtMs + 2 * PAUSED_CHECK_MS);
+  assert.equal(orders.length, 1);
+  assert.equal(await change(RESUME), true);
+  await until("the next call", () => orders.length === 2);
+});
+
+test("a cancelled list notes the ends of its calls, and calls nobody else", async (context) => {
+  const { start, change, until, orders, end, states, jobs } = await stand(
+    context,
+    { callsMax: 1 },
+    2,
+  );
+  start();
+  await change(START);
+  await until("the call", () => orders.length === 1);
+  await change({ from: ["running"], to: "cancelled", cancelsRows: true, isDue: true });
+  await end(orders[0], "busy");
+  await until("no job is left", async () => (await jobs()).length === 0);
+  assert.equal(orders.length, 1);
+  assert.deepEqual(await states(), [
+    ["failed", 1, "busy"],
+    ["cancelled", 0, null],
+  ]);
+});

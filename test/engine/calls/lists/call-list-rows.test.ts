@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ROWS_MAX } from "../../../../api/contract/call-list.js";
+import {
+  CALL_LIST_ROWS_MAX,
+  callListRows,
+  type GivenRow,
+  ROW_FAULTS_NAMED_MAX,
+} from "../../../../engine/calls/lists/call-list-rows.js";
+import { RequestError } from "../../../../engine/request-error.js";
+import type { CallWindow } from "../../../../storage/calls/call-list-record.js";
+import { NOON_MS } from "../../../storage/sample-records.js";
+
+const MORNING: CallWindow = { days: ["mon"], from: "09:00", to: "10:00" };
+
+const ofCsv = (csv: string, window = MORNING) => callListRows({ csv }, [window], NOON_MS);
+const ofRows = (...rows: readonly GivenRow[]) => callListRows({ rows }, [MORNING], NOON_MS);
+
+/** The paths and messages of the refusal. */
+async function faultsOf(reading: Promise<unknown>): Promise<readonly string[]> {
+  const error: unknown = await reading.then(
+    () => assert.fail("it was accepted"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof RequestError);
+  assert.equal(error.code, "invalid_request");
+  return (error.details ?? []).map(({ path, message }) => `${path}: ${message}`);
+}
+
+test("columns of a CSV text become the variables of each call", async () => {
+  const csv =
+    "\uFEFFto, firstName ,note,timeZone\r\n" +
+    '"+49 (30) 123-456",Ada,"a ""quoted"", note\nof two lines",\r\n' +
+    "\r\n" +
+    "'+12125550100,,,America/Chicago";
+  assert.deepEqual(await ofCsv(csv), [
+    {
+      number: "+4930123456",
+      timeZones: "Europe/Berlin",
+      variables: { firstName: "Ada", note: 'a "quoted", note of two lines' },
+    },
+    { number: "+12125550100", timeZones: "America/Chicago", variables: {} },
+  ]);
+});
+
+test("spreadsheets may write semicolons or tabs", async () => {
+  for (const delimiter of [";", "\t"]) {
+    const csv = `to${delimiter}note\n+4930123456${delimiter}one, two\n`;
+    const [row] = await ofCsv(csv);
+    assert.deepEqual(row?.variables, { note: "one, two" });
+  }
+});
+
+test("each row that is wrong is named by its line and field, and the number is not repeated", async () => {
+  const csv = [
+    "to,name,timeZone",
+    "+4930123456,Ada,",
+    "030 123456,Ben,",
+    `+4930123457,${"x".repeat(501)},Europe/Atlantis`,
+    "+4930123456,Ada again,",
+    "+49110,Eve,",
+    "+49900123456,Finn,",
+    "+88213123456,Gil,",
+    "+4930123458,Hal,,more",
+  ].join("\n");
+  const faults = await faultsOf(ofCsv(csv));
+  assert.deepEqual(faults, [
+    "csv line 3, to: expected an E.164 number such as +15550100",
+    "csv line 4, timeZone: expected a time zone such as Europe/Berlin",
+    "csv line 4, name: expected text of at most 500 characters",
+    "csv line 5, to: expected each number once; it is at csv line 2, to already",
+    "csv line 6, to: expected an E.164 number such as +15550100",
+    "csv line 7, to: expected a number that may be called; agents cannot call premium numbers",
+    "csv line 8, to: expected the number of a country; for any other one, name its timeZone",
+    "csv line 9: expected at most 3 fields, as the first line has",
+  ]);
+});
+
+test("a number whose zones have no common hour needs a timeZone", async () => {
+  const russian = "+74951234567";
+  assert.deepEqual(await faultsOf(ofRows({ to: russian })), [
+    "rows.0.to: expected a timeZone: the windows have no time that is within them in all time zones of the number",
+  ]);
+  const [row] = await ofRows({ to: russian, timeZone: "Europe/Moscow" });
+  assert.equal(row?.timeZones, "Europe/Moscow");
+});
+
+test("a text without usable columns is refused as a whole", async () => {
+  assert.deepEqual(await faultsOf(ofCsv("number,name\n+4930123456,Ada\n")), [
+    "csv line 1: expected the names of the columns, with to among them",
+  ]);
+  assert.deepEqual(await faultsOf(ofCsv("to,first name,to\n+4930123456,Ada,\n")), [
+    "csv line 1, column 2: expected a letter and up to 39 letters, digits and underscores",
+    "csv line 1, column 3: expected a name that no other column has",
+  ]);
+  assert.deepEqual(await faultsOf(ofCsv('to,name\n+4930123456,"Ada\n')), [
+    "csv line 2: expected a closing quote",
+  ]);
+  assert.deepEqual(await faultsOf(ofCsv("to,name\n")), [
+    "csv: expected at least one person to call",
+  ]);
+  assert.deepEqual(await faultsOf(ofCsv("\n")), ["csv: expected at least one person to call"]);
+});
+
+test("of many faults the first are named and the others counted", async () => {
+  const lines = Array.from({ length: ROW_FAULTS_NAMED_MAX + 5 }, () => "nobody");
+  const faults = await faultsOf(ofCsv(`to\n${lines.join("\n")}`));
+  assert.equal(faults.length, ROW_FAULTS_NAMED_MAX + 1);
+  assert.equal(faults.at(-1), "csv: 5 more faults of this kind");
+});
+
+test("a list of more rows than the limit is refused", async () => {
+  assert.equal(ROWS_MAX, CALL_LIST_ROWS_MAX, "the contract says the engine's limit");
+  const numbers = Array.from({ length: CALL_LIST_ROWS_MAX + 1 }, (_, n) => `+4930${1_000_000 + n}`);
+  const rows = await ofCsv(`to\n${numbers.slice(1).join("\n")}`);
+  assert.equal(rows.length, CALL_LIST_ROWS_MAX);
+  assert.deepEqual(await faultsOf(ofCsv(`to\n${numbers.join("\n")}`)), [
+    `csv: expected at most ${CALL_LIST_ROWS_MAX} rows; make several lists`,
+  ]);
+});

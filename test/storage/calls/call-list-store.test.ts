@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { CallListRecord } from "../../../storage/calls/call-list-record.js";
+import type { Database } from "../../../storage/database.js";
+import { placedCallJob } from "../../../storage/jobs/job-record.js";
+import { callRecord, insertOrganizations, NOON_MS } from "../sample-records.js";
+import { temporaryDatabase } from "../temporary-file.js";
+import { callListEntry, callListRecord, callListRow } from "./sample-call-list.js";
+
+const START = { from: ["ready"], to: "running", isDue: true } as const;
+
+async function opened(context: TestContext, fields: Partial<CallListRecord> = {}, people = 3) {
+  const database = await temporaryDatabase(context);
+  await insertOrganizations(database);
+  const list = callListRecord(fields);
+  const rows = Array.from({ length: people }, (_, index) => callListRow(index + 1));
+  await database.callLists.insertWithin(list, rows, 9, callListEntry("create"));
+  return { database, list, lists: database.callLists };
+}
+
+/** Asks to place the call of a row, as a worker does. */
+function place(
+  { calls }: Database,
+  position: number,
+  callId: string,
+  attempts = 0,
+): Promise<boolean> {
+  const job = placedCallJob({ orgId: "org", callId, runId: "run" }, {}, NOON_MS);
+  return calls.place(job, callId, { listId: "list", position, attempts });
+}
+
+const statesOf = async ({ callLists }: Database) =>
+  (await callLists.rows("org", "list", { after: 0, limit: 9 })).map(
+    ({ position, state, attempts, callId, reason }) => [position, state, attempts, callId, reason],
+  );
+
+const jobIds = async ({ jobs }: Database) =>
+  (await jobs.list("org", { state: "queued", skip: 0, limit: 9 })).map(({ id }) => id).sort();
+
+test("a list is stored with its rows, and belongs to its organization", async (context) => {
+  const { database, lists, list } = await opened(context);
+  const found = await lists.find("org", "list");
+  const { counts, ...stored } = found ?? assert.fail();
+  assert.deepEqual(stored, list);
+  assert.deepEqual(counts, {
+    waiting: 3,
+    calling: 0,
+    completed: 0,
+    failed: 0,
+    skipped: 0,
+    cancelled: 0,
+  });
+  const rows = await lists.rows("org", "list", { after: 1, limit: 1 });
+  assert.deepEqual(rows, [
+    {
+      ...callListRow(2),
+      listId: "list",
+      position: 2,
+      state: "waiting",
+      attempts: 0,
+      callId: null,
+      calledAtMs: null,
+      reason: null,
+      nextAtMs: 0,
+    },
+  ]);
+  assert.equal(await lists.find("other", "list"), undefined);
+  assert.deepEqual(await lists.rows("other", "list", { after: 0, limit: 9 }), []);
+  assert.deepEqual(await lists.list("other"), []);
+  const theirs = { ...list, orgId: "other" };
+  assert.equal(await lists.change(theirs, START, callListEntry("start")), false);
+  assert.equal(await lists.remove("other", "list", callListEntry("delete")), false);
+  assert.deepEqual(
+    (await database.audit.list("org", { skip: 0, limit: 9 })).items.map(({ action }) => action),
+    ["callList.create"],
+  );
+});
+
+test("an organization that has as many lists as it can gets no row of another one", async (context) => {
+  const { lists } = await opened(context);
+  const more = callListRecord({ id: "more" });
+  assert.equal(await lists.insertWithin(more, [callListRow(1)], 1, callListEntry("create")), false);
+  assert.deepEqual(await lists.rows("org", "more", { after: 0, limit: 9 }), []);
+});
+
+test("a list changes only from the states that allow it, with the job that places its calls", async (context) => {
+  const { database, lists, list } = await opened(context);
+  assert.equal(await lists.change(list, START, callListEntry("start")), true);
+  assert.equal(await lists.change(list, START, callListEntry("start")), false);
+  assert.deepEqual(await jobIds(database), ["callList_list"]);
+  assert.equal(await lists.remove("org", "list", callListEntry("delete")), false, "it is running");
+  const cancel = { from: ["running"], to: "cancelled", cancelsRows: true } as const;
+  assert.equal(await lists.change(list, cancel, callListEntry("cancel")), true);
+  assert.deepEqual((await lists.find("org", "list"))?.counts.cancelled, 3);
+  assert.equal(await lists.remove("org", "list", callListEntry("delete")), true);
+  assert.deepEqual(await statesOf(database), [], "its rows go with it");
+});
+
+test("a row's call is placed once, whoever asks for it how often", async (context) => {
+  const { database, lists, list } = await opened(context);
+  assert.equal(await place(database, 1, "early"), false, "the list is not running");
+  await lists.change(list, START, callListEntry("start"));
+  const asked = ["a", "b", "c", "d"].map((callId) => place(database, 1, callId));
+  assert.equal((await Promise.all(asked)).filter(Boolean).length, 1);
+  const [[, state, attempts, callId] = []] = await statesOf(database);
+  assert.deepEqual([state, attempts], ["calling", 1]);
+  assert.deepEqual(await jobIds(database), ["callList_list", `placedCall_${String(callId)}`]);
+  assert.equal(await place(database, 2, "late", 1), false, "the row was read at another time");
+});
+
+test("a list has no more calls at the same time than it may", async (context) => {
+  const { database, lists, list } = await opened(context, { callsMax: 2 });
+  await lists.change(list, START, callListEntry("start"));
+  const asked = [1, 2, 3].map((position) => place(database, position, `call ${position}`));
+  assert.deepEqual((await Promise.all(asked)).filter(Boolean).length, 2);
+});
+
+test("a paused list claims no row", async (context) => {
+  const { database, lists, list } = await opened(context);
+  await lists.change(list, START, callListEntry("start"));
+  await lists.change(list, { from: ["running"], to: "paused" }, callListEntry("pause"));
+  assert.equal(await place(database, 1, "call"), false);
+  assert.deepEqual((await lists.find("org", "list"))?.counts.waiting, 3);
+});
+
+test("what is stored of a call says whether it is in progress, over, or was never placed", async (context) => {
+  const { database, lists, list } = await opened(context);
+  await lists.change(list, START, callListEntry("start"));
+  const placed = (id: string) => callRecord({ id, sessionId: id });
+  await place(database, 1, "rings");
+  await place(database, 2, "talks");
+  await database.calls.start(placed("talks"), "run");
+  await place(database, 3, "refused");
+  await database.calls.failPlaced("refused");
+  assert.deepEqual(
+    [...(await lists.outcomes(["rings", "talks", "refused"]))],
+    [
+      ["rings", { kind: "inProgress" }],
+      ["talks", { kind: "inProgress" }],
+      ["refused", { kind: "notPlaced" }],
+    ],
+  );
+  assert.equal(await database.calls.closePlaced(placed("rings"), "run"), true);
+  const ended = await lists.outcomes(["rings"]);
+  assert.deepEqual(ended.get("rings"), {
+    kind: "ended",
+    status: "failed",
+    endReason: "the server stopped before the placed call reached its agent",
+  });
+});
+
+test("an outcome changes nothing once the row has another call", async (context) => {
+  const { database, lists, list } = await opened(context);
+  await lists.change(list, START, callListEntry("start"));
+  await place(database, 1, "first");
+  const again = { position: 1, state: "waiting", reason: "busy", nextAtMs: 0 } as const;
+  await lists.settle("list", [{ ...again, callId: "first" }]);
+  assert.deepEqual((await statesOf(database))[0], [1, "waiting", 1, "first", "busy"]);
+  assert.equal(await place(database, 1, "second", 1), true);
+  await lists.settle("list", [{ ...again, callId: "first", state: "failed" }]);
+  assert.deepEqual((await statesOf(database))[0], [1, "calling", 2, "second", null]);
+  await lists.settle("list", [{ ...again, callId: "second", reason: null, isUncounted: true }]);
+  assert.deepEqual((await statesOf(database))[0], [1, "waiting", 1, null, null]);
+});
+
+test("rows that are due come in the order of their waiting, and only those of open zones", async (context) => {
+  const { database, lists } = await opened(context, { state: "running" }, 4);
+  await place(database, 1, "call");
+  await lists.settle("list", [
+    { position: 1, callId: "call", state: "waiting", reason: "busy", nextAtMs: NOON_MS },
+  ]);
+  const zones = await lists.waitingZones("list");
+  assert.deepEqual(
+    zones.toSorted((one, other) => one.timeZones.localeCompare(other.timeZones)),
+    [
+      { timeZones: "Asia/Tokyo", nextAtMs: 0 },
+      { timeZones: "Europe/Berlin", nextAtMs: 0 },
+    ],
+  );
+  const due = async (zone: string, nowMs: number, limit = 9) =>
+    (await lists.due("list", [zone], nowMs, limit)).map(({ position }) => position);
+  assert.deepEqual(await due("Europe/Berlin", NOON_MS - 1), [3]);
+  assert.deepEqual(await due("Europe/Berlin", NOON_MS), [3, 1]);
+  assert.deepEqual(await due("Asia/Tokyo", NOON_MS), [2, 4]);
+  assert.deepEqual(await due("Asia/Tokyo", NOON_MS, 1), [2]);
+});
+
+test("why a list places no calls is told of running lists only, and may pause them", async (context) => {
+  const { database, lists } = await opened(context, { state: "running" });
+  const ready = callListRecord({ id: "ready" });
+  await lists.insertWithin(ready, [callListRow(1)], 9, callListEntry("create"));
+  const hold = { code: "overloaded", reason: "the server is full", isPaused: false };
+  const stateOf = async (id: string) => {
+    const list = await lists.findUncounted("org", id);
+    return [list?.state, list?.holdCode, list?.holdReason];
+  };
+  await lists.hold("list", hold, NOON_MS);
+  assert.deepEqual(await stateOf("list"), ["running", "overloaded", "the server is full"]);
+  await lists.hold("list", null, NOON_MS);
+  assert.deepEqual(await stateOf("list"), ["running", null, null]);
+  assert.equal(await lists.pauseAll({ code: "conflict", reason: "restored" }, NOON_MS), 1);
+  assert.deepEqual(await stateOf("list"), ["paused", "conflict", "restored"]);
+  assert.deepEqual(await stateOf("ready"), ["ready", null, null]);
+  await lists.hold("list", hold, NOON_MS);
+  await lists.complete("list", NOON_MS);
+  assert.deepEqual(await stateOf("list"), ["paused", "conflict", "restored"]);
+  assert.equal(await place(database, 1, "call"), false);
+  await lists.cancelWaiting("list");
+  assert.equal((await lists.find("org", "list"))?.counts.cancelled, 3);
+});
