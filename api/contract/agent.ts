@@ -152,7 +152,45 @@ function isLanguageTag(tag: string): boolean {
   }
 }
 
+const VOICEMAIL_CHARACTERS_MAX = 1_000;
+
+const spokenOrNull = (subject: string, charactersMax: number) =>
+  v.pipe(
+    v.nullable(v.pipe(nameField(subject, charactersMax), hasDefaults)),
+    v.description(`${subject}, text of 1 to ${charactersMax} characters, or null`),
+  );
+
+const outboundFields = {
+  voicemailMessage: v.optional(
+    spokenOrNull(
+      "what the agent leaves on an answering machine after its beep; null: it hangs up on machines",
+      VOICEMAIL_CHARACTERS_MAX,
+    ),
+    null,
+  ),
+  screeningAnswer: v.optional(
+    spokenOrNull(
+      "what the agent says to a machine that asks for name and reason before it puts a call through; null: the names of agent and organization",
+      STOCK_PHRASE_CHARACTERS_MAX,
+    ),
+    null,
+  ),
+  whileDetecting: v.optional(
+    choiceField(
+      "what the agent does until the telephony vendor has said whether a person has answered: `greet` (the default), or `wait` in silence",
+      ["greet", "wait"],
+    ),
+    "greet",
+  ),
+};
+
 const personaFields = {
+  outbound: v.optional(
+    knownObjectField(
+      "what the agent says to machines that answer calls that it places, replaced as a whole",
+      outboundFields,
+    ),
+  ),
   languages: v.optional(languagesField),
   keyterms: v.optional(keytermsField),
   pronunciations: v.optional(pronunciationsField),
@@ -586,6 +624,11 @@ export const Agent = v.object({
     keyterms: v.array(v.string()),
     pronunciations: v.array(v.object({ word: v.string(), say: v.string() })),
     languages: v.array(v.string()),
+    outbound: v.object({
+      voicemailMessage: v.nullable(v.string()),
+      screeningAnswer: v.nullable(v.string()),
+      whileDetecting: v.picklist(["greet", "wait"]),
+    }),
   }),
   llmProviderId: Id,
   llmModelId: v.string(),

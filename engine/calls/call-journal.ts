@@ -39,6 +39,7 @@ import type { BackgroundLlm } from "./background-llm.js";
 import type { CallFeed } from "./call-feed.js";
 import {
   callEndedEvents,
+  placedCallFacts,
   callRefusedEvent,
   callRingingEvent,
   callStartedEvent,
@@ -573,6 +574,7 @@ export class CallEntry implements CallRecorder {
       metadata: {
         endReason: ending.reason,
         endMessage: ending.message,
+        ...placedCallFacts(this.#start, ending, status),
         ...(ending.transferTo !== undefined && {
           // The result of a warm transfer is stored as it develops, maybe before this.
           transfer: {

@@ -137,7 +137,7 @@ export class TelnyxCalls {
       StatusCallbackEvent: REPORTED_STATES,
       Timeout: call.ringTimeoutSec,
       ...(call.detectMachine && {
-        MachineDetection: "Enable",
+        MachineDetection: call.detectMessageEnd ? "DetectMessageEnd" : "Enable",
         AsyncAmd: true,
         AsyncAmdStatusCallback: call.statusUrl,
         AsyncAmdStatusCallbackMethod: "POST",
