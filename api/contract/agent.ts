@@ -154,23 +154,22 @@ function isLanguageTag(tag: string): boolean {
 
 const VOICEMAIL_CHARACTERS_MAX = 1_000;
 
-const spokenOrNull = (subject: string, charactersMax: number) =>
-  v.pipe(
-    v.nullable(v.pipe(nameField(subject, charactersMax), hasDefaults)),
-    v.description(`${subject}, text of 1 to ${charactersMax} characters, or null`),
-  );
+const spokenOrNull = (subject: string, charactersMax: number) => {
+  const spoken = v.pipe(nameField(subject, charactersMax), hasDefaults);
+  return v.pipe(v.nullable(spoken), v.description(v.getDescription(spoken) ?? subject));
+};
 
 const outboundFields = {
   voicemailMessage: v.optional(
     spokenOrNull(
-      "what the agent leaves on an answering machine after its beep; null: it hangs up on machines",
+      "what the agent leaves on an answering machine after its beep, or null to hang up on machines",
       VOICEMAIL_CHARACTERS_MAX,
     ),
     null,
   ),
   screeningAnswer: v.optional(
     spokenOrNull(
-      "what the agent says to a machine that asks for name and reason before it puts a call through; null: the names of agent and organization",
+      "what the agent says to a machine that asks for name and reason before it puts a call through, or null for the names of agent and organization",
       STOCK_PHRASE_CHARACTERS_MAX,
     ),
     null,

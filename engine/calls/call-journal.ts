@@ -39,10 +39,10 @@ import type { BackgroundLlm } from "./background-llm.js";
 import type { CallFeed } from "./call-feed.js";
 import {
   callEndedEvents,
-  placedCallFacts,
   callRefusedEvent,
   callRingingEvent,
   callStartedEvent,
+  placedCallFacts,
   type RefusedCall,
   type StreamedCall,
   turnEvents,

@@ -343,7 +343,7 @@ export interface OpenRequest {
   readonly canTransfer?: boolean;
   /** The id of a call that this server placed, which already holds its slot. */
   readonly placedCallId?: string | undefined;
-  /** Of a placed call: what its vendor reports of machines. */
+  /** What becomes of a placed call that a machine answers; omitted for other calls. */
   readonly detection?: MachineDetection | undefined;
   readonly terms?: CallTerms | undefined;
   /** The calling and the called number of a telephone call; the record of the call before it takes precedence. */

@@ -47,13 +47,6 @@ import { onToolDelayDeadline } from "./tool-delay.js";
 import { onTransferDeadline, onTransferRefused, onTransferStarted } from "./transfer.js";
 import { onSentenceAudio, onSentenceFailed, onUnderrunDeadline } from "./underrun.js";
 import {
-  mayGreet,
-  onAnswererDeadline,
-  onAnswererDetected,
-  onBeepHeard,
-  watchAnswerer,
-} from "./voicemail.js";
-import {
   onCallerTurnEnded,
   onEndpointingDeadline,
   onFalseInterruptionDeadline,
@@ -62,6 +55,13 @@ import {
   onUtteranceEnd,
   onWritten,
 } from "./user-turn.js";
+import {
+  mayGreet,
+  onAnswererDeadline,
+  onAnswererDetected,
+  onBeepHeard,
+  watchAnswerer,
+} from "./voicemail.js";
 
 /**
  * The whole behaviour of a call: changes the state for the event and returns the effects in order. Deterministic:

@@ -40,7 +40,7 @@ export const DEADLINE_NAMES = [
   "backgroundResult",
   /** The telephony vendor has not answered a request to transfer the call. */
   "transfer",
-  /** Of a placed call: no verdict has come, the machine's greeting is over, or no person has come. */
+  /** No verdict on who has answered has come, a machine's greeting is over, or no person has come. */
   "answerer",
   /** The limit of the call's duration is near. */
   "timeUp",

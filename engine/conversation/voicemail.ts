@@ -100,11 +100,7 @@ export function onAnswererDeadline(
 }
 
 /** Nobody has come; words that are being said may be the person's. */
-function onPersonDeadline(
-  state: ConversationState,
-  atMs: number,
-  out: ConversationEffect[],
-): void {
+function onPersonDeadline(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
   if (pendingText(state.user.hearing) === "") endCall(state, NOT_PUT_THROUGH, atMs, out);
   else setDeadline(state, "answerer", atMs + WORDS_MAX_MS);
 }

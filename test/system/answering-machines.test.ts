@@ -33,7 +33,9 @@ interface Order {
 
 async function placed({ to, greeting = "hello there", ...outbound }: Order) {
   const customer = await server.customer();
-  const agent = await server.agent(customer, { persona: { greeting, outbound: outboundOf(outbound) } });
+  const agent = await server.agent(customer, {
+    persona: { greeting, outbound: outboundOf(outbound) },
+  });
   lastNumber += 1;
   const from = `+${lastNumber}`;
   await server.tenancy.phoneNumbers.allow(customer.email, from);
@@ -79,7 +81,11 @@ test("a message is left after the beep, and nothing but it and the greeting is s
 test("a greeting that holds a value of the call is not said to a machine", async () => {
   const to = "+15550150011";
   const greeting = "Hello {{name|there}}, this is private.";
-  const { customer, caller } = await placed({ to, greeting, voicemailMessage: "Please call back." });
+  const { customer, caller } = await placed({
+    to,
+    greeting,
+    voicemailMessage: "Please call back.",
+  });
   await heard(caller, "Please call back.");
   assert.deepEqual((await ended(customer)).voicemail, {
     messageLeft: true,

@@ -89,7 +89,8 @@ export const GERMAN: Lexicon = {
       /bleiben sie|bleib(?:e)? (?:bitte )?(?:dran|in der leitung)|in der leitung|am apparat|moment|warten|warte\b|geduld|ich (?:frage|schaue|sehe) nach|(?:versuche|probiere)/iu,
     takesMessage:
       /nachricht|mailbox|anrufbeantworter|sprachbox|signalton|piepton|pfeifton|\bton\b|rufe? (?:ich |sie |dich |wir )*(?:sie |dich )?(?:umgehend |bald |gerne? )?zurück|zurückrufen|zurück\.|nicht (?:da|erreichbar|verfügbar|zu hause|ans telefon)|hinterlass/iu,
-    screeningAnswer: "Hier ist {agent}, ich rufe für {organization} an. Würden Sie mich bitte verbinden?",
+    screeningAnswer:
+      "Hier ist {agent}, ich rufe für {organization} an. Würden Sie mich bitte verbinden?",
   },
   stockPhrases: {
     apology: "Es tut mir leid, darauf konnte ich gerade nicht antworten.",

@@ -116,7 +116,8 @@ export const ENGLISH: Lexicon = {
       /stay on the line|hold (?:on|the line|while)|please (?:hold|wait)|one moment|bear with|(?:checking|see|find out) (?:if|whether)|(?:trying to|will try to|i['’]ll try to|let me try to) (?:reach|connect|get)|hang on/iu,
     takesMessage:
       /voice ?mail|mailbox|\bmessage|\bbeep\b|call (?:you|u) back|back to you|return your call|(?:n['’]t|not|un|un-) ?available|(?:can['’]?t|cannot|unable to|not able to) (?:take|come|answer|get)|missed your call|leave (?:your|a|me|us)/iu,
-    screeningAnswer: "This is {agent}, calling from {organization}. Could you put me through, please?",
+    screeningAnswer:
+      "This is {agent}, calling from {organization}. Could you put me through, please?",
   },
   stockPhrases: {
     apology: "I am sorry, I could not answer that just now.",

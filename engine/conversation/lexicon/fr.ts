@@ -73,7 +73,8 @@ export const FRENCH: Lexicon = {
       /ne quittez pas|ne quitte pas|en ligne|patient(?:er|ez)|un instant|un moment|(?:je vais|j['’]essaie)/iu,
     takesMessage:
       /message|répondeur|messagerie|\bbip\b|signal sonore|rappel(?:ler|lerai|lerons)|(?:pas|in) ?disponible|ne (?:peux|peut|puis|pouvons) (?:pas )?(?:répondre|vous)|absent|laissez/iu,
-    screeningAnswer: "Ici {agent}, j’appelle de la part de {organization}. Pourriez-vous me mettre en relation, s’il vous plaît ?",
+    screeningAnswer:
+      "Ici {agent}, j’appelle de la part de {organization}. Pourriez-vous me mettre en relation, s’il vous plaît ?",
   },
   stockPhrases: {
     apology: "Je suis désolé, je n'ai pas pu répondre à l'instant.",

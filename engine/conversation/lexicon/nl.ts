@@ -70,7 +70,8 @@ export const DUTCH: Lexicon = {
       /aan de lijn|blijf|wacht|een (?:moment|ogenblik)|momentje|(?:ik (?:kijk|vraag|probeer))/iu,
     takesMessage:
       /bericht|voicemail|antwoordapparaat|\bpiep|\btoon\b|terugbel|bel (?:ik )?(?:u|je) terug|niet (?:bereikbaar|beschikbaar|aanwezig|opnemen)|spreek (?:iets )?in|laat .{0,20} achter/iu,
-    screeningAnswer: "U spreekt met {agent}, ik bel namens {organization}. Kunt u mij doorverbinden, alstublieft?",
+    screeningAnswer:
+      "U spreekt met {agent}, ik bel namens {organization}. Kunt u mij doorverbinden, alstublieft?",
   },
   stockPhrases: {
     apology: "Het spijt me, daar kon ik net niet op antwoorden.",

@@ -64,7 +64,8 @@ export const POLISH: Lexicon = {
       /na linii|nie (?:rozłącza|odkłada)|poczeka|zaczeka|proszę czekać|chwil|moment|(?:sprawdzę|spróbuję)/iu,
     takesMessage:
       /wiadomość|poczt|sygnał|oddzwoni|nie (?:mogę|może) (?:teraz |w tej chwili )?(?:odebrać|rozmawiać)|niedostępn|zostaw/iu,
-    screeningAnswer: "Mówi {agent}, dzwonię w imieniu {organization}. Czy mogę prosić o połączenie?",
+    screeningAnswer:
+      "Mówi {agent}, dzwonię w imieniu {organization}. Czy mogę prosić o połączenie?",
   },
   stockPhrases: {
     apology: "Przepraszam, nie mogę teraz na to odpowiedzieć.",

@@ -66,7 +66,8 @@ export const PORTUGUESE: Lexicon = {
       /na linha|aguard|espere|só um (?:momento|instante)|um (?:momento|instante)|não desligue|(?:vou|tentarei) (?:tentar|verificar|ver)/iu,
     takesMessage:
       /mensagem|recado|caixa postal|correio de voz|sinal|\bbip|retornar|ligo de volta|(?:não|in) ?(?:está |estou )?disponível|não posso atender|não podemos atender|deixe/iu,
-    screeningAnswer: "Fala {agent}, ligo em nome de {organization}. Pode passar a chamada, por favor?",
+    screeningAnswer:
+      "Fala {agent}, ligo em nome de {organization}. Pode passar a chamada, por favor?",
   },
   stockPhrases: {
     apology: "Desculpe, não consegui responder agora.",

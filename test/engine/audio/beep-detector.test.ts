@@ -62,7 +62,11 @@ for (const hz of [400, 425, 620, 853, 1_000, 1_004, 1_400, 1_777, 2_000]) {
   for (const durationMs of [200, 350, 1_000]) {
     test(`a beep of ${hz} Hz for ${durationMs} ms behind a greeting is heard once`, () => {
       assert.equal(beepsIn(greeted(tone(hz, durationMs))), 1);
-      assert.equal(beepsIn(withNoise(greeted(tone(hz, durationMs, 0.1)), 0.01)), 1, "quiet, in noise");
+      assert.equal(
+        beepsIn(withNoise(greeted(tone(hz, durationMs, 0.1)), 0.01)),
+        1,
+        "quiet, in noise",
+      );
       assert.equal(beepsIn(greeted(tone(hz, durationMs)), 57), 1, "in odd frames");
     });
   }

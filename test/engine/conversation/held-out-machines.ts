@@ -56,7 +56,9 @@ export const HELD_OUT_MACHINES: Readonly<Record<string, HeldOutMachines>> = {
     voicemails: split(
       `Ha llamado al buzón de voz de Carmen, deje su mensaje | Ahora no puedo contestar, deja tu nombre después de la señal`,
     ),
-    people: split(`¿Diga? | ¿Sí? | Hola, soy Carmen | ¿Quién es? | Buenos días, clínica dental | ¿De qué se trata?`),
+    people: split(
+      `¿Diga? | ¿Sí? | Hola, soy Carmen | ¿Quién es? | Buenos días, clínica dental | ¿De qué se trata?`,
+    ),
   },
   fr: {
     screeners: split(
@@ -66,7 +68,9 @@ export const HELD_OUT_MACHINES: Readonly<Record<string, HeldOutMachines>> = {
     voicemails: split(
       `Vous êtes bien sur le répondeur de Paul, laissez un message | Je ne suis pas disponible, laissez votre nom et le motif de votre appel`,
     ),
-    people: split(`Allô ? | Oui, bonjour | C'est Paul | Qui est-ce ? | Cabinet du docteur Petit, bonjour | C'est à quel sujet ?`),
+    people: split(
+      `Allô ? | Oui, bonjour | C'est Paul | Qui est-ce ? | Cabinet du docteur Petit, bonjour | C'est à quel sujet ?`,
+    ),
   },
   it: {
     screeners: split(
@@ -83,28 +87,38 @@ export const HELD_OUT_MACHINES: Readonly<Record<string, HeldOutMachines>> = {
     people: split(`Hallo, met Jan | Ja? | Wie is dit? | Goedemorgen, garage De Wit`),
   },
   pl: {
-    screeners: split(`Proszę podać imię i powód rozmowy | Kto dzwoni i w jakiej sprawie? Sprawdzę, czy odbierze`),
+    screeners: split(
+      `Proszę podać imię i powód rozmowy | Kto dzwoni i w jakiej sprawie? Sprawdzę, czy odbierze`,
+    ),
     voicemails: split(`Dodzwoniłeś się do poczty głosowej, zostaw wiadomość po sygnale`),
     people: split(`Halo? | Słucham | Tak, przy telefonie | Kto mówi?`),
   },
   pt: {
-    screeners: split(`Diga o seu nome e o motivo da ligação | Quem está falando e qual é o assunto?`),
+    screeners: split(
+      `Diga o seu nome e o motivo da ligação | Quem está falando e qual é o assunto?`,
+    ),
     voicemails: split(`Você ligou para a caixa postal, deixe seu recado após o sinal`),
     people: split(`Alô? | Oi, é a Ana | Quem fala? | Pois não`),
   },
   tr: {
-    screeners: split(`Lütfen adınızı ve arama nedeninizi söyleyin | Kim arıyor, konu nedir? Müsait mi bakayım`),
+    screeners: split(
+      `Lütfen adınızı ve arama nedeninizi söyleyin | Kim arıyor, konu nedir? Müsait mi bakayım`,
+    ),
     voicemails: split(`Aradığınız kişiye ulaşılamıyor, sinyal sesinden sonra mesaj bırakın`),
     people: split(`Alo? | Efendim | Buyurun | Kimsiniz?`),
   },
   hi: {
-    screeners: split(`कृपया अपना नाम और कॉल करने का कारण बताएँ | आप कौन बोल रहे हैं और किस बारे में बात करनी है`),
+    screeners: split(
+      `कृपया अपना नाम और कॉल करने का कारण बताएँ | आप कौन बोल रहे हैं और किस बारे में बात करनी है`,
+    ),
     voicemails: split(`आपने जिसे कॉल किया है वह उपलब्ध नहीं है, बीप के बाद संदेश छोड़ें`),
     people: split(`हैलो | हाँ, बोलिए | कौन बोल रहा है`),
   },
   ja: {
     screeners: split(`お名前とご用件をお話しください | どちら様でしょうか。ご用件を確認いたします`),
-    voicemails: split(`ただいま電話に出ることができません。発信音のあとにお名前とご用件をお話しください`),
+    voicemails: split(
+      `ただいま電話に出ることができません。発信音のあとにお名前とご用件をお話しください`,
+    ),
     people: split(`もしもし | はい、田中です | どなたですか`),
   },
   zh: {
