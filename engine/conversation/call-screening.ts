@@ -61,8 +61,6 @@ export function isScreenerSpeaking({ settings, user }: ConversationState): boole
 export function meetScreener(state: ConversationState, atMs: number): void {
   const { answerer } = state;
   answerer.kind = "screener";
-  // The person who comes is answered; a greeting would follow the name.
-  answerer.isGreetingDue = false;
   answerer.untilMs = atMs + PERSON_MAX_MS;
   setDeadline(state, "answerer", answerer.untilMs);
 }

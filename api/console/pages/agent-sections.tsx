@@ -1168,7 +1168,7 @@ function OutboundSection({ draft, onChange, wrongAt }: SectionProps) {
         hint="It waits in any case if its greeting holds values of the call."
         value={outbound.whileDetecting}
         options={WHILE_DETECTING}
-        onChange={(whileDetecting) => change({ whileDetecting })}
+        onChange={(value) => change({ whileDetecting: value === "wait" ? "wait" : "greet" })}
         wrong={wrongAt("persona.outbound.whileDetecting")}
       />
     </>
