@@ -16,8 +16,14 @@ const DRIFT_MAX_HZ = 25;
 const LEVEL_MIN = 200;
 /** A greeting precedes the beep: a shorter sound is a person who takes the call, or a connection that clicks. */
 const GREETING_MIN_MS = 1_000;
-/** How far from the estimate the tone is searched: noise shifts the estimate of a low tone. */
-const SEARCHED_HZ = [0, -20, 20, -40, 40] as const;
+/** How far from the estimate the tone is searched, since noise shifts it. */
+const SEARCHED_HZ = [0, -15, 15] as const;
+/** With less at the estimate, no frequency near it has enough. */
+const PURITY_NEARBY_MIN = 0.3;
+/** Below it, the estimate is made over two samples. */
+const LOW_HZ = 1_000;
+/** No machine greets for longer, and each piece costs some microseconds. */
+const LISTENING_MAX_MS = 120_000;
 
 const MULAW_SAMPLES = decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code));
 
@@ -27,6 +33,7 @@ export class BeepDetector {
   readonly #rateHz: number;
   readonly #piece: Float64Array;
   #filled = 0;
+  #heardMs = 0;
   #soundMs = 0;
   #toneMs = 0;
   #toneHz = 0;
@@ -39,6 +46,7 @@ export class BeepDetector {
 
   /** Takes whole samples. True if a beep has ended in them. */
   hear(audio: Uint8Array): boolean {
+    if (this.#heardMs >= LISTENING_MAX_MS) return false;
     let hasEnded = false;
     const step = bytesPerSample(this.#isMulaw ? "mulaw" : "pcm16");
     for (let at = 0; at < audio.length; at += step) {
@@ -46,6 +54,7 @@ export class BeepDetector {
       this.#filled += 1;
       if (this.#filled < this.#piece.length) continue;
       this.#filled = 0;
+      this.#heardMs += PIECE_MS;
       if (this.#endsBeep()) hasEnded = true;
     }
     return hasEnded;
@@ -83,31 +92,37 @@ function meanSize(piece: Float64Array): number {
 
 /** The frequency of the one tone in the piece; undefined where there is none. */
 function toneIn(piece: Float64Array, rateHz: number): number | undefined {
-  // In a pure tone, the neighbours of each sample add up to it times twice the cosine of the step.
-  let products = 0;
-  let squares = 0;
-  let energy = 0;
-  for (let at = 0; at < piece.length; at += 1) {
-    const sample = piece[at] ?? 0;
-    energy += sample * sample;
-    if (at === 0 || at === piece.length - 1) continue;
-    products += sample * ((piece[at - 1] ?? 0) + (piece[at + 1] ?? 0));
-    squares += sample * sample;
+  const hzPerRadian = rateHz / (2 * Math.PI);
+  const coarseHz = angleBy(1, piece) * hzPerRadian;
+  // Noise shifts the estimate of a low tone less over two steps.
+  const estimatedHz = coarseHz < LOW_HZ ? angleBy(2, piece) * hzPerRadian : coarseHz;
+  if (!(estimatedHz > LOWEST_HZ - DRIFT_MAX_HZ && estimatedHz < HIGHEST_HZ + DRIFT_MAX_HZ)) {
+    return undefined;
   }
-  const cosine = products / (2 * squares);
-  if (!(Math.abs(cosine) < 1)) return undefined;
-  const estimatedHz = (Math.acos(cosine) * rateHz) / (2 * Math.PI);
+  const energy = piece.reduce((sum, sample) => sum + sample * sample, 0);
   let foundHz: number | undefined;
   let share = PURITY_MIN;
   for (const offsetHz of SEARCHED_HZ) {
     const hz = estimatedHz + offsetHz;
     const found = shareOf(hz, piece, rateHz, energy);
+    if (found < PURITY_NEARBY_MIN) return undefined;
     if (found < share) continue;
     share = found;
     foundHz = hz;
   }
-  if (foundHz === undefined || foundHz < LOWEST_HZ - DRIFT_MAX_HZ) return undefined;
-  return foundHz > HIGHEST_HZ + DRIFT_MAX_HZ ? undefined : foundHz;
+  return foundHz;
+}
+
+/** By how much a tone turns in one sample, in radians: its neighbours at a distance add up to it times twice a cosine. */
+function angleBy(distance: number, piece: Float64Array): number {
+  let products = 0;
+  let squares = 0;
+  for (let at = distance; at < piece.length - distance; at += 1) {
+    const sample = piece[at] ?? 0;
+    products += sample * ((piece[at - distance] ?? 0) + (piece[at + distance] ?? 0));
+    squares += sample * sample;
+  }
+  return Math.acos(products / (2 * squares)) / distance;
 }
 
 /** The share of the piece's energy at the frequency, by Goertzel's algorithm. */

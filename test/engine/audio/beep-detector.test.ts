@@ -105,6 +105,12 @@ function mixed(oneHz: number, otherHz: number, durationMs: number): Int16Array {
   return tone(oneHz, durationMs, 0.2).map((sample, at) => sample + (other[at] ?? 0));
 }
 
+test("after two minutes no beep is listened for any more", () => {
+  const late = (sec: number) =>
+    beepsIn(joined(GREETING, silence(sec * 1_000), tone(1_000, 300), silence(100)));
+  assert.deepEqual([late(110), late(120)], [1, 0]);
+});
+
 test("two beeps behind one greeting are heard twice", () => {
   assert.equal(beepsIn(greeted(tone(1_000, 300), silence(200), tone(1_000, 300))), 2);
 });
