@@ -78,6 +78,14 @@ test("a message is left after the beep, and nothing but it and the greeting is s
   });
 });
 
+test("a machine of which the vendor says nothing is known by its beep", async () => {
+  const { customer, caller } = await placed({ to: "+15550140014", voicemailMessage: MESSAGE });
+  await heard(caller, MESSAGE_FOR_ADA);
+  const { outcome, voicemail, turnCount } = await ended(customer);
+  assert.deepEqual([outcome, turnCount], ["machine", 0]);
+  assert.deepEqual(voicemail, { messageLeft: true, text: MESSAGE_FOR_ADA });
+});
+
 test("a greeting that holds a value of the call is not said to a machine", async () => {
   const to = "+15550150011";
   const greeting = "Hello {{name|there}}, this is private.";

@@ -104,7 +104,8 @@ export class OutboundTelephony {
       };
       return api.place(call);
     };
-    const detectsMachines = phoneVendor(vendor)?.capabilities.machineDetection === "report";
+    const detection = phoneVendor(vendor)?.capabilities.machineDetection ?? "none";
+    const detectsMachines = detection !== "none";
     return { vendor, ownAccount: own !== undefined, detectsMachines, place };
   }
 

@@ -40,8 +40,9 @@ const REPORT_MAX_MS = 5_000;
 const RING_MAX_SEC = 60;
 
 /**
- * The outcome of a call. `machine`: a silent machine. `voicemail`: one with a greeting and a beep. `screener`: one that asks who
- * calls, and puts the call through. `lateVerdict`: a person whom the vendor takes for a machine in the middle of the conversation.
+ * The outcome of a call. `machine`: a silent machine. `voicemail`: one with a greeting and a beep. `lostVerdict`: the same, of
+ * which the vendor says nothing. `screener`: one that asks who calls, and puts the call through. `lateVerdict`: a person whom the
+ * vendor takes for a machine in the middle of the conversation.
  */
 export type CallOutcome =
   | "answers"
@@ -51,6 +52,7 @@ export type CallOutcome =
   | "machine"
   | "rings"
   | "voicemail"
+  | "lostVerdict"
   | "screener"
   | "lateVerdict";
 
@@ -58,6 +60,7 @@ const ANSWERED: ReadonlySet<CallOutcome> = new Set([
   "answers",
   "machine",
   "voicemail",
+  "lostVerdict",
   "screener",
   "lateVerdict",
 ]);
@@ -235,6 +238,8 @@ export class TwilioCall {
       if (outcome === "voicemail" && caller !== undefined) {
         await Promise.all([playVoicemail(caller), reportStart()]);
         if (isEndAwaited) await this.#reportMachine("machine_end_beep");
+      } else if (outcome === "lostVerdict" && caller !== undefined) {
+        await playVoicemail(caller);
       } else if (outcome === "screener" && caller !== undefined) {
         await Promise.all([askWhoCalls(caller), reportStart()]);
         if (isEndAwaited) await this.#reportMachine("machine_end_silence");
@@ -457,9 +462,10 @@ const FATES: ReadonlyMap<string, CallOutcome> = new Map([
   ["0011", "voicemail"],
   ["0012", "screener"],
   ["0013", "lateVerdict"],
+  ["0014", "lostVerdict"],
 ]);
 /** Answered by machines, which speak for themselves. */
-const MACHINE_ENDS: ReadonlySet<string> = new Set(["0011", "0012"]);
+const MACHINE_ENDS: ReadonlySet<string> = new Set(["0011", "0012", "0014"]);
 const FATE_BY_FAULT: Readonly<Record<TwilioOutcome, CallOutcome>> = {
   busy: "busy",
   noAnswer: "no-answer",

@@ -303,7 +303,7 @@ export const JAMBONZ: PhoneVendor = {
   accountVariables: ["JAMBONZ_ACCOUNT_SID", "JAMBONZ_API_KEY"],
   capabilities: {
     place: "rest",
-    machineDetection: "report",
+    machineDetection: "greetingEnd",
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",

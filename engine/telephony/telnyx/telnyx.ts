@@ -356,7 +356,7 @@ export const TELNYX: PhoneVendor = {
   accountVariables: ["TELNYX_API_KEY", "TELNYX_TEXML_APP_ID"],
   capabilities: {
     place: "rest",
-    machineDetection: "report",
+    machineDetection: "greetingEnd",
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",

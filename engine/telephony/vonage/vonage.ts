@@ -464,7 +464,7 @@ export const VONAGE: PhoneVendor = {
   accountVariables: ["VONAGE_APPLICATION_ID", "VONAGE_PRIVATE_KEY"],
   capabilities: {
     place: "rest",
-    machineDetection: "report",
+    machineDetection: "beep",
     hangUp: "rest",
     transfer: "rest",
     failedTransfer: "comesBack",
