@@ -169,6 +169,7 @@ export interface Persona {
   /** Tags of the other languages that the agent speaks when the caller does. */
   readonly languages: readonly string[];
   readonly languageTexts: readonly LanguageTexts[];
+  readonly outbound: OutboundSpeech;
 }
 
 /** What the author has written for one of the agent's other languages. */
@@ -179,6 +180,19 @@ export interface LanguageTexts {
   /** The author's replacements for the phrases of that language. */
   readonly stockPhrases: Partial<StockPhrases>;
 }
+
+/** What the agent says to the machines that may answer a call that it has placed. */
+export interface OutboundSpeech {
+  /** Left on an answering machine after its greeting; null: the agent hangs up on machines. */
+  readonly voicemailMessage: string | null;
+  /** Said to a machine that screens calls for a person; null: the agent's and the organization's name. */
+  readonly screeningAnswer: string | null;
+  /** What the agent does until the vendor has said whether a person has answered. */
+  readonly whileDetecting: WhileDetecting;
+}
+
+/** `greet`: it says its greeting; `wait`: nothing. */
+export type WhileDetecting = "greet" | "wait";
 
 /** The voice of an agent in another of its languages. */
 export interface LanguageVoice {

@@ -27,7 +27,7 @@ export interface PromptNotes {
 export function systemMessage(
   persona: Omit<
     Persona,
-    "stockPhrases" | "keyterms" | "pronunciations" | "languages" | "languageTexts"
+    "stockPhrases" | "keyterms" | "pronunciations" | "languages" | "languageTexts" | "outbound"
   >,
   beganAtMs: number,
   { callNote = "", documents = "" }: PromptNotes = {},

@@ -1,6 +1,7 @@
 import { areResultsTold, takeFailure, useBackgroundResults } from "./background-tools.js";
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
 import { takeEndOfTurn } from "./call-language.js";
+import { meetAnswerer } from "./call-screening.js";
 import { commitTurn, replyTimeoutAtMs, saveWords, waitedBeforeMs } from "./commit-turn.js";
 import { UNANSWERED_CHARS_MAX } from "./control-command.js";
 import { setDeadline } from "./deadlines.js";
@@ -38,6 +39,7 @@ import {
   contextOf,
   dropCutSpeech,
   isBeingTransferred,
+  isPersonThere,
   newTurn,
   type PreemptiveReply,
   preemptiveReplyOf,
@@ -217,8 +219,8 @@ export function startTurnReply(
   atMs: number,
   out: ConversationEffect[],
 ): void {
-  if (isBeingTransferred(state)) return;
-  if (state.control.isMuted) {
+  if (isBeingTransferred(state) || meetAnswerer(state, atMs, out)) return;
+  if (state.control.isMuted || !isPersonThere(state)) {
     const { unanswered } = state.user;
     state.user.unanswered = unanswered.slice(-UNANSWERED_CHARS_MAX).trimStart();
     state.user.bargeInVoiceAtMs = undefined;

@@ -112,6 +112,7 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
       pronunciations: [],
       languages: [],
       languageTexts: [],
+      outbound: { voicemailMessage: null, screeningAnswer: null, whileDetecting: "greet" },
     },
     llmProviderId: "llm",
     llmModelId: "small",
