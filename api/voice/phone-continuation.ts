@@ -52,7 +52,7 @@ export interface PhoneContinuationOptions extends SignatureOptions, StreamOpenin
   readonly otherServer: OtherServer;
   readonly callControl: PhoneCallsOptions["callControl"];
   readonly baseUrl: PhoneCallsOptions["baseUrl"];
-  readonly warmTransfers: Pick<WarmTransfers, "callerLeft">;
+  readonly warmTransfers: Pick<WarmTransfers, "callerLeft" | "hold">;
   readonly log: Logger;
 }
 
@@ -115,13 +115,11 @@ async function answer(
     await continuations.stored();
   }
   if (next.kind === "unsupportedAudio") return turnedAway(documents, UNSUPPORTED_WORDS);
-  if (next.kind === "onHold") {
-    const resultUrl = continuationUrl(
-      httpBase(request, options.publicBaseUrl),
-      continuations.transferTokenFor(claims),
-    );
-    const document = documents.warmTransfer?.wait(next.conference, resultUrl);
-    return documentAnswer(documents, document ?? documents.hangUp());
+  if (next.kind === "onHold" || next.kind === "sentBack") {
+    // A vendor that ignores the answer gets the same hold again.
+    const base = httpBase(request, options.publicBaseUrl);
+    const hold = documents.warmTransfer?.interrupted ?? options.warmTransfers.hold(claims, base);
+    return documentAnswer(documents, hold ?? documents.hangUp());
   }
   const tenant = next.kind === "over" ? undefined : await phoneTenant(organizations, orgId);
   if (next.kind === "over" || tenant === undefined) {

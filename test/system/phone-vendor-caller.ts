@@ -78,6 +78,16 @@ export class VendorCaller {
     return document;
   }
 
+  /** The number that the call comes from, as vendors write it without the plus. */
+  get from(): string {
+    return this.#from;
+  }
+
+  /** Opens the stream of a document that the vendor got otherwise; undefined if the vendor hangs up. */
+  async follow(document: string): Promise<VendorCall | undefined> {
+    return this.#follow(document);
+  }
+
   async #follow(document: string): Promise<VendorCall | undefined> {
     const { start } = this.#stream;
     this.#step = this.#documents.read(document);

@@ -14,6 +14,7 @@ import { Journal } from "../journal.js";
 import type { Simulator, Upgrade } from "../simulator.js";
 import { SimulatedPhoneAccount } from "./phone-account-apis.js";
 import type { PhoneCaller } from "./phone-caller.js";
+import { type PersonReply, personReply } from "./phone-person.js";
 import {
   type DialInstruction,
   dialledIn,
@@ -31,7 +32,7 @@ import {
   conferenceIn,
   type GatherInstruction,
   gatherIn,
-} from "./twilio-conferences.js";
+} from "./conferences.js";
 
 /** Timeout of a report to the server under test. A failed report is not repeated. */
 const REPORT_MAX_MS = 5_000;
@@ -40,13 +41,6 @@ const RING_MAX_SEC = 60;
 
 /** The outcome of a call. */
 export type CallOutcome = "answers" | "busy" | "no-answer" | "failed" | "machine" | "rings";
-
-/** How a person answers the question of a document. */
-export interface PersonReply {
-  readonly digits?: string;
-  readonly speech?: string;
-  readonly hangsUp?: boolean;
-}
 
 /** The instruction of a document for a call that has no stream. */
 type NextInstruction =
@@ -158,6 +152,7 @@ export class TwilioCall {
     this.#next = instructionIn(form.get("Twiml") ?? "");
     if (this.#next === undefined) return this.hangUp();
     this.#stay?.exit();
+    if (this.#stay === undefined) this.#requestInterrupted(this.#taken?.caller?.action, {});
     await this.#taken?.leave();
   }
 
@@ -256,6 +251,18 @@ export class TwilioCall {
     }
   }
 
+  /**
+   * Twilio requests the `action` also of a verb that an update has interrupted, and does not execute the answer:
+   * https://www.twilio.com/en-us/changelog/changes-to-dial-behavior-for-enhanced-programmable-sip-feature-accounts
+   */
+  #requestInterrupted(
+    action: string | undefined,
+    fields: Readonly<Record<string, string>>,
+  ): void {
+    if (action === undefined || action === "") return;
+    void this.#post(action, { ...fields, CallStatus: "in-progress" });
+  }
+
   /** Waits in the conference, until it is over or the server has another instruction for the call. */
   async #confer(instruction: ConferenceInstruction): Promise<AnsweredCall | undefined> {
     const stay = this.#options.conferences.enter(instruction);
@@ -263,7 +270,10 @@ export class TwilioCall {
     this.#options.onStatus(this);
     await stay.over;
     this.#stay = undefined;
-    if (this.#next !== undefined) return this.#handOn();
+    if (this.#next !== undefined) {
+      this.#requestInterrupted(instruction.action, { DialCallStatus: "answered" });
+      return this.#handOn();
+    }
     if (instruction.action === "") return undefined;
     const isThere = !this.#hungUp.signal.aborted;
     // Twilio says of a conference that it was answered, whoever was in it.
@@ -386,15 +396,6 @@ function instructionIn(document: string): NextInstruction | undefined {
   const url = redirectIn(document)?.url;
   return url === undefined ? undefined : { kind: "redirect", url };
 }
-
-/** How a person answers the question of a warm transfer, by the last digits of the called number; others press 1. */
-const REPLIES: ReadonlyMap<string, PersonReply> = new Map([
-  ["0006", { digits: "2" }],
-  ["0007", {}],
-  ["0008", { speech: "Yes, please." }],
-  ["0010", { hangsUp: true }],
-]);
-const ACCEPTS: PersonReply = { digits: "1" };
 
 /** The outcome of a call, by the last digits of the called number; other numbers answer. */
 const FATES: ReadonlyMap<string, CallOutcome> = new Map([
@@ -528,7 +529,7 @@ export class TwilioSimulator implements Simulator {
       outcome: this.#outcomeOf(options.form.get("To") ?? ""),
       ringMs: this.#faults.twilio.ringMs ?? 0,
       conferences: this.#conferences,
-      reply: REPLIES.get((options.form.get("To") ?? "").slice(-4)) ?? ACCEPTS,
+      reply: personReply(options.form.get("To") ?? ""),
       talkMs: this.#faults.twilio.talkMs ?? 0,
       dial: (dialled, from) => this.#handOn(dialled, from, onStatus),
       onStatus: (each) => {

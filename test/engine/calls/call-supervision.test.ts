@@ -48,6 +48,8 @@ function supervising(
       watch: async (topic) => void watched.push(topic),
     },
     journal: { annotate: (_callId, metadata) => void noted.push(metadata) },
+    warmTransferRefusal: async ({ metadata }) =>
+      metadata["phoneVendor"] === "twilio" ? undefined : "no account can make one",
     transferSummaries: { of: () => Promise.resolve("the caller wants a person") },
     endCall: (callId, { reason, transferTo, briefing }) => {
       briefings.push(briefing);
@@ -126,6 +128,7 @@ test("a warm transfer has a briefing: the order's own, or what the LLM writes", 
   const elsewhere = supervising("active", true, "phone", telnyx);
   await assert.rejects(elsewhere.supervision.transfer(TENANT, "call", { to, mode: "warm" }), {
     code: "conflict",
+    message: "mode: expected blind, since no account can make one",
   });
   assert.deepEqual(elsewhere.ended, []);
 });
@@ -208,6 +211,7 @@ test("a watch ends within a second of the end of the key or the user that began 
     },
     journal: { annotate: () => undefined },
     dialTargets: undefined,
+    warmTransferRefusal: () => Promise.resolve(undefined),
     transferSummaries: { of: () => Promise.resolve("") },
     endCall: () => false,
     controlCall: () => "elsewhere",
