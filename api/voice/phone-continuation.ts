@@ -98,7 +98,6 @@ async function answer(
   if (transferred === undefined && !isWaiting) {
     return documentAnswer(documents, documents.hangUp());
   }
-  if (transferred !== undefined) await options.warmTransfers.callerLeft(transferred);
   const report = transferred && found.transferReport?.(body);
   const next =
     transferred === undefined
@@ -110,6 +109,7 @@ async function answer(
           query.has(SENT_BACK_PARAMETER),
         );
   if (transferred !== undefined) {
+    await options.warmTransfers.callerLeft(transferred);
     const { result, reason } = report ?? {};
     log.info({ vendor, orgId, result, reason, kind: next.kind }, "the vendor reports a transfer");
     await continuations.stored();

@@ -274,8 +274,7 @@ export class Continuations {
     const stored = transferOf(call);
     if (stored?.mode === "warm" && isOpenTransfer(stored)) {
       // The vendor may ask what follows the stream that it has just left for the hold.
-      if (stored.isOnHold && call.metadata["endReason"] === TRANSFERRED)
-        return { kind: "onHold" };
+      if (stored.isOnHold && call.metadata["endReason"] === TRANSFERRED) return { kind: "onHold" };
       // The server died before the caller was put on hold: the person who answers is not connected.
       await this.#noteWarm(call, stored, "failed");
       return { kind: "goesOn", claims: afterTransfer(claims) };

@@ -44,12 +44,16 @@ export const BRIEFING_AUDIO_PATH = "/api/telephony/briefing.wav";
 export const BRIEFING_STATUS_PATH = "/api/telephony/briefing-status";
 /** Where a vendor gets the document of a caller on hold. */
 export const HOLD_PATH = "/api/telephony/hold";
+/** Of two who talked, the caller's call is over by then. */
+const CALLER_OVER_MAX_MS = 2_000;
 /** A query parameter: the caller already waits, and the document is what is played meanwhile. */
 export const PLAYED_PARAMETER = "play";
 /** Where a vendor without music of its own gets some. */
 export const HOLD_MUSIC_PATH = "/api/telephony/hold.mp3";
 /** A query parameter of the sound of the question alone. */
 export const QUESTION_PARAMETER = "question";
+/** The results of a transfer whose person may still ring or wait. */
+const MAY_BE_CALLED = new Set(["pending", "dialing", "answered", "canceled", "failed"]);
 /** How often a person is asked who answers nothing. */
 const ASKED_MAX = 3;
 const ACCEPT_KEY = "1";
@@ -63,11 +67,7 @@ const NO_OWN_NUMBER = "the number of the call is not known";
 export interface WarmTransfersOptions {
   readonly continuations: Pick<
     Continuations,
-    | "recordOf"
-    | "conversationOf"
-    | "nextSessionOf"
-    | "personTokenFor"
-    | "transferTokenFor"
+    "recordOf" | "conversationOf" | "nextSessionOf" | "personTokenFor" | "transferTokenFor"
   >;
   readonly calls: Pick<CallStore, "findBySession" | "annotate" | "annotateIf">;
   readonly jobs: Pick<JobStore, "add">;
@@ -132,6 +132,8 @@ export class WarmTransfers {
   readonly #starting = new Map<string, Promise<boolean>>();
   /** The sessions whose callers are just being put on hold. */
   readonly #holding = new Set<string>();
+  /** The sessions among those that start whose callers have already been sent back. */
+  readonly #returned = new Set<string>();
 
   constructor(options: WarmTransfersOptions) {
     this.#options = options;
@@ -184,7 +186,10 @@ export class WarmTransfers {
         this.#options.log.error({ vendor, orgId, error }, "failed to start a warm transfer");
         return false;
       })
-      .finally(() => this.#starting.delete(sessionId));
+      .finally(() => {
+        this.#starting.delete(sessionId);
+        this.#returned.delete(sessionId);
+      });
     this.#starting.set(sessionId, started);
     return started;
   }
@@ -248,7 +253,10 @@ export class WarmTransfers {
         await callControl.hangUp(claims, personCallId, "ringingOrAnswered");
         return false;
       }
-      const next = { document: this.#wait(claims, documents, base), url: this.#holdUrl(base, claims) };
+      const next = {
+        document: this.#wait(claims, documents, base),
+        url: this.#holdUrl(base, claims),
+      };
       if (!(await api.redirect(claims.callerRef, next))) {
         await this.#fail(placing, personCallId, undefined);
         return false;
@@ -272,6 +280,8 @@ export class WarmTransfers {
       const transfer = now && transferOf(now);
       const isOurs = transfer?.startedAtMs === startedAtMs;
       if (!isOurs || isOpenTransfer(transfer) || transfer.result === "answered") return;
+      // The outcome came right behind the hold, and its own request has done this.
+      if (this.#returned.has(this.#conferenceOf(claims))) return;
       await this.#sendBack(claims, base);
     } catch (error) {
       log.error({ callId: call.id, error }, "a caller could not be brought back; the job retries");
@@ -352,7 +362,10 @@ export class WarmTransfers {
       await calls.annotateIf(call.id, isOpen, transferNote(call, report), event);
       return true;
     } catch (error) {
-      log.warn({ callId: call.id, atMs: clock.epochMs(), error }, "whether a caller waits is unknown");
+      log.warn(
+        { callId: call.id, atMs: clock.epochMs(), error },
+        "whether a caller waits is unknown",
+      );
       return false;
     }
   }
@@ -425,39 +438,37 @@ export class WarmTransfers {
   }
 
   /**
-   * The call of a person who has accepted is over. The caller's call ends with the conversation; a caller who is still there was
-   * never joined.
+   * The call of a person who has accepted is over. The caller's call ends with the conversation; a caller who is still there a
+   * little later was never joined. If the server dies before, the job looks after the caller.
    */
   async #personLeft(
     { claims, startedAtMs }: PersonClaims,
     { durationSec }: TransferReport,
     base: string,
   ): Promise<void> {
-    const { continuations, calls, log } = this.#options;
+    const { continuations, calls, clock, log } = this.#options;
     const call = await continuations.recordOf(claims);
     const transfer = call && transferOf(call);
     if (call === undefined || transfer?.startedAtMs !== startedAtMs) return;
     if (transfer.mode !== "warm" || transfer.result !== "answered" || !transfer.isOnHold) return;
-    try {
-      if (durationSec !== undefined) await calls.annotate(call.id, { transfer: { durationSec } });
-    } finally {
-      await this.#sendBack(claims, base).catch((error: unknown) => {
+    clock.after(CALLER_OVER_MAX_MS, () => {
+      this.#sendBack(claims, base).catch((error: unknown) => {
         const facts = { callId: call.id, error };
         log.error(facts, "a caller could not be brought back; the job retries");
       });
-    }
+    });
+    if (durationSec !== undefined) await calls.annotate(call.id, { transfer: { durationSec } });
   }
 
   /**
-   * The caller's part of the conference is over, or the caller has hung up: a person who still rings is not needed, and one who
-   * has accepted has no one to talk to.
+   * The caller's part of the conference is over, or the caller has hung up, and that is stored: a person who still rings is not
+   * needed, and one who has accepted has no one to talk to.
    */
   async callerLeft(claims: StreamClaims): Promise<void> {
     const { continuations, callControl } = this.#options;
     const call = await continuations.recordOf(claims);
     const transfer = call && transferOf(call);
-    if (transfer?.mode !== "warm") return;
-    if (!isOpenTransfer(transfer) && transfer.result !== "answered") return;
+    if (transfer?.mode !== "warm" || !MAY_BE_CALLED.has(transfer.result)) return;
     if (transfer.personCallId !== "")
       await callControl.hangUp(claims, transfer.personCallId, "ringingOrAnswered");
   }
@@ -528,8 +539,10 @@ export class WarmTransfers {
     const now = await continuations.recordOf(claims);
     const transfer = now && transferOf(now);
     const facts = { vendor, orgId, callId: call.id, result: report.result };
+    const sessionId = this.#conferenceOf(claims);
     // While the caller is being put on hold, the start brings the caller back behind it.
-    if (transfer?.isOnHold === true && !this.#holding.has(this.#conferenceOf(claims))) {
+    if (transfer?.isOnHold === true && !this.#holding.has(sessionId)) {
+      if (this.#starting.has(sessionId)) this.#returned.add(sessionId);
       try {
         await this.#sendBack(claims, base);
         log.info(facts, "a caller returns to the agent from a warm transfer");

@@ -156,7 +156,9 @@ test("the documents of a warm transfer are those that Twilio's own builder write
   const waiting = TWIML_WARM_TRANSFER.wait({ conference: "one", resultUrl, music });
   assert.equal(waiting, wait.toString());
   const join = new twilio.twiml.VoiceResponse();
-  join.dial({ timeLimit: 14_400 }).conference({ ...conference, startConferenceOnEnter: true }, "one");
+  join
+    .dial({ timeLimit: 14_400 })
+    .conference({ ...conference, startConferenceOnEnter: true }, "one");
   assert.equal(TWIML_WARM_TRANSFER.join("one"), join.toString());
   const briefing = { language: "de-DE", answerUrl: `${base}/a?b=1&c=2` };
   const text = "Ada & Bo call.";

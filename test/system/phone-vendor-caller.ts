@@ -12,6 +12,11 @@ import {
 } from "./phone-vendor-documents.js";
 import type { VendorStream } from "./phone-vendor-streams.js";
 
+interface CallId {
+  readonly usual: string;
+  readonly own: string;
+}
+
 /**
  * A caller at a vendor that follows documents. It signs its requests, and requests the next document where one says so.
  */
@@ -24,8 +29,14 @@ export class VendorCaller {
 
   readonly #configuredUrl: string;
 
-  /** `configuredUrl`: the address of streams for which no document contains one. */
-  constructor(stream: VendorStream, configuredUrl: string) {
+  readonly #callId: CallId | undefined;
+
+  /**
+   * `configuredUrl`: the address of streams for which no document contains one. `callId`: replaces the one that all calls of the
+   * vendor have here.
+   */
+  constructor(stream: VendorStream, configuredUrl: string, callId?: CallId) {
+    this.#callId = callId;
     const documents = VENDOR_DOCUMENTS[stream.vendor];
     assert.ok(documents, stream.vendor);
     this.#stream = stream;
@@ -68,8 +79,18 @@ export class VendorCaller {
     return body === undefined ? undefined : this.#follow(await this.#post(url, body));
   }
 
-  async #post(url: string, body: string): Promise<string> {
+  /** With the call's own id in place of the usual one. */
+  #withOwnId(text: string): string {
+    const { usual = "", own = "" } = this.#callId ?? {};
+    if (usual === "") return text;
+    return text
+      .replaceAll(`"${usual}"`, `"${own}"`)
+      .replaceAll(`=${encodeURIComponent(usual)}&`, `=${encodeURIComponent(own)}&`);
+  }
+
+  async #post(url: string, usualBody: string): Promise<string> {
     const { vendor } = this.#stream;
+    const body = this.#withOwnId(usualBody);
     const type = body.startsWith("{") ? "application/json" : "application/x-www-form-urlencoded";
     const headers = { "content-type": type, ...SIGNERS[vendor]?.sign(url, body) };
     const response = await fetch(url, { method: "POST", headers, body });
@@ -90,10 +111,13 @@ export class VendorCaller {
 
   async #follow(document: string): Promise<VendorCall | undefined> {
     const { start } = this.#stream;
-    this.#step = this.#documents.read(document);
+    const { usual = "", own = "" } = this.#callId ?? {};
+    this.#step = this.#documents.read(
+      own === "" ? document : document.replaceAll(`"${own}"`, `"${usual}"`),
+    );
     if (this.#step === undefined) return undefined;
     const call = await VendorCall.connect(this.#step.url ?? this.#configuredUrl, this.#stream);
-    call.send(start(this.#step.parameters["token"] ?? ""));
+    call.send(this.#withOwnId(start(this.#step.parameters["token"] ?? "")));
     return call;
   }
 }

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { KEY, SIGNERS, SIGNING_KEYS } from "../../bench/attack/clients/webhook-signers.js";
+import { startSandbox } from "../../engine/sandbox/sandbox.js";
 import {
   PhoneApiSimulator,
   type SimulatedCall,
 } from "../../engine/sandbox/telephone/phone-api-simulator.js";
-import { startSandbox } from "../../engine/sandbox/sandbox.js";
 import { decodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
@@ -114,12 +114,16 @@ async function customerWith(on: TestServer, person: string): Promise<Customer> {
   return customer;
 }
 
+let lastCall = 0;
+
 /** A caller who is put through, at the server with that address. */
 async function onHold(vendor: Vendor, customer: Customer, url: string): Promise<Talk> {
-  const [title, id] = STREAMS[vendor];
+  const [title, usualId] = STREAMS[vendor];
   const stream = VENDOR_STREAMS[title];
   assert.ok(stream);
-  const caller = new VendorCaller(stream, "");
+  lastCall += 1;
+  const id = `${usualId}-${lastCall}`;
+  const caller = new VendorCaller(stream, "", { usual: usualId, own: id });
   const held = simulators[vendor].adopt({ id, from: `+${caller.from}`, to: "+15550002222" });
   const query = new URLSearchParams({ api_key: customer.apiKey, vendor });
   const call = await caller.ring(`${url}/api/telephony/voice?${query.toString()}`);
@@ -166,81 +170,94 @@ const OUTCOMES = [
   ["0007", "notAccepted", NO_ANSWER],
 ] as const;
 
-for (const vendor of VENDORS) {
-  describe(vendor, () => {
-    for (const [end, acceptedBy] of [
-      ["1000", "key"],
-      ["0008", "voice"],
-    ] as const) {
-      if (vendor === "jambonz" && acceptedBy === "voice") continue;
-      test(`a person who accepts by ${acceptedBy} hears what it is about, and is joined with the caller`, async () => {
-        const person = `+1555021${end}`;
-        const { customer, held } = await transferred(vendor, person);
-        const briefings = await personAt(vendor, person, "the briefing", (call) =>
-          call.briefings.length > 1 ? call.briefings : undefined,
-        );
-        const [introduction = "", question = ""] = briefings.map(wordsOf);
-        assert.match(introduction, /^A caller would like to speak to you\. .*transfer me/);
-        assert.match(question, /Press 1 or say yes/);
-        await eventually("the end of the caller's call", () => held.isOver || undefined);
-        const call = await server.endedCall(customer);
-        await server.settled();
-        const transfer = transferOf(call);
-        assert.deepEqual(
-          [transfer.mode, transfer.result, transfer.acceptedBy, call.metadata["endReason"]],
-          ["warm", "answered", acceptedBy, "transferred"],
-        );
-        assert.equal((await server.calls(customer)).length, 1, "the agent does not come back");
-        assert.deepEqual(
-          held.reports.filter((report) => !/ 20[04]$/.test(report)),
-          [],
-        );
-      });
-    }
-
-    for (const [end, result, words] of OUTCOMES) {
-      test(`a caller whose person is ${result} is back with the agent, who says so`, async () => {
-        const person = `+1555021${end}`;
-        const { customer, caller, held } = await transferred(vendor, person);
-        const document = await eventually("the next stream", () => held.documents[0]);
-        const again = await caller.follow(document);
-        assert.ok(again, document);
-        assert.match(await again.said(SENTENCES), words);
-        again.play();
-        again.say("say thank you");
-        assert.equal(await again.said(SENTENCES + 1), "thank you", "and the conversation goes on");
-        again.drop();
-        await held.end();
-        await server.settled();
-        const [first] = await server.calls(customer);
-        assert.ok(first);
-        assert.deepEqual(
-          [transferOf(first).result, first.metadata["endReason"]],
-          [result, "transferFailed"],
-        );
-        await personAt(vendor, person, "the end of the person's call", ({ isOver }) => isOver || undefined);
-        assert.equal(held.documents.length, 1, "one stream, however often the vendor asks");
-      });
-    }
-
-    test("a person still rings when the caller hangs up: the person's telephone stops", async () => {
-      const person = "+15550210005";
-      const { customer, held } = await transferred(vendor, person);
-      await eventually("the conference", () => held.isInConference || undefined);
-      await held.end();
-      if (vendor === "vonage") {
-        // No request says so there: the person hears nothing of the caller, and rings to the end.
-        const ringing = await personAt(vendor, person, "the ringing", (call) => call);
-        return ringing.end();
+// Each vendor has one caller at a time.
+describe("at each vendor", { concurrency: VENDORS.length }, () => {
+  for (const vendor of VENDORS) {
+    describe(vendor, { concurrency: 1 }, () => {
+      for (const [end, acceptedBy] of [
+        ["1000", "key"],
+        ["0008", "voice"],
+      ] as const) {
+        if (vendor === "jambonz" && acceptedBy === "voice") continue;
+        test(`a person who accepts by ${acceptedBy} hears what it is about, and is joined with the caller`, async () => {
+          const person = `+1555021${end}`;
+          const { customer, held } = await transferred(vendor, person);
+          const briefings = await personAt(vendor, person, "the briefing", (call) =>
+            call.briefings.length > 1 ? call.briefings : undefined,
+          );
+          const [introduction = "", question = ""] = briefings.map(wordsOf);
+          assert.match(introduction, /^A caller would like to speak to you\. .*transfer me/);
+          assert.match(question, /Press 1 or say yes/);
+          await eventually("the end of the caller's call", () => held.isOver || undefined);
+          const call = await server.endedCall(customer);
+          const transfer = transferOf(call);
+          assert.deepEqual(
+            [transfer.mode, transfer.result, transfer.acceptedBy, call.metadata["endReason"]],
+            ["warm", "answered", acceptedBy, "transferred"],
+          );
+          assert.equal((await server.calls(customer)).length, 1, "the agent does not come back");
+          assert.deepEqual(
+            held.reports.filter((report) => !/ 20[04]$/.test(report)),
+            [],
+          );
+        });
       }
-      await personAt(vendor, person, "the end of the ringing", ({ isOver }) => isOver || undefined);
-      await server.settled();
-      const [call] = await server.calls(customer);
-      assert.ok(call);
-      assert.equal(transferOf(call).result, "canceled");
+
+      for (const [end, result, words] of OUTCOMES) {
+        test(`a caller whose person is ${result} is back with the agent, who says so`, async () => {
+          const person = `+1555021${end}`;
+          const { customer, caller, held } = await transferred(vendor, person);
+          const document = await eventually("the next stream", () => held.documents[0]);
+          const again = await caller.follow(document);
+          assert.ok(again, document);
+          assert.match(await again.said(SENTENCES), words);
+          if (result === "busy") {
+            again.play();
+            again.say("say thank you");
+            assert.equal(await again.said(SENTENCES + 1), "thank you", "the conversation goes on");
+          }
+          again.drop();
+          await held.end();
+          const [first] = await server.endedCalls(customer, 2);
+          assert.ok(first);
+          assert.deepEqual(
+            [transferOf(first).result, first.metadata["endReason"]],
+            [result, "transferFailed"],
+          );
+          await personAt(
+            vendor,
+            person,
+            "the end of the person's call",
+            ({ isOver }) => isOver || undefined,
+          );
+          assert.equal(held.documents.length, 1, "one stream, however often the vendor asks");
+        });
+      }
+
+      test("a person still rings when the caller hangs up: the person's telephone stops", async () => {
+        const person = "+15550210005";
+        const { customer, held } = await transferred(vendor, person);
+        await eventually("the conference", () => held.isInConference || undefined);
+        await held.end();
+        if (vendor === "vonage") {
+          // No request says so there: the person hears nothing of the caller, and rings to the end.
+          const ringing = await personAt(vendor, person, "the ringing", (call) => call);
+          return ringing.end();
+        }
+        await personAt(
+          vendor,
+          person,
+          "the end of the ringing",
+          ({ isOver }) => isOver || undefined,
+        );
+        await eventually("the outcome", async () => {
+          const [call] = await server.calls(customer);
+          return call !== undefined && transferOf(call).result === "canceled" ? true : undefined;
+        });
+      });
     });
-  });
-}
+  }
+});
 
 test("kill -9 while callers are on hold: the next server joins those whose persons accept, and brings the others back", async (context) => {
   const dataDir = await newDataDir();

@@ -53,7 +53,12 @@ const plain = (number: string) => number.replace(/^\+/, "");
 const HANGS_UP = /<Response>\s*<Hangup\b/;
 
 function twiml(isAskedEmpty: boolean): VendorCallDocuments {
-  const fields = ({ id, to, from }: CallIds) => ({ CallSid: id, AccountSid: "a1", From: from, To: to });
+  const fields = ({ id, to, from }: CallIds) => ({
+    CallSid: id,
+    AccountSid: "a1",
+    From: from,
+    To: to,
+  });
   return {
     read: (document) => {
       if (HANGS_UP.test(document)) return { kind: "hangUp" };
@@ -113,12 +118,15 @@ const plivo: VendorCallDocuments = {
     }
     const conference = /<Response><Conference\b([^>]*)>([^<]+)<\/Conference>/.exec(document);
     const [, attributes = "", name = ""] = conference ?? [];
-    const read = conference === null ? undefined : {
-      name: unescapeXml(name),
-      startsOnEnter: attribute(attributes, "startConferenceOnEnter") !== "false",
-      endsOnExit: attribute(attributes, "endConferenceOnExit") === "true",
-      action: attribute(attributes, "action"),
-    };
+    const read =
+      conference === null
+        ? undefined
+        : {
+            name: unescapeXml(name),
+            startsOnEnter: attribute(attributes, "startConferenceOnEnter") !== "false",
+            endsOnExit: attribute(attributes, "endConferenceOnExit") === "true",
+            action: attribute(attributes, "action"),
+          };
     return conferenceOrAsk(read, redirectIn(document)?.url);
   },
   asked: (call) => form({ ...plivoFields(call), CallStatus: "in-progress", Event: "Redirect" }),
@@ -271,7 +279,7 @@ const JambonzVerb = v.variant("verb", [
     beep: v.optional(v.boolean()),
     startConferenceOnEnter: v.optional(v.boolean(), true),
     endConferenceOnExit: v.optional(v.boolean(), false),
-    actionHook: v.optional(Address, ""),
+    actionHook: v.optional(Address),
     waitHook: v.optional(Address),
   }),
   v.strictObject({
@@ -321,7 +329,7 @@ const jambonz: VendorCallDocuments = {
         name,
         startsOnEnter: startConferenceOnEnter,
         endsOnExit: endConferenceOnExit,
-        action: withoutRetries(actionHook),
+        action: withoutRetries(actionHook ?? ""),
       };
       return { kind: "conference", conference };
     }

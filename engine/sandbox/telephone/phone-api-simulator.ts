@@ -1,13 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Exchange } from "../exchange.js";
 import type { Simulator } from "../simulator.js";
-import { SimulatedPhoneAccount } from "./phone-account-apis.js";
 import {
   type ConferenceInstruction,
   type ConferenceStay,
   Conferences,
   type SpokenInstruction,
 } from "./conferences.js";
+import { SimulatedPhoneAccount } from "./phone-account-apis.js";
 import {
   type CallInstruction,
   VENDOR_CALL_DOCUMENTS,

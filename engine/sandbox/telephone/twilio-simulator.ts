@@ -12,6 +12,14 @@ import {
 } from "../faults.js";
 import { Journal } from "../journal.js";
 import type { Simulator, Upgrade } from "../simulator.js";
+import {
+  type ConferenceInstruction,
+  type ConferenceStay,
+  Conferences,
+  conferenceIn,
+  type GatherInstruction,
+  gatherIn,
+} from "./conferences.js";
 import { SimulatedPhoneAccount } from "./phone-account-apis.js";
 import type { PhoneCaller } from "./phone-caller.js";
 import { type PersonReply, personReply } from "./phone-person.js";
@@ -25,14 +33,6 @@ import {
 } from "./phone-webhook.js";
 import { type AnsweredCall, simulatedTelephone, type Telephone } from "./telephone.js";
 import { type OwnCall, TelephoneExchange } from "./telephone-exchange.js";
-import {
-  type ConferenceInstruction,
-  type ConferenceStay,
-  Conferences,
-  conferenceIn,
-  type GatherInstruction,
-  gatherIn,
-} from "./conferences.js";
 
 /** Timeout of a report to the server under test. A failed report is not repeated. */
 const REPORT_MAX_MS = 5_000;
@@ -255,10 +255,7 @@ export class TwilioCall {
    * Twilio requests the `action` also of a verb that an update has interrupted, and does not execute the answer:
    * https://www.twilio.com/en-us/changelog/changes-to-dial-behavior-for-enhanced-programmable-sip-feature-accounts
    */
-  #requestInterrupted(
-    action: string | undefined,
-    fields: Readonly<Record<string, string>>,
-  ): void {
+  #requestInterrupted(action: string | undefined, fields: Readonly<Record<string, string>>): void {
     if (action === undefined || action === "") return;
     void this.#post(action, { ...fields, CallStatus: "in-progress" });
   }

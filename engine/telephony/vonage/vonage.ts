@@ -168,7 +168,9 @@ const CALL_IS_OVER: ReadonlySet<string> = new Set([
 const InputEvent = v.object({
   dtmf: v.optional(v.nullable(v.object({ digits: v.optional(v.nullable(v.string())) }))),
   speech: v.optional(
-    v.nullable(v.object({ results: v.optional(v.nullable(v.array(v.object({ text: v.string() })))) })),
+    v.nullable(
+      v.object({ results: v.optional(v.nullable(v.array(v.object({ text: v.string() })))) }),
+    ),
   ),
 });
 
@@ -198,11 +200,7 @@ export const VONAGE_WARM_TRANSFER: WarmTransferDocuments = {
       eventUrl: [answerUrl],
       eventMethod: "POST",
     };
-    return JSON.stringify([
-      ...introduced,
-      { ...spoken(question, language), bargeIn: true },
-      input,
-    ]);
+    return JSON.stringify([...introduced, { ...spoken(question, language), bargeIn: true }, input]);
   },
   join: (conference) => JSON.stringify([conversation(conference, { startOnEnter: true })]),
   goOn: (url) => JSON.stringify([notify(url)]),

@@ -183,11 +183,14 @@ test("a person of an earlier transfer of the call neither joins nor ends the nex
 });
 
 test("a caller whose person accepts and leaves is sent back: of two who talked, the caller's call is over", async () => {
-  const { transfers, asked, transfer, person } = warmTransfers();
+  const { transfers, asked, transfer, person, clock } = warmTransfers();
   await transfers.start(CLAIMS, ORDER);
   const key = { digits: "1", speech: "", asked: 1 };
   assert.match((await transfers.decided(person(), key, BASE)) ?? "", /<Conference/);
   await transfers.reported(person(), { answeredBy: "" }, ENDED, BASE);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold"], "the caller's own call may be about to end");
+  clock.advance(2_000);
+  await new Promise(setImmediate);
   assert.deepEqual(asked, [`place ${PERSON}`, "hold", "back"]);
   assert.deepEqual([transfer().result, transfer().durationSec], ["answered", 9]);
 });

@@ -20,7 +20,8 @@ const MODES: readonly { readonly value: Mode; readonly label: string }[] = [
 
 const MODE_HINTS: Readonly<Record<Mode, string>> = {
   warm: "The caller waits with music while the person is called, told what the call is about, and asked. If they do not accept, the caller is back with the agent.",
-  blind: "The caller hears the person’s telephone ring. If no one answers, the caller is back with the agent.",
+  blind:
+    "The caller hears the person’s telephone ring. If no one answers, the caller is back with the agent.",
 };
 
 const ORDERED_WORDS: Readonly<Record<Mode, string>> = {
