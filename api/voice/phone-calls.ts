@@ -95,7 +95,7 @@ function waitingCallOf(
 
 interface TransferTarget {
   readonly to: string;
-  /** Of a warm transfer. */
+  /** What the person of a warm transfer hears; undefined for a blind one. */
   readonly briefing: string | undefined;
   readonly neverBlind: true | undefined;
 }

@@ -44,7 +44,7 @@ export const BRIEFING_AUDIO_PATH = "/api/telephony/briefing.wav";
 export const BRIEFING_STATUS_PATH = "/api/telephony/briefing-status";
 /** Where a vendor gets the document of a caller on hold. */
 export const HOLD_PATH = "/api/telephony/hold";
-/** Of two who talked, the caller's call is over by then. */
+/** When two have talked, the caller's call ends within this time of the person's. */
 const CALLER_OVER_MAX_MS = 2_000;
 /** A query parameter: the caller already waits, and the document is what is played meanwhile. */
 export const PLAYED_PARAMETER = "play";

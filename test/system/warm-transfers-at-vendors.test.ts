@@ -271,13 +271,21 @@ test("kill -9 while callers are on hold: the next server joins those whose perso
   const customers = new Map<Vendor, Customer>();
   for (const [vendor, person] of people) customers.set(vendor, await customerWith(first, person));
   await first.stop();
-  const killed = await ServerProcess.start({ ...environmentOf(sandbox, dataDir), ...environment });
+  const killed = await ServerProcess.start({
+    ...environmentOf(sandbox, dataDir),
+    ...environment,
+    // The process says where it listens.
+    NODE_ENV: "development",
+    SANDBOX: "off",
+  });
   context.after(() => killed.signal("SIGKILL"));
   entrance.leadTo(Number(new URL(killed.url).port));
   context.after(() => entrance.leadTo(server.parley.port));
   const talks = new Map<Vendor, Talk>();
-  for (const [vendor, customer] of customers)
-    talks.set(vendor, await onHold(vendor, customer, entrance.url));
+  const holds = [...customers].map(async ([vendor, customer]) =>
+    talks.set(vendor, await onHold(vendor, customer, entrance.url)),
+  );
+  await Promise.all(holds);
   for (const { held } of talks.values())
     await eventually("the conference", () => held.isInConference || undefined);
   killed.signal("SIGKILL");

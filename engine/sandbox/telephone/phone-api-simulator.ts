@@ -375,10 +375,11 @@ export class PhoneApiSimulator implements Simulator {
     exchange: Exchange,
     order: Extract<ApiOrder, { readonly id: string }>,
   ): Promise<void> {
-    const { unknownCall, hungUp, redirected = hungUp, live } = this.#wire;
+    const { unknownCall, hungUp, redirected = hungUp } = this.#wire;
     const call = this.#calls.find(({ id }) => id === order.id);
     if (call === undefined || call.isOver) return answer(exchange, unknownCall);
-    if (order.kind === "look") return answer(exchange, live?.(call.isAnswered) ?? unknownCall);
+    if (order.kind === "look")
+      return answer(exchange, this.#wire.live?.(call.isAnswered) ?? unknownCall);
     answer(exchange, order.kind === "hangUp" ? hungUp : redirected);
     if (order.kind === "hangUp") return call.end();
     if (order.kind === "redirect") return call.redirect(order.url);

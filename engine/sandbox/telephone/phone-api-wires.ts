@@ -149,7 +149,7 @@ function twimlReports(account: string): Pick<PhoneApiWire, "answered" | "report"
 
 const Redirection = v.object({ Url, Method: v.literal("POST") });
 
-/** Of a form or an object with TwiML's names. */
+/** Reads where a call is redirected to, from a form or an object with TwiML's names. */
 function redirection(id: string, fields: unknown): ApiOrder {
   const parsed = v.safeParse(Redirection, fields);
   return parsed.success ? { kind: "redirect", id, url: parsed.output.Url } : { kind: "wrong" };

@@ -316,7 +316,7 @@ export class PlivoCalls implements CallControlApi {
     return isLiveAfter(this.#request("POST", path, JSON.stringify(order)));
   }
 
-  /** Of a call that has been answered. */
+  /** Whether a call that has been answered is still connected. */
   isLive(callUuid: string): Promise<boolean> {
     return isLiveAfter(this.#request("GET", `Call/${encodeURIComponent(callUuid)}/?status=live`));
   }

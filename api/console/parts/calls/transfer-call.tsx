@@ -64,7 +64,7 @@ export function TransferCall({ callId }: { callId: string }) {
       <button type="button" className="button" onClick={open}>
         <PhoneForwarded size={16} aria-hidden /> Transfer the call
       </button>
-      <span className={transfer.isSuccess ? "state live" : undefined} role="status">
+      <span className={transfer.isSuccess ? "state live" : "hidden"} role="status">
         {transfer.isSuccess ? ORDERED_WORDS[mode] : ""}
       </span>
       {isAsking ? (
