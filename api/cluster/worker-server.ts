@@ -16,6 +16,7 @@ import { OutboundTelephony } from "../../engine/calls/outbound/outbound-telephon
 import { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
 import { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import { ToolTests } from "../../engine/calls/tool-tests.js";
+import { warmTransferRefusal } from "../../engine/calls/warm-transfers.js";
 import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
 import { DocumentReader } from "../../engine/knowledge/document-reader.js";
 import { Knowledge } from "../../engine/knowledge/knowledge.js";
@@ -215,6 +216,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     vendors,
     mcpLists,
     telephonyAccounts,
+    baseUrl: () => baseUrl?.(),
   };
   const placing = { outboundCalls, placedCalls, placer, outboundTokens: tokens };
   return { ...made, calls, callControl, ...placing };
@@ -223,7 +225,8 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
 async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const { settings, database, cipher, tenancy, cluster, clock, newId, log } = parts;
   const { allowPrivateProviders: allowPrivateAddresses } = settings;
-  const { context, learned, reachable, clients, breakers, chains, vendors, mcpLists } = carrier;
+  const { context, learned, reachable, clients, breakers, chains, vendors, mcpLists, baseUrl } =
+    carrier;
   const { calls, callControl, telephonyAccounts, outboundCalls, placedCalls, outboundTokens } =
     carrier;
   const { agents } = tenancy;
@@ -242,6 +245,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
     calls: database.calls,
     feed: calls.feed,
     journal: calls.journal,
+    warmTransferRefusal: (call) => warmTransferRefusal(call, telephonyAccounts, baseUrl()),
     transferSummaries: new TransferSummaries({ database, llms, clock, log }),
     endCall: (callId, ending) => cluster.endCall(calls.liveCalls, callId, ending),
     controlCall: (call) => cluster.controlCall(calls.liveCalls, call),

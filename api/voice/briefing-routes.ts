@@ -3,37 +3,64 @@ import {
   BRIEFING_AUDIO_PATH,
   BRIEFING_PATH,
   BRIEFING_STATUS_PATH,
+  HOLD_MUSIC_PATH,
+  HOLD_PATH,
+  PLAYED_PARAMETER,
   QUESTION_PARAMETER,
   type WarmTransfers,
 } from "../../engine/calls/warm-transfers.js";
 import { RequestError } from "../../engine/request-error.js";
+import type { StreamClaims } from "../../engine/security/stream-token.js";
 import type { WarmTransferDocuments } from "../../engine/telephony/call-instructions.js";
 import type { PhoneVendor } from "../../engine/telephony/phone-vendor.js";
 import type { Answer } from "../http/answer/answer.js";
 import type { Endpoint, IncomingRequest } from "../http/endpoints/endpoint.js";
+import { holdMusic } from "./hold-music.js";
 import { documentAnswer } from "./phone-document.js";
 import { type SignatureOptions, vendorRoute } from "./require-signature.js";
 import { httpBase } from "./stream-address.js";
 
 export interface BriefingRoutesOptions extends SignatureOptions {
-  readonly continuations: Pick<Continuations, "personClaimsOf">;
+  readonly continuations: Pick<Continuations, "personClaimsOf" | "transferClaimsOf">;
   readonly warmTransfers: WarmTransfers;
 }
 
-/** The vendor's requests about the person whom a warm transfer calls, each with the person's signed token. */
+/** The vendor's requests about the two of a warm transfer, each with a signed token: the person who is called, the caller on hold. */
 export function briefingRoutes(options: BriefingRoutesOptions): readonly Endpoint[] {
   return [
     route(BRIEFING_PATH, options, (person) => asked(person, options)),
     route(BRIEFING_STATUS_PATH, options, (person) => reported(person, options)),
-    {
-      method: "get",
-      path: BRIEFING_AUDIO_PATH,
-      headerNames: [],
-      readsBody: false,
-      isQuiet: false,
-      answer: (request) => audio(request, options),
-    },
+    holdRoute(options),
+    soundRoute(BRIEFING_AUDIO_PATH, (request) => audio(request, options)),
+    soundRoute(HOLD_MUSIC_PATH, () =>
+      Promise.resolve({ status: 200, contentType: "audio/mpeg", body: holdMusic() }),
+    ),
   ];
+}
+
+function soundRoute(path: string, answer: Endpoint["answer"]): Endpoint {
+  return { method: "get", path, headerNames: [], readsBody: false, isQuiet: false, answer };
+}
+
+/** A vendor that takes no document with its order gets the caller's here. */
+function holdRoute(options: BriefingRoutesOptions): Endpoint {
+  return vendorRoute<StreamClaims>(
+    {
+      path: HOLD_PATH,
+      claimsOf: (token) => options.continuations.transferClaimsOf(token),
+      accountOf: (claims) => claims,
+      wrongToken: notOnHold,
+      serve: ({ request, query, claims, vendor }) => {
+        if (claims === undefined) throw notOnHold();
+        const base = httpBase(request, options.publicBaseUrl);
+        const isPlayed = query.has(PLAYED_PARAMETER);
+        const document = options.warmTransfers.hold(claims, base, isPlayed);
+        if (document === undefined) throw notOnHold();
+        return Promise.resolve(documentAnswer(vendor.documents, document));
+      },
+    },
+    options,
+  );
 }
 
 interface PersonRequest {
@@ -101,6 +128,10 @@ async function audio(
   const body = person && (await warmTransfers.audio(person, query.has(QUESTION_PARAMETER)));
   if (body === undefined) throw new RequestError("not_found", "there is nothing to play");
   return { status: 200, contentType: "audio/wav", body };
+}
+
+function notOnHold(): RequestError {
+  return new RequestError("invalid_token", "token: expected that of a caller on hold");
 }
 
 function notCalled(): RequestError {

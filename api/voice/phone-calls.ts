@@ -13,9 +13,10 @@ import {
   type MachineDetection,
   type PlacedCalls,
 } from "../../engine/calls/outbound/placed-calls.js";
-import type { WarmTransfers } from "../../engine/calls/warm-transfers.js";
+import { NO_PUBLIC_ADDRESS, type WarmTransfers } from "../../engine/calls/warm-transfers.js";
 import type { LiveConversation } from "../../engine/conversation/actor.js";
 import { unsupportedAudio } from "../../engine/conversation/call-end.js";
+import type { TransferAnswer } from "../../engine/conversation/caller-channel.js";
 import { phoneAudio } from "../../engine/conversation/leg-audio.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
@@ -48,7 +49,7 @@ export interface PhoneCallsOptions {
     Continuations,
     "conversationOf" | "mayGoOn" | "mayTransfer" | "transferTokenFor" | "stored"
   >;
-  readonly warmTransfers: Pick<WarmTransfers, "mayStart" | "start" | "becomesBlind">;
+  readonly warmTransfers: Pick<WarmTransfers, "refusalOf" | "start" | "refuse">;
   readonly callInfos: Pick<BestEffortCallInfos, "find">;
   /** `https://host` of this server as vendors reach it; undefined if only their requests contain it. */
   readonly baseUrl: () => string | undefined;
@@ -93,6 +94,13 @@ function waitingCallOf(
   return isAwaited ? placedCallOf(callKey) : undefined;
 }
 
+interface TransferTarget {
+  readonly to: string;
+  /** What the person of a warm transfer hears; undefined for a blind one. */
+  readonly briefing: string | undefined;
+  readonly neverBlind: true | undefined;
+}
+
 /** The shared part of calls from all telephone routes: their tenants, their legs, one pacer. */
 export class PhoneCalls {
   readonly #options: PhoneCallsOptions;
@@ -131,7 +139,7 @@ export class PhoneCalls {
     const { callControl, clock } = this.#options;
     const timing = { pacer: this.#pacer, clock };
     const leg = new PhoneLeg(socket, wire, timing, {
-      transfer: (to, briefing) => this.#transfer(claims, to, briefing),
+      transfer: (to, briefing, neverBlind) => this.#transfer(claims, { to, briefing, neverBlind }),
       hangUp: () => callControl.hangUp(claims ?? { vendor, orgId: "" }, claims?.callerRef ?? ""),
     });
     this.#legs.add(leg);
@@ -282,11 +290,10 @@ export class PhoneCalls {
    */
   async #transfer(
     claims: StreamClaims | undefined,
-    to: string,
-    summary: string | undefined,
-  ): Promise<boolean> {
+    target: TransferTarget,
+  ): Promise<TransferAnswer> {
     try {
-      return await this.#tryTransfer(claims, to, summary);
+      return await this.#tryTransfer(claims, target);
     } catch (error) {
       const { vendor, orgId } = claims ?? {};
       this.#options.log.error({ vendor, orgId, error }, "failed to transfer a call");
@@ -296,18 +303,29 @@ export class PhoneCalls {
 
   async #tryTransfer(
     claims: StreamClaims | undefined,
-    to: string,
-    summary: string | undefined,
-  ): Promise<boolean> {
-    const { callControl, continuations, baseUrl, warmTransfers } = this.#options;
+    { to, briefing: summary, neverBlind }: TransferTarget,
+  ): Promise<TransferAnswer> {
+    const { baseUrl, warmTransfers } = this.#options;
     const base = baseUrl();
     // Members of the organization can order a transfer that the agent was not offered.
     if (claims === undefined || !(await this.#canTransfer(claims))) return false;
-    if (summary !== undefined) {
-      if (base !== undefined && (await warmTransfers.mayStart(claims)))
-        return warmTransfers.start(claims, { to, summary, base });
-      await warmTransfers.becomesBlind(claims);
+    if (summary === undefined) return this.#transferBlindly(claims, to, base);
+    const refusal = base === undefined ? NO_PUBLIC_ADDRESS : await warmTransfers.refusalOf(claims);
+    if (base !== undefined && refusal === undefined)
+      return warmTransfers.start(claims, { to, summary, base });
+    if (neverBlind === true) {
+      await warmTransfers.refuse(claims, { to, summary }, refusal ?? NO_PUBLIC_ADDRESS);
+      return false;
     }
+    return (await this.#transferBlindly(claims, to, base)) && "blind";
+  }
+
+  async #transferBlindly(
+    claims: StreamClaims,
+    to: string,
+    base: string | undefined,
+  ): Promise<boolean> {
+    const { callControl, continuations } = this.#options;
     if (base === undefined || !(await transfersByRest(claims, this.#options))) {
       return phoneVendor(claims.vendor)?.documents.mayDial?.(to) ?? true;
     }

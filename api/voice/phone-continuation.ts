@@ -52,7 +52,7 @@ export interface PhoneContinuationOptions extends SignatureOptions, StreamOpenin
   readonly otherServer: OtherServer;
   readonly callControl: PhoneCallsOptions["callControl"];
   readonly baseUrl: PhoneCallsOptions["baseUrl"];
-  readonly warmTransfers: Pick<WarmTransfers, "callerLeft">;
+  readonly warmTransfers: Pick<WarmTransfers, "callerLeft" | "hold">;
   readonly log: Logger;
 }
 
@@ -98,7 +98,6 @@ async function answer(
   if (transferred === undefined && !isWaiting) {
     return documentAnswer(documents, documents.hangUp());
   }
-  if (transferred !== undefined) await options.warmTransfers.callerLeft(transferred);
   const report = transferred && found.transferReport?.(body);
   const next =
     transferred === undefined
@@ -110,18 +109,17 @@ async function answer(
           query.has(SENT_BACK_PARAMETER),
         );
   if (transferred !== undefined) {
+    await options.warmTransfers.callerLeft(transferred);
     const { result, reason } = report ?? {};
     log.info({ vendor, orgId, result, reason, kind: next.kind }, "the vendor reports a transfer");
     await continuations.stored();
   }
   if (next.kind === "unsupportedAudio") return turnedAway(documents, UNSUPPORTED_WORDS);
-  if (next.kind === "onHold") {
-    const resultUrl = continuationUrl(
-      httpBase(request, options.publicBaseUrl),
-      continuations.transferTokenFor(claims),
-    );
-    const document = documents.warmTransfer?.wait(next.conference, resultUrl);
-    return documentAnswer(documents, document ?? documents.hangUp());
+  if (next.kind === "onHold" || next.kind === "sentBack") {
+    // A vendor that ignores the answer gets the same hold again.
+    const base = httpBase(request, options.publicBaseUrl);
+    const hold = documents.warmTransfer?.interrupted ?? options.warmTransfers.hold(claims, base);
+    return documentAnswer(documents, hold ?? documents.hangUp());
   }
   const tenant = next.kind === "over" ? undefined : await phoneTenant(organizations, orgId);
   if (next.kind === "over" || tenant === undefined) {

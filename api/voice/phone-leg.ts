@@ -14,6 +14,7 @@ import type {
   ClientToolAnswer,
   DtmfOutcome,
   SentenceId,
+  TransferAnswer,
 } from "../../engine/conversation/caller-channel.js";
 import type { ClientMessage } from "../../engine/conversation/effects.js";
 import type { PhoneEvent, PhoneWire, WireFrame } from "../../engine/telephony/phone-wire.js";
@@ -48,7 +49,7 @@ export type LegSession = Pick<
 /** The telephone's side of the call, at the vendor. Neither promise rejects. */
 export interface LegControl {
   /** Whether the vendor has transferred the call to that number, or has put the caller on hold for a warm transfer. */
-  transfer(to: string, briefing?: string): Promise<boolean>;
+  transfer(to: string, briefing?: string, neverBlind?: true): Promise<TransferAnswer>;
   hangUp(): Promise<void>;
 }
 
@@ -225,9 +226,9 @@ export class PhoneLeg implements CallerChannel {
   }
 
   /** The stream stays open meanwhile: closing it would hang up. False if the caller has left before. */
-  async transfer(to: string, briefing?: string): Promise<boolean> {
+  async transfer(to: string, briefing?: string, neverBlind?: true): Promise<TransferAnswer> {
     await this.#playedOut();
-    return this.#isOpen && !this.#isEnding && this.#leg.transfer(to, briefing);
+    return this.#isOpen && !this.#isEnding && this.#leg.transfer(to, briefing, neverBlind);
   }
 
   useTool(): Promise<ClientToolAnswer> {

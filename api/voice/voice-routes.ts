@@ -119,7 +119,6 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
     continuations,
     calls: options.database.calls,
     jobs: options.database.jobs,
-    journal: calls.journal,
     callControl,
     voices: new BriefingVoices({ agents, tenantOf, vendors, audioPool, clock }),
     dialTargets: options.dialTargets,

@@ -1,4 +1,9 @@
-import type { CallMetrics, JsonObject, TranscriptMessage } from "../../storage/records.js";
+import type {
+  CallMetrics,
+  CallRecord,
+  JsonObject,
+  TranscriptMessage,
+} from "../../storage/records.js";
 import {
   type CallFacts,
   callEventId,
@@ -10,6 +15,7 @@ import { type CallOutcome, type Ending, outcomeOf } from "../conversation/call-e
 import type { TurnSave } from "../conversation/effects.js";
 import type { TurnKnowledge } from "../knowledge/call-knowledge.js";
 import type { CallInfo } from "../telephony/call-info.js";
+import type { TransferResult } from "../telephony/transfer-report.js";
 import type { TurnTools } from "../tools/tool-log.js";
 import type { EventFilter } from "./event-filters.js";
 
@@ -148,6 +154,39 @@ export function callEndedEvents(call: StreamedCall, over: CallOver): readonly Ne
   const id = callEventId(callId, "transfer");
   const data = { to, mode: briefing === undefined ? "blind" : "warm" } as const;
   return [newEvent({ id, orgId, type: "call.transferred", callId, atMs, data }), end];
+}
+
+/** The outcome of a warm transfer. */
+export interface WarmTransferOutcome {
+  readonly to: string;
+  /** Distinguishes the transfers of a call. */
+  readonly startedAtMs: number;
+  readonly result: TransferResult;
+  readonly reason?: string;
+  readonly acceptedBy?: "key" | "voice";
+  readonly waitedSec?: number;
+}
+
+export function transferCompletedEvent(
+  { id: callId, orgId }: Pick<CallRecord, "id" | "orgId">,
+  { startedAtMs, to, result, reason = "", acceptedBy, waitedSec }: WarmTransferOutcome,
+  atMs: number,
+): NewEvent {
+  return newEvent({
+    id: callEventId(callId, `transfer-${startedAtMs}-${result}`),
+    orgId,
+    type: "transfer.completed",
+    callId,
+    atMs,
+    data: {
+      to,
+      mode: "warm",
+      result,
+      reason,
+      acceptedBy: acceptedBy ?? null,
+      waitedSec: waitedSec ?? null,
+    },
+  });
 }
 
 /** A call that was refused and has no record. */

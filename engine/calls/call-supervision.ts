@@ -14,9 +14,7 @@ import {
 } from "../conversation/control-command.js";
 import { speakableSentences } from "../conversation/sentences.js";
 import { invalidFields, RequestError } from "../request-error.js";
-import { callInfoIn } from "../telephony/call-info.js";
 import { oneLine } from "../telephony/call-values.js";
-import { phoneVendor } from "../telephony/phone-vendors.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import { type AuditedChange, actorOf, auditEntry } from "../tenancy/audit-entry.js";
@@ -34,6 +32,8 @@ export interface CallSupervisionOptions {
   readonly calls: Pick<CallStore, "findById">;
   readonly feed: Pick<CallFeed, "requireRoom" | "watch">;
   readonly journal: Pick<CallJournal, "annotate">;
+  /** Why the call can have no warm transfer; undefined if it can. */
+  readonly warmTransferRefusal: (call: CallRecord) => Promise<string | undefined>;
   /** Writes what the person of a warm transfer hears if the order has no summary; empty if there is nothing to say. */
   readonly transferSummaries: { of(call: CallRecord): Promise<string> };
   /** False if no process of this server has the call. */
@@ -126,10 +126,9 @@ export class CallSupervision {
     let briefing: string | undefined;
     if (mode === "warm") {
       const { call } = await this.#find(tenant.organization.id, id);
-      if (!hasWarmTransfer(call)) {
-        const words =
-          "mode: expected blind, since the call's telephony vendor has no warm transfer";
-        throw new RequestError("conflict", words);
+      const reason = await this.#options.warmTransferRefusal(call);
+      if (reason !== undefined) {
+        throw new RequestError("conflict", `mode: expected blind, since ${reason}`);
       }
       briefing = oneLine(summary ?? (await transferSummaries.of(call)));
     }
@@ -208,11 +207,6 @@ export class CallSupervision {
     if (call === undefined) throw new RequestError("not_found", "there is no such call");
     return { callId: call.id, isActive: call.status === "active", channel: call.channel, call };
   }
-}
-
-function hasWarmTransfer({ metadata }: CallRecord): boolean {
-  const vendor = callInfoIn(metadata)?.phoneVendor ?? "";
-  return phoneVendor(vendor)?.documents.warmTransfer !== undefined;
 }
 
 function controlRefused(outcome: Exclude<ControlOutcome, "done">): RequestError {

@@ -13,6 +13,7 @@ import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import { isBrokenOff, onceEnded } from "./broken-call.js";
 import type { CallJournal } from "./call-journal.js";
+import { transferCompletedEvent } from "./call-stream.js";
 import type { LiveCalls } from "./live-calls.js";
 
 /** The path that a vendor requests when the stream of a call has ended. */
@@ -59,6 +60,8 @@ const TRANSFERRED: EndReason = "transferred";
 /** A metadata field of a call whose transfer failed, instead of `transferred`. */
 export const TRANSFER_FAILED = "transferFailed";
 
+const ENDED_BY_TRANSFER: ReadonlySet<string> = new Set([TRANSFERRED, TRANSFER_FAILED]);
+
 /** The key of a call that this server placed; its first session has the call's id. */
 export function placedCallKey(callId: string): string {
   return `${PLACED}${callId}`;
@@ -82,6 +85,8 @@ const StoredTransfer = v.object({
   startedAtMs: v.optional(v.number(), 0),
   /** The vendor has been asked, or is about to be, to put the caller on hold. */
   isOnHold: v.optional(v.boolean(), false),
+  /** The vendor has been asked, or is about to be, to bring the caller back. Only at vendors with a document for that. */
+  isSentBack: v.optional(v.boolean(), false),
 });
 
 export type StoredTransfer = v.InferOutput<typeof StoredTransfer>;
@@ -165,7 +170,9 @@ export type NextStream =
   /** The response document transfers the caller. */
   | { readonly kind: "transfer"; readonly to: string; readonly call: CallRecord }
   /** The caller is on hold in a warm transfer, or about to be. */
-  | { readonly kind: "onHold"; readonly conference: string }
+  | { readonly kind: "onHold" }
+  /** The server itself has taken the caller out of the hold: the vendor's other request gets the next stream. */
+  | { readonly kind: "sentBack" }
   /** The caller hears that the call's audio cannot be decoded. */
   | { readonly kind: "unsupportedAudio" }
   | { readonly kind: "over" };
@@ -173,7 +180,7 @@ export type NextStream =
 export interface ContinuationsOptions {
   readonly secret: string;
   readonly clock: Clock;
-  readonly calls: Pick<CallStore, "findBySession">;
+  readonly calls: Pick<CallStore, "findBySession" | "annotateIf">;
   readonly liveCalls: Pick<LiveCalls, "find">;
   readonly journal: Pick<CallJournal, "stored" | "annotate">;
 }
@@ -267,12 +274,12 @@ export class Continuations {
       return placedCallId === undefined ? again : { ...again, placedCallId };
     }
     const stored = transferOf(call);
+    // The vendor may ask what follows the stream that it has left for the hold, also when the transfer has its outcome.
+    const hasLeft = ENDED_BY_TRANSFER.has(String(call.metadata["endReason"]));
+    if (stored?.mode === "warm" && stored.isOnHold && hasLeft) return { kind: "onHold" };
     if (stored?.mode === "warm" && isOpenTransfer(stored)) {
-      // The vendor may ask what follows the stream that it has just left for the hold.
-      if (stored.isOnHold && call.metadata["endReason"] === TRANSFERRED)
-        return { kind: "onHold", conference: this.conversationOf(claims).sessionId };
       // The server died before the caller was put on hold: the person who answers is not connected.
-      this.#note(call, { result: "failed", reason: "", durationSec: undefined });
+      await this.#noteWarm(call, stored, "failed");
       return { kind: "goesOn", claims: afterTransfer(claims) };
     }
     const transfer = byDocument ? stored : undefined;
@@ -303,9 +310,10 @@ export class Continuations {
     const known = transfer?.result;
     const isOpen = transfer === undefined || isOpenTransfer(transfer);
     if (transfer?.mode === "warm") {
+      // The vendor asks this also when the server takes the caller out of the conference.
+      if (transfer.isSentBack && !isSentBack && isCallerWaiting) return { kind: "sentBack" };
       // The vendor reports the caller's part in a conference here, which says nothing of the person.
-      const result = isCallerWaiting ? "failed" : "canceled";
-      if (isOpen) this.#note(call, { result, reason: "", durationSec: undefined });
+      if (isOpen) await this.#noteWarm(call, transfer, isCallerWaiting ? "failed" : "canceled");
       else this.#noteEnding(call, transfer.result);
     } else if (isOpen && (report !== undefined || isCallerWaiting)) {
       this.#note(call, report ?? { result: "failed", reason: "", durationSec: undefined });
@@ -315,7 +323,7 @@ export class Continuations {
     if (!isCallerWaiting || (result === "answered" && !isFromHold)) return { kind: "over" };
     if (result === "answered") {
       // The person has accepted and never came: of two who talked, the caller's call is over with the conversation.
-      this.#note(call, { result: "failed", reason: "", durationSec: undefined });
+      if (transfer !== undefined) await this.#noteWarm(call, transfer, "failed");
     }
     return this.#returning(afterTransfer(claims), isFromHold);
   }
@@ -369,6 +377,23 @@ export class Continuations {
       durationSec: undefined,
     });
     if (Object.keys(ending).length > 0) this.#options.journal.annotate(call.id, ending);
+  }
+
+  /** The outcome of a warm transfer, with its event. The first of two outcomes counts, or an acceptance that came to nothing. */
+  async #noteWarm(
+    call: CallRecord,
+    transfer: StoredTransfer,
+    result: "failed" | "canceled",
+  ): Promise<void> {
+    const { calls, clock } = this.#options;
+    const { to, startedAtMs } = transfer;
+    const isSame = (metadata: JsonObject) => {
+      const now = transferOf({ metadata });
+      return now?.startedAtMs === startedAtMs && now.result === transfer.result;
+    };
+    const note = transferNote(call, { result, reason: "", durationSec: undefined });
+    const event = transferCompletedEvent(call, { to, startedAtMs, result }, clock.epochMs());
+    await calls.annotateIf(call.id, isSame, note, event);
   }
 
   #note(call: CallRecord, report: TransferReport): void {

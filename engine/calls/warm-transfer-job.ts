@@ -11,7 +11,9 @@ import {
   canTransferWarmly,
 } from "../telephony/call-control.js";
 import { phoneVendor } from "../telephony/phone-vendors.js";
+import type { Clock } from "../time/clock.js";
 import { VendorError } from "../vendors/contracts.js";
+import { transferCompletedEvent } from "./call-stream.js";
 import {
   isOpenSince,
   isOpenTransfer,
@@ -41,10 +43,11 @@ const Payload = v.object({
 });
 
 export interface WarmTransferJobOptions {
-  readonly calls: Pick<CallStore, "findById" | "findBySession" | "annotateIf">;
+  readonly calls: Pick<CallStore, "findById" | "findBySession" | "annotate" | "annotateIf">;
   readonly apis: CallControlApis;
   /** Whether the server answers requests: the vendor asks for the caller's next document at once. */
   readonly isListening: () => boolean;
+  readonly clock: Pick<Clock, "epochMs">;
   readonly log: Logger;
 }
 
@@ -61,7 +64,7 @@ export class WarmTransferJob extends FixedLimitsJob {
   }
 
   override async run({ orgId, payload, attempts }: ClaimedJob): Promise<JobOutcome> {
-    const { calls, apis, isListening, log } = this.#options;
+    const { calls, apis, isListening, clock, log } = this.#options;
     if (!isListening()) return { kind: "retry", error: "the server is starting" };
     const given = v.parse(Payload, payload);
     const { callId, nextSessionId, vendor, callerRef, ownAccount, resultUrl } = given;
@@ -85,7 +88,9 @@ export class WarmTransferJob extends FixedLimitsJob {
       if (transfer !== undefined && isOpenTransfer(transfer)) {
         const report = { result: "notAccepted", reason: "", durationSec: undefined } as const;
         const isOpen = (metadata: JsonObject) => isOpenSince(metadata, given.startedAtMs);
-        if (!(await calls.annotateIf(callId, isOpen, transferNote(call, report))))
+        const outcome = { ...transfer, result: report.result };
+        const event = transferCompletedEvent(call, outcome, clock.epochMs());
+        if (!(await calls.annotateIf(callId, isOpen, transferNote(call, report), event)))
           return { kind: "retry", error: "the transfer has got its outcome meanwhile" };
       } else if (attempts === 1) {
         const error = "the transfer has its outcome, and the caller may be on the way back";
@@ -94,7 +99,10 @@ export class WarmTransferJob extends FixedLimitsJob {
         // The two talk.
         if (await api.isLive(personCallId)) return { kind: "done" };
       }
-      const isBack = await api.redirect(callerRef, documents.goOn(resultUrl));
+      if (documents.interrupted !== undefined && transfer !== undefined)
+        await calls.annotate(callId, { transfer: { isSentBack: true } });
+      const next = { document: documents.goOn(resultUrl), url: resultUrl };
+      const isBack = await api.redirect(callerRef, next);
       if (isBack)
         log.warn({ vendor, orgId, callId }, "a caller on hold was brought back by the job");
       if (personCallId !== "") await this.#hangUp(api, personCallId, { vendor, orgId, callId });
@@ -112,7 +120,7 @@ export class WarmTransferJob extends FixedLimitsJob {
     facts: { readonly vendor: string; readonly orgId: string; readonly callId: string },
   ): Promise<void> {
     try {
-      await api.hangUp(personCallId);
+      await api.hangUp(personCallId, "ringingOrAnswered");
     } catch (error) {
       this.#options.log.error(
         { ...facts, error },

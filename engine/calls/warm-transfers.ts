@@ -2,10 +2,17 @@ import type { CallStore } from "../../storage/calls/call-store.js";
 import { LOST_HOLD_CHECK_MS, warmTransferJob } from "../../storage/jobs/job-record.js";
 import type { JobStore } from "../../storage/jobs/job-store.js";
 import type { CallRecord, JsonObject } from "../../storage/records.js";
+import type { NewEvent } from "../../storage/webhooks/event-record.js";
 import { isAcceptance } from "../conversation/lexicon.js";
 import type { Logger } from "../log.js";
 import type { StreamClaims } from "../security/stream-token.js";
-import type { CallControl, WarmTransferApi } from "../telephony/call-control.js";
+import { accountNumber } from "../telephony/account-numbers.js";
+import {
+  type CallControl,
+  type CallControlApis,
+  canTransferWarmly,
+  type WarmTransferApi,
+} from "../telephony/call-control.js";
 import { callInfoIn } from "../telephony/call-info.js";
 import type { WarmTransferDocuments } from "../telephony/call-instructions.js";
 import { oneLine } from "../telephony/call-values.js";
@@ -17,7 +24,7 @@ import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { DoNotCall } from "../tenancy/agents/do-not-call.js";
 import type { Clock } from "../time/clock.js";
 import type { BriefingVoice, BriefingVoices } from "./briefing-voices.js";
-import type { CallJournal } from "./call-journal.js";
+import { transferCompletedEvent, type WarmTransferOutcome } from "./call-stream.js";
 import {
   type Continuations,
   continuationUrl,
@@ -35,27 +42,35 @@ export const BRIEFING_PATH = "/api/telephony/briefing";
 export const BRIEFING_AUDIO_PATH = "/api/telephony/briefing.wav";
 /** Where the vendor reports what becomes of the person's call. */
 export const BRIEFING_STATUS_PATH = "/api/telephony/briefing-status";
+/** Where a vendor gets the document of a caller on hold. */
+export const HOLD_PATH = "/api/telephony/hold";
+/** When two have talked, the caller's call ends within this time of the person's. */
+const CALLER_OVER_MAX_MS = 2_000;
+/** A query parameter: the caller already waits, and the document is what is played meanwhile. */
+export const PLAYED_PARAMETER = "play";
+/** Where a vendor without music of its own gets some. */
+export const HOLD_MUSIC_PATH = "/api/telephony/hold.mp3";
 /** A query parameter of the sound of the question alone. */
 export const QUESTION_PARAMETER = "question";
+/** The results of a transfer whose person may still ring or wait. */
+const MAY_BE_CALLED = new Set(["pending", "dialing", "answered", "canceled", "failed"]);
 /** How often a person is asked who answers nothing. */
 const ASKED_MAX = 3;
 const ACCEPT_KEY = "1";
 const SPEECH_CHARACTERS_MAX = 200;
-const E164 = /^\+[1-9]\d{6,14}$/;
+/** Why a warm transfer cannot start, as the record of an ordered one says it. */
+export const NO_PUBLIC_ADDRESS = "this server has no public address";
+const NO_WARM_TRANSFER = "the telephony vendor has no warm transfer";
+const NO_ACCOUNT = "no account at the telephony vendor can make one";
+const NO_OWN_NUMBER = "the number of the call is not known";
 
 export interface WarmTransfersOptions {
   readonly continuations: Pick<
     Continuations,
-    | "recordOf"
-    | "conversationOf"
-    | "nextSessionOf"
-    | "personTokenFor"
-    | "transferTokenFor"
-    | "stored"
+    "recordOf" | "conversationOf" | "nextSessionOf" | "personTokenFor" | "transferTokenFor"
   >;
   readonly calls: Pick<CallStore, "findBySession" | "annotate" | "annotateIf">;
   readonly jobs: Pick<JobStore, "add">;
-  readonly journal: Pick<CallJournal, "annotate">;
   readonly callControl: Pick<CallControl, "warmTransferApi" | "hangUp">;
   readonly voices: Pick<BriefingVoices, "of">;
   /** Undefined: the organization may call every number. */
@@ -91,6 +106,7 @@ interface WarmCall extends PersonClaims {
 interface Placing extends WarmCall {
   readonly api: WarmTransferApi;
   readonly from: string;
+  readonly to: string;
   readonly payload: JsonObject;
 }
 
@@ -100,6 +116,7 @@ const NOTHING_OF_EARLIER = {
   isOnHold: null,
   acceptedBy: null,
   waitedSec: null,
+  isSentBack: null,
   reason: null,
   durationSec: null,
 } as const satisfies JsonObject;
@@ -115,32 +132,42 @@ export class WarmTransfers {
   readonly #starting = new Map<string, Promise<boolean>>();
   /** The sessions whose callers are just being put on hold. */
   readonly #holding = new Set<string>();
+  /** The sessions among those that start whose callers have already been sent back. */
+  readonly #returned = new Set<string>();
 
   constructor(options: WarmTransfersOptions) {
     this.#options = options;
   }
 
-  /** Whether the vendor, its account and the call's own number allow one. */
-  async mayStart(claims: StreamClaims): Promise<boolean> {
-    if (phoneVendor(claims.vendor)?.documents.warmTransfer === undefined) return false;
+  /** Why none can start: the vendor, its account or the call's own number. Undefined if one can. */
+  async refusalOf(claims: StreamClaims): Promise<string | undefined> {
+    if (phoneVendor(claims.vendor)?.documents.warmTransfer === undefined) return NO_WARM_TRANSFER;
     const { callControl, continuations } = this.#options;
     const api = await callControl.warmTransferApi(claims, claims.callerRef);
-    if (api === undefined) return false;
+    if (api === undefined) return NO_ACCOUNT;
     const call = await continuations.recordOf(claims);
-    return call !== undefined && ownNumberOf(call) !== undefined;
+    return call === undefined || ownNumberOf(call) === undefined ? NO_OWN_NUMBER : undefined;
   }
 
-  /** The vendor has no warm transfer, or its account cannot: the caller is handed on without a question. Never rejects. */
-  async becomesBlind(claims: StreamClaims): Promise<void> {
-    const { continuations, journal, log } = this.#options;
+  /** An ordered transfer that cannot start: the record says why, and the call goes on with the agent. Never rejects. */
+  async refuse(
+    claims: StreamClaims,
+    { to, summary }: Omit<WarmTransferOrder, "base">,
+    reason: string,
+  ): Promise<void> {
+    const { continuations, calls, clock, log } = this.#options;
+    const { vendor, orgId } = claims;
     try {
       const call = await continuations.recordOf(claims);
       if (call === undefined) return;
-      journal.annotate(call.id, { transfer: { mode: "blind", result: "pending" } });
-      await continuations.stored();
+      const startedAtMs = clock.epochMs();
+      const refused = { to, mode: "warm", result: "failed", reason, summary, startedAtMs } as const;
+      const transfer = { ...NOTHING_OF_EARLIER, ...refused };
+      const event = transferCompletedEvent(call, refused, startedAtMs);
+      await calls.annotateIf(call.id, isFree, { transfer }, event);
+      log.warn({ vendor, orgId, callId: call.id, reason }, "a warm transfer was refused");
     } catch (error) {
-      const { vendor, orgId } = claims;
-      log.error({ vendor, orgId, error }, "failed to note that a warm transfer becomes blind");
+      log.error({ vendor, orgId, error }, "failed to note that a warm transfer was refused");
     }
   }
 
@@ -159,7 +186,10 @@ export class WarmTransfers {
         this.#options.log.error({ vendor, orgId, error }, "failed to start a warm transfer");
         return false;
       })
-      .finally(() => this.#starting.delete(sessionId));
+      .finally(() => {
+        this.#starting.delete(sessionId);
+        this.#returned.delete(sessionId);
+      });
     this.#starting.set(sessionId, started);
     return started;
   }
@@ -184,16 +214,12 @@ export class WarmTransfers {
       summary,
       startedAtMs,
     };
-    const isFree = (metadata: JsonObject) => {
-      const earlier = transferOf({ metadata });
-      return earlier?.mode !== "warm" || !isOpenTransfer(earlier);
-    };
     if (!(await calls.annotateIf(call.id, isFree, { transfer }))) return false;
     const caller = { vendor, callerRef: claims.callerRef, ownAccount: claims.ownAccount === true };
     const nextSessionId = continuations.nextSessionOf(claims);
     const resultUrl = this.#sentBackUrl(base, claims);
     const payload = { callId: call.id, startedAtMs, nextSessionId, ...caller, resultUrl };
-    const placing = { claims, call, documents, api, startedAtMs, from, payload };
+    const placing = { claims, call, documents, api, startedAtMs, from, to, payload };
     try {
       await jobs.add([warmTransferJob(orgId, call.id, payload, startedAtMs)]);
       return await this.#place(placing, order);
@@ -224,11 +250,14 @@ export class WarmTransfers {
       const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
       const hold = { transfer: { personCallId, isOnHold: true } };
       if (!(await calls.annotateIf(call.id, isOpen, hold))) {
-        await callControl.hangUp(claims, personCallId);
+        await callControl.hangUp(claims, personCallId, "ringingOrAnswered");
         return false;
       }
-      const document = documents.wait(sessionId, this.#resultUrl(base, claims));
-      if (!(await api.redirect(claims.callerRef, document))) {
+      const next = {
+        document: this.#wait(claims, documents, base),
+        url: this.#holdUrl(base, claims),
+      };
+      if (!(await api.redirect(claims.callerRef, next))) {
         await this.#fail(placing, personCallId, undefined);
         return false;
       }
@@ -251,6 +280,7 @@ export class WarmTransfers {
       const transfer = now && transferOf(now);
       const isOurs = transfer?.startedAtMs === startedAtMs;
       if (!isOurs || isOpenTransfer(transfer) || transfer.result === "answered") return;
+      if (!this.#claimsReturn(this.#conferenceOf(claims))) return;
       await this.#sendBack(claims, base);
     } catch (error) {
       log.error({ callId: call.id, error }, "a caller could not be brought back; the job retries");
@@ -259,7 +289,7 @@ export class WarmTransfers {
 
   /** The vendor may have put the caller on hold although its answer was lost: the job looks after it soon. */
   async #fail(
-    { claims, call, startedAtMs, payload }: Placing,
+    { claims, call, startedAtMs, payload, to }: Placing,
     personCallId: string,
     error: unknown,
   ): Promise<void> {
@@ -270,11 +300,13 @@ export class WarmTransfers {
     const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
     // The person who answers meanwhile is told nothing.
     const failed = { transfer: { result: "failed", reason: "" } };
-    await calls.annotateIf(call.id, isOpen, failed).catch((lost: unknown) => {
+    const outcome = { to, startedAtMs, result: "failed" } as const;
+    const event = transferCompletedEvent(call, outcome, clock.epochMs());
+    await calls.annotateIf(call.id, isOpen, failed, event).catch((lost: unknown) => {
       log.error({ ...facts, error: lost }, "failed to store that a warm transfer failed");
     });
     if (personCallId === "") return;
-    await callControl.hangUp(claims, personCallId);
+    await callControl.hangUp(claims, personCallId, "ringingOrAnswered");
     const afterMs = clock.epochMs() - startedAtMs + LOST_HOLD_CHECK_MS;
     const job = warmTransferJob(orgId, call.id, payload, startedAtMs, afterMs);
     await jobs.add([job]).catch((lost: unknown) => {
@@ -289,10 +321,57 @@ export class WarmTransfers {
     return dialTargets === undefined || (await dialTargets.mayReach(orgId, to));
   }
 
+  /** What a caller on hold hears, or the document of the hold itself; undefined at vendors without one. */
+  hold(claims: StreamClaims, base: string, isPlayed = false): string | undefined {
+    const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
+    if (isPlayed) return documents?.play?.(`${base}${HOLD_MUSIC_PATH}`);
+    return documents && this.#wait(claims, documents, base);
+  }
+
+  #wait(claims: StreamClaims, documents: WarmTransferDocuments, base: string): string {
+    const documentUrl = `${this.#holdUrl(base, claims)}&${PLAYED_PARAMETER}=1`;
+    return documents.wait({
+      conference: this.#conferenceOf(claims),
+      resultUrl: this.#resultUrl(base, claims),
+      music: { soundUrl: `${base}${HOLD_MUSIC_PATH}`, documentUrl },
+    });
+  }
+
+  #holdUrl(base: string, claims: StreamClaims): string {
+    return `${base}${HOLD_PATH}?token=${this.#options.continuations.transferTokenFor(claims)}`;
+  }
+
   /** The document for a person who has answered the telephone; undefined if no caller waits any more. */
   async answered(person: PersonClaims, base: string): Promise<string | undefined> {
     const warm = await this.#waiting(person);
-    return warm && this.#ask(warm, base, 1);
+    if (warm === undefined || (await this.#hasCallerLeft(warm))) return undefined;
+    return this.#ask(warm, base, 1);
+  }
+
+  /** Asked where no request says it. A vendor that does not answer leaves it open. */
+  async #hasCallerLeft({ claims, call, startedAtMs, documents }: WarmCall): Promise<boolean> {
+    const { callControl, calls, clock, log } = this.#options;
+    if (documents.reportsCallerExit) return false;
+    try {
+      const api = await callControl.warmTransferApi(claims, claims.callerRef);
+      if (api === undefined || (await api.isLive(claims.callerRef))) return false;
+      const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
+      const report = { result: "canceled", reason: "", durationSec: undefined } as const;
+      const event = this.#completed(call, { startedAtMs, result: "canceled" });
+      await calls.annotateIf(call.id, isOpen, transferNote(call, report), event);
+      return true;
+    } catch (error) {
+      log.warn(
+        { callId: call.id, atMs: clock.epochMs(), error },
+        "whether a caller waits is unknown",
+      );
+      return false;
+    }
+  }
+
+  #completed(call: CallRecord, outcome: Omit<WarmTransferOutcome, "to">): NewEvent {
+    const to = transferOf(call)?.to ?? "";
+    return transferCompletedEvent(call, { to, ...outcome }, this.#options.clock.epochMs());
   }
 
   /** The document for a person who was asked; undefined if the person's call is over with it. */
@@ -308,6 +387,7 @@ export class WarmTransfers {
     const { language } = await this.#voiceFor(warm);
     const isAccepted = digits === "" ? isAcceptance(language, heard) : digits === ACCEPT_KEY;
     if (isAccepted === true) {
+      if (await this.#hasCallerLeft(warm)) return undefined;
       const acceptedBy = digits === "" ? "voice" : "key";
       const isFirst = await this.#accept(warm, acceptedBy);
       return isFirst ? documents.join(this.#conferenceOf(person.claims)) : undefined;
@@ -324,7 +404,9 @@ export class WarmTransfers {
     const waitedSec = Math.max(0, Math.round((clock.epochMs() - startedAtMs) / 1_000));
     const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
     const note = { transfer: { result: "answered", acceptedBy, waitedSec } };
-    if (!(await calls.annotateIf(call.id, isOpen, note))) return false;
+    const outcome = { startedAtMs, result: "answered", acceptedBy, waitedSec } as const;
+    const event = this.#completed(call, outcome);
+    if (!(await calls.annotateIf(call.id, isOpen, note, event))) return false;
     log.info({ callId: call.id, acceptedBy, waitedSec }, "a person accepted a warm transfer");
     return true;
   }
@@ -355,40 +437,39 @@ export class WarmTransfers {
   }
 
   /**
-   * The call of a person who has accepted is over. The caller's call ends with the conversation; a caller who is still there was
-   * never joined.
+   * The call of a person who has accepted is over. The caller's call ends with the conversation; a caller who is still there a
+   * little later was never joined. If the server dies before, the job looks after the caller.
    */
   async #personLeft(
     { claims, startedAtMs }: PersonClaims,
     { durationSec }: TransferReport,
     base: string,
   ): Promise<void> {
-    const { continuations, calls, log } = this.#options;
+    const { continuations, calls, clock, log } = this.#options;
     const call = await continuations.recordOf(claims);
     const transfer = call && transferOf(call);
     if (call === undefined || transfer?.startedAtMs !== startedAtMs) return;
     if (transfer.mode !== "warm" || transfer.result !== "answered" || !transfer.isOnHold) return;
-    try {
-      if (durationSec !== undefined) await calls.annotate(call.id, { transfer: { durationSec } });
-    } finally {
-      await this.#sendBack(claims, base).catch((error: unknown) => {
+    clock.after(CALLER_OVER_MAX_MS, () => {
+      this.#sendBack(claims, base).catch((error: unknown) => {
         const facts = { callId: call.id, error };
         log.error(facts, "a caller could not be brought back; the job retries");
       });
-    }
+    });
+    if (durationSec !== undefined) await calls.annotate(call.id, { transfer: { durationSec } });
   }
 
   /**
-   * The caller's part of the conference is over, or the caller has hung up: a person who still rings is not needed, and one who
-   * has accepted has no one to talk to.
+   * The caller's part of the conference is over, or the caller has hung up, and that is stored: a person who still rings is not
+   * needed, and one who has accepted has no one to talk to.
    */
   async callerLeft(claims: StreamClaims): Promise<void> {
     const { continuations, callControl } = this.#options;
     const call = await continuations.recordOf(claims);
     const transfer = call && transferOf(call);
-    if (transfer?.mode !== "warm") return;
-    if (!isOpenTransfer(transfer) && transfer.result !== "answered") return;
-    if (transfer.personCallId !== "") await callControl.hangUp(claims, transfer.personCallId);
+    if (transfer?.mode !== "warm" || !MAY_BE_CALLED.has(transfer.result)) return;
+    if (transfer.personCallId !== "")
+      await callControl.hangUp(claims, transfer.personCallId, "ringingOrAnswered");
   }
 
   /** The sound of what the person hears, as a WAV file; undefined if TTS cannot say it now, or no caller waits any more. */
@@ -451,12 +532,16 @@ export class WarmTransfers {
     const { continuations, calls, callControl, log } = this.#options;
     const { vendor, orgId } = claims;
     const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
-    if (!(await calls.annotateIf(call.id, isOpen, transferNote(call, report)))) return;
+    const { result, reason } = report;
+    const event = this.#completed(call, { startedAtMs, result, reason });
+    if (!(await calls.annotateIf(call.id, isOpen, transferNote(call, report), event))) return;
     const now = await continuations.recordOf(claims);
     const transfer = now && transferOf(now);
     const facts = { vendor, orgId, callId: call.id, result: report.result };
+    const sessionId = this.#conferenceOf(claims);
     // While the caller is being put on hold, the start brings the caller back behind it.
-    if (transfer?.isOnHold === true && !this.#holding.has(this.#conferenceOf(claims))) {
+    const mayReturn = transfer?.isOnHold === true && !this.#holding.has(sessionId);
+    if (mayReturn && this.#claimsReturn(sessionId)) {
       try {
         await this.#sendBack(claims, base);
         log.info(facts, "a caller returns to the agent from a warm transfer");
@@ -465,7 +550,15 @@ export class WarmTransfers {
       }
     }
     const personCallId = transfer?.personCallId ?? "";
-    if (personCallId !== "") await callControl.hangUp(claims, personCallId);
+    if (personCallId !== "") await callControl.hangUp(claims, personCallId, "ringingOrAnswered");
+  }
+
+  /** False if the start of the transfer or the request with its outcome, which may run at once, has done it already. */
+  #claimsReturn(sessionId: string): boolean {
+    if (!this.#starting.has(sessionId)) return true;
+    if (this.#returned.has(sessionId)) return false;
+    this.#returned.add(sessionId);
+    return true;
   }
 
   /** Rejects with a VendorError. A caller who has hung up needs nothing. */
@@ -473,7 +566,16 @@ export class WarmTransfers {
     const api = await this.#options.callControl.warmTransferApi(claims, claims.callerRef);
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
     if (documents === undefined) return;
-    await api?.redirect(claims.callerRef, documents.goOn(this.#sentBackUrl(base, claims)));
+    if (documents.interrupted !== undefined) await this.#noteSentBack(claims);
+    const url = this.#sentBackUrl(base, claims);
+    await api?.redirect(claims.callerRef, { document: documents.goOn(url), url });
+  }
+
+  /** Tells the vendor's request for what follows the interrupted hold from that of a caller whose hold is over. */
+  async #noteSentBack(claims: StreamClaims): Promise<void> {
+    const { continuations, calls } = this.#options;
+    const call = await continuations.recordOf(claims);
+    if (call !== undefined) await calls.annotate(call.id, { transfer: { isSentBack: true } });
   }
 
   /** Undefined if the transfer has its outcome, or is not the person's, or the caller is with the agent. */
@@ -505,15 +607,48 @@ export class WarmTransfers {
   }
 }
 
+/**
+ * Why a call can have no warm transfer, as far as its record and the accounts say it. An organization's own account counts as well
+ * as the installation's: the record does not say which of the two carries the call.
+ */
+export async function warmTransferRefusal(
+  { metadata, orgId }: CallRecord,
+  apis: CallControlApis,
+  baseUrl: string | undefined,
+): Promise<string | undefined> {
+  const { phoneVendor: vendor = "", phoneCallId = "" } = callInfoIn(metadata) ?? {};
+  if (phoneVendor(vendor)?.documents.warmTransfer === undefined) return NO_WARM_TRANSFER;
+  if (baseUrl === undefined) return NO_PUBLIC_ADDRESS;
+  if (ownNumberOf({ metadata }) === undefined) return NO_OWN_NUMBER;
+  const canWith = async (ownAccount: boolean) => {
+    try {
+      const api = await apis.of({ vendor, orgId, ownAccount });
+      return api !== undefined && canTransferWarmly(api);
+    } catch {
+      // An account that cannot be read is none for the moment.
+      return false;
+    }
+  };
+  const canStart = phoneCallId !== "" && ((await canWith(true)) || (await canWith(false)));
+  return canStart ? undefined : NO_ACCOUNT;
+}
+
+/** Whether no other warm transfer of the call is under way. */
+function isFree(metadata: JsonObject): boolean {
+  const earlier = transferOf({ metadata });
+  return earlier?.mode !== "warm" || !isOpenTransfer(earlier);
+}
+
 function introductionOf(summary: string, { phrases }: Pick<BriefingVoice, "phrases">): string {
   return [phrases.briefingGreeting, summary].filter((part) => part !== "").join(" ");
 }
 
 /** The account's number in this call, which the person sees as the caller's. */
-function ownNumberOf({ metadata }: CallRecord): string | undefined {
+function ownNumberOf({ metadata }: Pick<CallRecord, "metadata">): string | undefined {
   const info = callInfoIn(metadata);
   const own = info?.direction === "outbound" ? info.from : info?.to;
-  return own !== undefined && E164.test(own) ? own : undefined;
+  // Some vendors write it without the plus.
+  return own === undefined ? undefined : accountNumber(own);
 }
 
 /** A tag with its region, which vendors' recognition wants. */

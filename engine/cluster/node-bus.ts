@@ -104,6 +104,7 @@ const Ending = v.object({
   message: v.string(),
   transferTo: v.exactOptional(v.string()),
   briefing: v.exactOptional(v.string()),
+  neverBlind: v.exactOptional(v.literal(true)),
 });
 
 const ControlCommand = v.variant("type", [

@@ -43,6 +43,8 @@ export interface Ending {
   readonly voicemail?: { readonly messageLeft: boolean; readonly text: string };
   /** A warm transfer: the person who is called hears this about the call, and accepts before the caller is connected. */
   readonly briefing?: string;
+  /** A warm transfer that a member of the organization has ordered: if it cannot start, the call goes on with the agent. */
+  readonly neverBlind?: true;
 }
 
 /** `status`: that of the call's record, which may be worse than the ending's. */
@@ -94,7 +96,7 @@ export const ORGANIZATION_ENDED: Ending = {
 /** `to`: E.164, or a SIP address. `briefing`: for a warm transfer. */
 export function transferredByOrganization(to: string, briefing?: string): Ending {
   const message = "the organization transferred the call";
-  const how = briefing === undefined ? {} : { briefing };
+  const how = briefing === undefined ? {} : ({ briefing, neverBlind: true } as const);
   return { reason: "transferred", status: "completed", message, transferTo: to, ...how };
 }
 

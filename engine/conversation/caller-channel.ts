@@ -19,6 +19,9 @@ export type ClientToolAnswer = { readonly result: unknown } | { readonly error: 
 /** `cutOff`: the caller interrupted or left. `unavailable`: the leg has no DTMF. */
 export type DtmfOutcome = "pressed" | "cutOff" | "unavailable";
 
+/** Whether the vendor has taken the transfer; `blind`: a warm one, without a question to the person. */
+export type TransferAnswer = boolean | "blind";
+
 /** The way to the caller, over any transport. No method throws; after `end` nothing reaches the caller. */
 export interface CallerChannel {
   /** `audioStop` also drops all audio that has not been played yet. */
@@ -35,9 +38,9 @@ export interface CallerChannel {
   sendDigits(digits: string): Promise<DtmfOutcome>;
   /**
    * Asks the telephony vendor to transfer the call to this number. Resolves with false if it refuses or cannot.
-   * Never rejects. `briefing`: a warm transfer, where the vendor has one.
+   * Never rejects. `briefing`: a warm transfer, where the vendor has one; elsewhere a blind one, unless `neverBlind`.
    */
-  transfer(to: string, briefing?: string): Promise<boolean>;
+  transfer(to: string, briefing?: string, neverBlind?: true): Promise<TransferAnswer>;
   /**
    * Resolves immediately with an error if the caller's client does not offer the tool, or there is no client.
    * Rejects only when aborted.

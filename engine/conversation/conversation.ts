@@ -138,7 +138,7 @@ function handle(
     case "deadlineReached":
       return onDeadlines(state, event, out);
     case "transferTaken":
-      return onTransferStarted(state, event.atMs, out);
+      return onTransferStarted(state, event, out);
     case "transferRefused":
       return onTransferRefused(state, event, out);
     case "controlRequested":

@@ -455,9 +455,11 @@ export class EffectRunner implements EffectPerformer {
     turnId,
     to,
     briefing,
+    neverBlind,
   }: Extract<ConversationEffect, { type: "transfer" }>): Promise<void> {
-    const isTaken = await this.#deps.caller.transfer(to, briefing);
-    this.report({ type: isTaken ? "transferTaken" : "transferRefused", turnId });
+    const isTaken = await this.#deps.caller.transfer(to, briefing, neverBlind);
+    if (isTaken === false) return this.report({ type: "transferRefused", turnId });
+    this.report({ type: "transferTaken", turnId, ...(isTaken === "blind" && { isBlind: true }) });
   }
 
   #synthesize(turnId: number, index: number, text: string): void {

@@ -174,6 +174,7 @@ export type ConversationEffect =
       readonly to: string;
       /** A warm transfer, with what the person hears. */
       readonly briefing?: string;
+      readonly neverBlind?: true;
     }
   /** Reports a decision, which the record of its turn also contains. */
   | { readonly type: "reportBargeIn"; readonly turnId: number; readonly bargeIn: BargeIn }

@@ -173,7 +173,12 @@ export type PhraseReadyEvent = At & {
   readonly words?: readonly TimedWord[];
 };
 /** The vendor accepted or refused the transfer that this turn requested. */
-export type TransferStartedEvent = At & { readonly type: "transferTaken"; readonly turnId: number };
+export type TransferStartedEvent = At & {
+  readonly type: "transferTaken";
+  readonly turnId: number;
+  /** A warm transfer that the vendor or its account cannot make: the caller was handed on without a question. */
+  readonly isBlind?: true;
+};
 export type TransferRefusedEvent = At & {
   readonly type: "transferRefused";
   readonly turnId: number;

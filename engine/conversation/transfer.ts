@@ -2,7 +2,7 @@ import type { Ending } from "./call-end.js";
 import { endCall } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
-import type { TransferRefusedEvent } from "./events.js";
+import type { TransferRefusedEvent, TransferStartedEvent } from "./events.js";
 import { startScripted } from "./playout.js";
 import { type ConversationState, type Transfer, turnOf } from "./state.js";
 
@@ -24,12 +24,15 @@ export function endAfterSpeech(
   atMs: number,
   out: ConversationEffect[],
 ): void {
-  const { transferTo, briefing } = ending;
+  const { transferTo, briefing, neverBlind } = ending;
   if (transferTo === undefined) {
     endCall(state, ending, atMs, out);
     return;
   }
-  const how = briefing === undefined ? {} : { briefing };
+  const how = {
+    ...(briefing !== undefined && { briefing }),
+    ...(neverBlind === true && { neverBlind }),
+  };
   out.push({ type: "transfer", turnId, to: transferTo, ...how });
   setDeadline(state, "transfer", atMs + TRANSFER_MAX_MS);
   state.phase = "transferring";
@@ -38,10 +41,12 @@ export function endAfterSpeech(
 
 export function onTransferStarted(
   state: ConversationState,
-  atMs: number,
+  { isBlind, atMs }: TransferStartedEvent,
   out: ConversationEffect[],
 ): void {
-  if (state.transfer !== undefined) endCall(state, state.transfer.ending, atMs, out);
+  if (state.transfer === undefined) return;
+  const { briefing: _briefing, ...blind } = state.transfer.ending;
+  endCall(state, isBlind === true ? blind : state.transfer.ending, atMs, out);
 }
 
 export function onTransferRefused(

@@ -302,12 +302,12 @@ function routesOf(context: SandboxContext, people: PhonePeople): Routes {
     ["/elevenlabs", new ElevenLabsSimulator(context)],
     ["/edge", new EdgeSimulator(context)],
     ["/twilio", new TwilioSimulator({ ...context, talk })],
-    ["/signalwire", new PhoneApiSimulator("signalwire", PLACED_TALK_MS)],
-    ["/telnyx", new PhoneApiSimulator("telnyx", PLACED_TALK_MS)],
-    ["/plivo", new PhoneApiSimulator("plivo", PLACED_TALK_MS)],
-    ["/vonage", new PhoneApiSimulator("vonage", PLACED_TALK_MS)],
-    ["/jambonz", new PhoneApiSimulator("jambonz", PLACED_TALK_MS)],
-    ["/asterisk", new PhoneApiSimulator("asterisk", PLACED_TALK_MS)],
+    ["/signalwire", new PhoneApiSimulator("signalwire", { talkMs: PLACED_TALK_MS })],
+    ["/telnyx", new PhoneApiSimulator("telnyx", { talkMs: PLACED_TALK_MS })],
+    ["/plivo", new PhoneApiSimulator("plivo", { talkMs: PLACED_TALK_MS })],
+    ["/vonage", new PhoneApiSimulator("vonage", { talkMs: PLACED_TALK_MS })],
+    ["/jambonz", new PhoneApiSimulator("jambonz", { talkMs: PLACED_TALK_MS })],
+    ["/asterisk", new PhoneApiSimulator("asterisk", { talkMs: PLACED_TALK_MS })],
   ];
 }
 

@@ -24,7 +24,13 @@ export interface CallToPlace {
 }
 
 /** `ringing`: nobody has answered yet. */
-export type HangUpState = "ringing" | "answered";
+export type HangUpState = "ringing" | "answered" | "ringingOrAnswered";
+
+/** What a call is to do next. Vendors take the document itself, or ask for it at the address. */
+export interface NextStep {
+  readonly document: string;
+  readonly url: string;
+}
 
 /** A vendor's REST API, with one account. All of its promises reject with a VendorError. */
 export interface CallControlApi {
@@ -35,10 +41,10 @@ export interface CallControlApi {
   /** The call leaves its stream and is handed on. Absent where the vendor's REST API cannot. */
   transfer?(callRef: string, dial: Dial): Promise<void>;
   /**
-   * The call leaves what it does for the document. Resolves with false if the call has ended already. Absent where the vendor's
+   * The call leaves what it does for the next step. Resolves with false if the call has ended already. Absent where the vendor's
    * REST API cannot.
    */
-  redirect?(callRef: string, document: string): Promise<boolean>;
+  redirect?(callRef: string, next: NextStep): Promise<boolean>;
   /** Whether the call rings or is answered. Absent where the vendor's REST API cannot say it. */
   isLive?(callRef: string): Promise<boolean>;
   /** Asks for something that only the account's owner may read. */
@@ -82,11 +88,11 @@ export class CallControl {
   }
 
   /** Where it cannot be asked, the end of the stream has to be enough: our document ends the call behind it. */
-  hangUp(account: CallAccount, callRef: string): Promise<void> {
-    return this.#noted(this.#hangUp(account, callRef));
+  hangUp(account: CallAccount, callRef: string, state?: HangUpState): Promise<void> {
+    return this.#noted(this.#hangUp(account, callRef, state));
   }
 
-  async #hangUp(account: CallAccount, callRef: string): Promise<void> {
+  async #hangUp(account: CallAccount, callRef: string, state?: HangUpState): Promise<void> {
     const { vendor } = account;
     const api = callRef === "" ? undefined : await this.#apiOf(account);
     if (api === undefined) {
@@ -97,7 +103,7 @@ export class CallControl {
       this.#log.warn({ vendor }, words);
       return;
     }
-    await this.#insist(vendor, () => api.hangUp(callRef));
+    await this.#insist(vendor, () => api.hangUp(callRef, state));
   }
 
   /** Resolves when all that was asked for has been answered. */

@@ -87,15 +87,42 @@ export interface Briefing {
   readonly answerUrl: string;
 }
 
+/** A caller's place in the conference of a warm transfer. */
+export interface ConferenceWait {
+  readonly conference: string;
+  /** Asked what comes next when the conference is over. */
+  readonly resultUrl: string;
+  /** Where a vendor without music of its own gets some. */
+  readonly music: HoldMusic;
+}
+
+export interface HoldMusic {
+  /** An MP3 file. */
+  readonly soundUrl: string;
+  /** Answers with the document that plays it. */
+  readonly documentUrl: string;
+}
+
+/** How long the vendor keeps anyone in the conference: nobody stays there for ever if no server lives any more. */
+export const CONFERENCE_MAX_SEC = 4 * 60 * 60;
+
 /** The documents of a warm transfer: the caller waits in a conference, which the person enters on accepting. */
 export interface WarmTransferDocuments {
-  /** The caller hears the vendor's music; `resultUrl` is asked what comes next when the conference is over. */
-  wait(conference: string, resultUrl: string): string;
+  wait(wait: ConferenceWait): string;
+  /** What a caller hears meanwhile; absent where the vendor asks for no such document. */
+  play?(soundUrl: string): string;
   ask(briefing: Briefing): string;
   /** The person's entry begins the conversation, and either one's exit ends it. */
   join(conference: string): string;
   /** The vendor is to ask there what to do. */
   goOn(url: string): string;
+  /**
+   * The answer to a vendor that asks what follows when its REST API has taken a call out of a verb, and would follow the answer;
+   * absent where the vendor ignores it.
+   */
+  readonly interrupted?: string;
+  /** False: no request says that the caller has hung up on hold. */
+  readonly reportsCallerExit: boolean;
   /** Reads from the vendor's form what the person has answered; empty texts mean nothing. */
   answer(body: string): { readonly digits: string; readonly speech: string };
   /** Reads the vendor's report that the person's call is over; undefined while it is not. */

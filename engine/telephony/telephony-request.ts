@@ -89,6 +89,20 @@ export async function unlessOver(
   }
 }
 
+/** False when the vendor refuses because the call has ended, as `unlessOver` knows it. */
+export async function isLiveAfter(
+  request: Promise<unknown>,
+  overCode?: TelephonyError["vendorCode"],
+): Promise<boolean> {
+  try {
+    await request;
+    return true;
+  } catch (error) {
+    if (isOver(error, overCode)) return false;
+    throw error;
+  }
+}
+
 /** Whether the vendor refused because the call has ended. */
 export function isOver(error: unknown, overCode?: TelephonyError["vendorCode"]): boolean {
   if (!(error instanceof TelephonyError)) return false;

@@ -265,13 +265,14 @@ export class CallStore {
   }
 
   /**
-   * As `annotate`, but only while the stored metadata meets the condition, whoever else writes meanwhile. Returns whether it was
-   * met; throws if other writers were faster each time.
+   * As `annotate`, but only while the stored metadata meets the condition, whoever else writes meanwhile, and with the event in
+   * the same commit. Returns whether it was met; throws if other writers were faster each time.
    */
   async annotateIf(
     callId: string,
     isMet: (metadata: JsonObject) => boolean,
     metadata: JsonObject,
+    event?: NewEvent,
   ): Promise<boolean> {
     const addition = writeJson(withoutTurns(metadata));
     for (let attempt = 0; attempt < CONDITIONAL_WRITES_MAX; attempt += 1) {
@@ -282,13 +283,13 @@ export class CallStore {
         .executeTakeFirst();
       if (row === undefined) return false;
       if (!isMet(readJson("calls.metadata", jsonObject, row.metadata))) return false;
-      const { numUpdatedRows } = await this.#db
+      const annotation = this.#db
         .updateTable("calls")
         .set({ metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${addition})` })
         .where("id", "=", callId)
-        .where("metadata", "=", row.metadata)
-        .executeTakeFirst();
-      if (numUpdatedRows > 0n) return true;
+        .where("metadata", "=", row.metadata);
+      const events = event === undefined ? [] : [event];
+      if ((await this.#withEvents(annotation, [], events)) !== undefined) return true;
     }
     throw new Error(`the metadata of call ${callId} changed each time that it was to be annotated`);
   }

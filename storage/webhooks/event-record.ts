@@ -7,6 +7,7 @@ export const EVENT_TYPES = [
   "turn.completed",
   "tool.completed",
   "call.transferred",
+  "transfer.completed",
   "call.ended",
   "call.failed",
   "call.analyzed",
@@ -96,6 +97,17 @@ export interface EventData {
     readonly durationMs: number;
   };
   readonly "call.transferred": { readonly to: string; readonly mode: "blind" | "warm" };
+  /** A warm transfer has its outcome: the person has accepted, or the caller does not reach the person. */
+  readonly "transfer.completed": {
+    readonly to: string;
+    readonly mode: "warm";
+    /** As in the call's metadata. */
+    readonly result: string;
+    readonly reason: string;
+    readonly acceptedBy: "key" | "voice" | null;
+    /** From the order to the acceptance. */
+    readonly waitedSec: number | null;
+  };
   readonly "call.ended": TerminalFacts;
   readonly "call.failed": TerminalFacts;
   readonly "call.analyzed": {

@@ -4,6 +4,7 @@ import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-br
 import { auditEntry } from "../../engine/tenancy/audit-entry.js";
 import type { WebhookEndpointRecord } from "../../storage/webhooks/webhook-store.js";
 import { ended } from "../system/events.js";
+import { heard, ring } from "../system/telephone-stand.js";
 import { type Customer, TestServer, VENDOR_KEY } from "../system/test-server.js";
 import { type Visit, visitConsole } from "./console-visit.js";
 import { seedCallLists, seedFailedCall, seedToldCall } from "./seeded-calls.js";
@@ -57,6 +58,11 @@ await server.agent(live, { name: "Front desk", persona: { greeting: "Good day." 
 const liveCaller = await server.call(live);
 if (!liveCaller.events.some(ended)) await liveCaller.until(ended);
 await liveCaller.say("Count to 100.");
+const called = await server.customer();
+await server.agent(called, { name: "Front desk", persona: { greeting: "Good day." } });
+const phoneCaller = await ring(server, called);
+await heard(phoneCaller, "Good day.");
+const [phoneCall] = await server.calls(called);
 const agents = await server.database.agents.list(busy.tenant.organization.id);
 const agentId = agents[0]?.id ?? "";
 const call = await server.endedCall(busy);
@@ -276,6 +282,13 @@ const pictures: readonly Picture[] = [
   { name: "refused-organizations", path: "/platform", as: nobody },
   ...statesOf(live, ["live-calls", "/calls"]),
   ...statesOf(live, ["live-call", `/calls/${liveCall?.id}`]),
+  {
+    name: "live-transfer",
+    path: `/calls/${phoneCall?.id}`,
+    as: called,
+    act: press("Transfer the call"),
+  },
+  { name: "live-phone-call", path: `/calls/${phoneCall?.id}`, as: called },
   { name: "live-calls-over", path: "/calls", as: live, act: refuse },
   { name: "live-call-over", path: `/calls/${liveCall?.id}`, as: live, act: refuse },
   { name: "tools", path: `/calls/${toldId}`, as: busy, act: unfold },
@@ -350,4 +363,5 @@ for (const picture of asked) {
 }
 await browser.stop();
 await liveCaller.hangUp();
+await phoneCaller.hangUp();
 await server.close();

@@ -168,10 +168,15 @@ test("the documents of a warm transfer are those that Twilio's own builder write
     maxParticipants: 2,
   } as const;
   const wait = new twilio.twiml.VoiceResponse();
-  wait.dial({ action: `${base}/result?token=a`, method: "POST" }).conference(conference, "one");
-  assert.equal(TWIML_WARM_TRANSFER.wait("one", `${base}/result?token=a`), wait.toString());
+  const resultUrl = `${base}/result?token=a`;
+  wait.dial({ action: resultUrl, method: "POST", timeLimit: 14_400 }).conference(conference, "one");
+  const music = { soundUrl: `${base}/hold.mp3`, documentUrl: `${base}/hold` };
+  const waiting = TWIML_WARM_TRANSFER.wait({ conference: "one", resultUrl, music });
+  assert.equal(waiting, wait.toString());
   const join = new twilio.twiml.VoiceResponse();
-  join.dial().conference({ ...conference, startConferenceOnEnter: true }, "one");
+  join
+    .dial({ timeLimit: 14_400 })
+    .conference({ ...conference, startConferenceOnEnter: true }, "one");
   assert.equal(TWIML_WARM_TRANSFER.join("one"), join.toString());
   const briefing = { language: "de-DE", answerUrl: `${base}/a?b=1&c=2` };
   const text = "Ada & Bo call.";

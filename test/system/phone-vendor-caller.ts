@@ -12,6 +12,11 @@ import {
 } from "./phone-vendor-documents.js";
 import type { VendorStream } from "./phone-vendor-streams.js";
 
+interface CallId {
+  readonly usual: string;
+  readonly own: string;
+}
+
 /**
  * A caller at a vendor that follows documents. It signs its requests, and requests the next document where one says so.
  */
@@ -24,8 +29,14 @@ export class VendorCaller {
 
   readonly #configuredUrl: string;
 
-  /** `configuredUrl`: the address of streams for which no document contains one. */
-  constructor(stream: VendorStream, configuredUrl: string) {
+  readonly #callId: CallId | undefined;
+
+  /**
+   * `configuredUrl`: the address of streams for which no document contains one. `callId`: replaces the one that all calls of the
+   * vendor have here.
+   */
+  constructor(stream: VendorStream, configuredUrl: string, callId?: CallId) {
+    this.#callId = callId;
     const documents = VENDOR_DOCUMENTS[stream.vendor];
     assert.ok(documents, stream.vendor);
     this.#stream = stream;
@@ -53,6 +64,13 @@ export class VendorCaller {
     return this.#step?.next === undefined ? undefined : this.#ask(this.#step.next, state);
   }
 
+  /** The vendor's REST API has taken the call out of its stream; what the vendor then gets for what follows the stream. */
+  async interrupted(): Promise<string> {
+    const body = this.#documents.bodyOf("streamEnded", this.#from);
+    assert.ok(this.#step?.next !== undefined && body !== undefined);
+    return this.#post(this.#step.next, body);
+  }
+
   /** The stream has ended, and the next document transfers the caller. */
   async handedOn(): Promise<DialStep> {
     const body = this.#documents.bodyOf("streamEnded", this.#from);
@@ -76,8 +94,18 @@ export class VendorCaller {
     return body === undefined ? undefined : this.#follow(await this.#post(url, body));
   }
 
-  async #post(url: string, body: string): Promise<string> {
+  /** With the call's own id in place of the usual one. */
+  #withOwnId(text: string): string {
+    const { usual = "", own = "" } = this.#callId ?? {};
+    if (usual === "") return text;
+    return text
+      .replaceAll(`"${usual}"`, `"${own}"`)
+      .replaceAll(`=${encodeURIComponent(usual)}&`, `=${encodeURIComponent(own)}&`);
+  }
+
+  async #post(url: string, usualBody: string): Promise<string> {
     const { vendor } = this.#stream;
+    const body = this.#withOwnId(usualBody);
     const type = body.startsWith("{") ? "application/json" : "application/x-www-form-urlencoded";
     const headers = { "content-type": type, ...SIGNERS[vendor]?.sign(url, body) };
     const response = await fetch(url, { method: "POST", headers, body });
@@ -86,12 +114,25 @@ export class VendorCaller {
     return document;
   }
 
+  /** The number that the call comes from, as vendors write it without the plus. */
+  get from(): string {
+    return this.#from;
+  }
+
+  /** Opens the stream of a document that the vendor got otherwise; undefined if the vendor hangs up. */
+  async follow(document: string): Promise<VendorCall | undefined> {
+    return this.#follow(document);
+  }
+
   async #follow(document: string): Promise<VendorCall | undefined> {
     const { start } = this.#stream;
-    this.#step = this.#documents.read(document);
+    const { usual = "", own = "" } = this.#callId ?? {};
+    this.#step = this.#documents.read(
+      own === "" ? document : document.replaceAll(`"${own}"`, `"${usual}"`),
+    );
     if (this.#step === undefined) return undefined;
     const call = await VendorCall.connect(this.#step.url ?? this.#configuredUrl, this.#stream);
-    call.send(start(this.#step.parameters["token"] ?? ""));
+    call.send(this.#withOwnId(start(this.#step.parameters["token"] ?? "")));
     return call;
   }
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { freePort } from "../../api/http/backend/free-port.js";
+import { gatherIn } from "../../engine/sandbox/telephone/conferences.js";
 import type { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js";
 import { signatureHeader } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { decodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
-import { gatherIn } from "../../engine/sandbox/telephone/twilio-conferences.js";
 import type { TwilioCall } from "../../engine/sandbox/telephone/twilio-simulator.js";
 import { WARM_TRANSFER_MAX_MS } from "../../storage/jobs/job-record.js";
 import { PatientClock } from "../doubles/patient-clock.js";
@@ -136,7 +136,7 @@ for (const [person, acceptedBy] of [
     const [wait] = await stand.of(to, "the update", ({ updates }) => updates);
     assert.match(
       wait?.get("Twiml") ?? "",
-      /<Dial action="[^"]+" method="POST"><Conference beep="false" startConferenceOnEnter="false" endConferenceOnExit="true" maxParticipants="2">[^<]+<\/Conference><\/Dial>/,
+      /<Dial action="[^"]+" method="POST" timeLimit="14400"><Conference beep="false" startConferenceOnEnter="false" endConferenceOnExit="true" maxParticipants="2">[^<]+<\/Conference><\/Dial>/,
     );
   });
 }

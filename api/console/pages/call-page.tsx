@@ -24,6 +24,7 @@ import { agentNameOf, type ListedAgent } from "../parts/calls/call-rows.js";
 import { saveFile } from "../parts/calls/csv-button.js";
 import { LiveControl } from "../parts/calls/live-control.js";
 import { PlayPerson } from "../parts/calls/play-person.js";
+import { TransferCall } from "../parts/calls/transfer-call.js";
 import { Waterfall } from "../parts/calls/waterfall.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { type Figure, Figures } from "../parts/figures.js";
@@ -542,6 +543,9 @@ function CallDetails({ call, agents, keyName, onTold }: CallDetailsProps) {
         title={`${agentName} with ${otherEndWords(call)}`}
         about={<Moment at={call.startedAt} />}
       >
+        {call.status === "active" && call.channel === "phone" ? (
+          <TransferCall callId={call._id} />
+        ) : null}
         {call.status === "active" ? <EndCall callId={call._id} /> : null}
         <CopyButton text={call._id} what="the id of the call" label="Copy ID" />
         {turns.length === 0 ? null : (

@@ -1,8 +1,20 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Exchange } from "../exchange.js";
 import type { Simulator } from "../simulator.js";
+import {
+  type ConferenceInstruction,
+  type ConferenceStay,
+  Conferences,
+  type SpokenInstruction,
+} from "./conferences.js";
 import { SimulatedPhoneAccount } from "./phone-account-apis.js";
 import {
+  type CallInstruction,
+  VENDOR_CALL_DOCUMENTS,
+  type VendorCallDocuments,
+} from "./phone-api-documents.js";
+import {
+  type ApiOrder,
   PHONE_API_WIRES,
   type PhoneApiWire,
   type PlacedOrder,
@@ -10,6 +22,7 @@ import {
   type SimulatedCallIds,
   type Verdict,
 } from "./phone-api-wires.js";
+import { personReply } from "./phone-person.js";
 
 /** Timeout of a report to the server under test. A failed report is not repeated. */
 const REPORT_MAX_MS = 5_000;
@@ -29,7 +42,21 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ["0005", "rings"],
 ]);
 
-/** A call that was placed at the vendor, from its order to its end. */
+export interface SimulatedCallOptions {
+  readonly wire: PhoneApiWire;
+  /** Undefined where this vendor's documents are not followed. */
+  readonly documents: VendorCallDocuments | undefined;
+  readonly conferences: Conferences;
+  readonly authorization: string;
+  readonly sign: RequestSigner | undefined;
+  /** How long a person who has entered a conference stays in it. */
+  readonly conferenceMs: number;
+}
+
+/** The headers with which the vendor signs a request. */
+export type RequestSigner = (url: string, body: string) => Readonly<Record<string, string>>;
+
+/** A call at the vendor, from its order or its ringing here to its end. */
 export class SimulatedCall implements SimulatedCallIds {
   readonly id: string;
   readonly order: PlacedOrder;
@@ -37,18 +64,23 @@ export class SimulatedCall implements SimulatedCallIds {
   readonly reports: string[] = [];
   /** The documents that the call has left its stream for. */
   readonly transferredTo: string[] = [];
-  /** The server's response when the call was answered; undefined until then. */
-  document: string | undefined;
-  readonly #wire: PhoneApiWire;
-  readonly #authorization: string;
+  /** The documents with a media stream, or another leg: the test follows these. */
+  readonly documents: string[] = [];
+  /** The sounds and words that the person has heard, in order. */
+  readonly briefings: (Uint8Array | string)[] = [];
+  readonly #options: SimulatedCallOptions;
   readonly #ended = new AbortController();
-  #isAnswered = false;
+  #isAnswered: boolean;
+  #stay: ConferenceStay | undefined;
+  /** Each redirection begins another one: what the call did before is over. */
+  #step = 0;
 
-  constructor(wire: PhoneApiWire, order: PlacedOrder, authorization: string) {
-    this.#wire = wire;
-    this.#authorization = authorization;
+  /** `begunId`: the call is one that the test has made, and talks already. */
+  constructor(options: SimulatedCallOptions, order: PlacedOrder, begunId?: string) {
+    this.#options = options;
     this.order = order;
-    this.id = wire.newId();
+    this.id = begunId ?? options.wire.newId();
+    this.#isAnswered = begunId !== undefined;
   }
 
   get to(): string {
@@ -63,6 +95,20 @@ export class SimulatedCall implements SimulatedCallIds {
     return this.#ended.signal.aborted;
   }
 
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  /** Whether it is in a conference, with others or alone. */
+  get isInConference(): boolean {
+    return this.#stay !== undefined;
+  }
+
+  /** The server's response when the call was answered; undefined until then. */
+  get document(): string | undefined {
+    return this.documents[0];
+  }
+
   /** Never rejects: a failed report is part of the reports. */
   async live(): Promise<void> {
     const outcome = OUTCOMES.get(this.to.slice(-4));
@@ -72,13 +118,22 @@ export class SimulatedCall implements SimulatedCallIds {
       this.#ended.abort();
       return this.#report(outcome);
     }
+    return this.answer(outcome === "machine");
+  }
+
+  /** A telephone that rings is answered. */
+  async answer(isMachine = false): Promise<void> {
+    const { wire } = this.#options;
     if (this.isOver) return;
     this.#isAnswered = true;
     await this.#report("answered");
-    this.document = await this.#post(this.order.answerUrl, this.#wire.answered(this), "answer");
-    const isEndAwaited = this.#wire.hasOneVerdict === true && this.order.detectsMessageEnd === true;
-    if (outcome !== "machine") await this.#reportVerdict("human");
+    const document = await this.#post(this.order.answerUrl, wire.answered(this), "answer");
+    const followed = this.#follow(document, isMachine);
+    const isEndAwaited = wire.hasOneVerdict === true && this.order.detectsMessageEnd === true;
+    if (!isMachine) await this.#reportVerdict("human");
     else if (!isEndAwaited) await this.#reportVerdict("machine");
+    // A person who has done what the documents say is gone.
+    if (await followed) await this.end();
   }
 
   /** The greeting of the machine that has answered is over, which not all vendors report. */
@@ -87,16 +142,23 @@ export class SimulatedCall implements SimulatedCallIds {
   }
 
   async #reportVerdict(verdict: Verdict): Promise<void> {
-    const body = this.#wire.verdict(this, verdict);
+    const body = this.#options.wire.verdict(this, verdict);
     const { machineUrl } = this.order;
     if (machineUrl !== undefined && body !== undefined)
       await this.#post(machineUrl, body, "verdict");
+  }
+
+  /** A telephone that rings is not answered. */
+  async ringOut(): Promise<void> {
+    this.#ended.abort();
+    await this.#report("noAnswer");
   }
 
   /** Hangs up: the callee, or the server over REST. */
   async end(): Promise<void> {
     if (this.isOver) return;
     this.#ended.abort();
+    this.#stay?.exit();
     await this.#report(this.#isAnswered ? "completed" : "canceled");
   }
 
@@ -105,14 +167,130 @@ export class SimulatedCall implements SimulatedCallIds {
     await this.#report(state);
   }
 
+  /** The server has the call leave what it does for the document at that address. */
+  async redirect(url: string): Promise<void> {
+    const { documents } = this.#options;
+    if (documents === undefined) return;
+    const document = await this.#post(url, documents.asked(this), "redirect");
+    this.#interrupt();
+    await this.#followAsCaller(document);
+  }
+
+  /** As `redirect`, with the document itself. */
+  async transfer(document: string): Promise<void> {
+    this.transferredTo.push(document);
+    this.#interrupt();
+    if (this.#options.documents?.read(document).kind !== "other")
+      await this.#followAsCaller(document);
+  }
+
+  #interrupt(): void {
+    this.#step += 1;
+    this.#stay?.exit();
+  }
+
+  async #followAsCaller(document: string): Promise<void> {
+    const isDone = await this.#follow(document, false);
+    if (isDone) await this.end();
+  }
+
+  /** Resolves with true when there is nothing left to do, and with false if something else decides what the call does. */
+  async #follow(document: string, isMachine: boolean): Promise<boolean> {
+    const { documents } = this.#options;
+    if (documents === undefined) {
+      this.documents.push(document);
+      return false;
+    }
+    const step = this.#step;
+    let current: string | undefined = document;
+    while (current !== undefined && current !== "" && !this.isOver) {
+      const instruction = documents.read(current);
+      switch (instruction.kind) {
+        case "other":
+          this.documents.push(current);
+          return false;
+        case "hangUp":
+          return true;
+        case "ask":
+          current = await this.#post(instruction.url, documents.asked(this), "next");
+          break;
+        case "question":
+          current = await this.#answerTo(instruction, documents, isMachine);
+          break;
+        case "conference":
+          current = await this.#confer(instruction.conference, documents, step);
+          break;
+      }
+      if (step !== this.#step) return false;
+    }
+    return true;
+  }
+
+  /** Listens to the question and answers; the next document. */
+  async #answerTo(
+    { question, unansweredUrl }: Extract<CallInstruction, { kind: "question" }>,
+    documents: VendorCallDocuments,
+    isMachine: boolean,
+  ): Promise<string | undefined> {
+    await this.#listenTo([...question.introduction, ...question.question]);
+    const reply = isMachine ? {} : personReply(this.to);
+    if (reply.hangsUp === true) return undefined;
+    const isSilent = reply.digits === undefined && reply.speech === undefined;
+    const url = isSilent ? unansweredUrl : question.action;
+    return url === "" ? undefined : this.#post(url, documents.replied(this, reply), "reply");
+  }
+
+  async #confer(
+    conference: ConferenceInstruction,
+    documents: VendorCallDocuments,
+    step: number,
+  ): Promise<string | undefined> {
+    const stay = this.#options.conferences.enter(conference);
+    this.#stay = stay;
+    if (conference.startsOnEnter) void this.#leaveLater(stay);
+    await stay.over;
+    this.#stay = undefined;
+    const isInterrupted = step !== this.#step;
+    const left = documents.left(this, !this.isOver);
+    if (conference.action === "" || left === undefined) return undefined;
+    // TwiML's vendors request it also then, and ignore the answer.
+    const document = await this.#post(conference.action, left, "conference");
+    if (!isInterrupted) return document;
+    if (documents.followsInterrupted === true && !/^\s*(\[\s*\])?\s*$/.test(document))
+      await this.#followAsCaller(document);
+    return undefined;
+  }
+
+  /** The one whose entry has begun the conference talks for a while, and leaves. */
+  async #leaveLater(stay: ConferenceStay): Promise<void> {
+    const { signal } = this.#ended;
+    const talk = pause(this.#options.conferenceMs, undefined, { signal, ref: false });
+    await Promise.race([talk.catch(() => undefined), stay.over]);
+    stay.exit();
+  }
+
+  async #listenTo(spoken: readonly SpokenInstruction[]): Promise<void> {
+    for (const { verb, content } of spoken) {
+      if (verb === "Say") {
+        this.briefings.push(content);
+        continue;
+      }
+      const response = await fetch(content, { signal: AbortSignal.timeout(REPORT_MAX_MS) });
+      const sound = new Uint8Array(await response.arrayBuffer());
+      this.briefings.push(response.ok ? sound : `error ${response.status}`);
+    }
+  }
+
   async #report(state: PlacedState): Promise<void> {
-    const body = this.#wire.report(this, state);
+    if (this.order.statusUrl === "") return;
+    const body = this.#options.wire.report(this, state);
     if (body !== undefined) await this.#post(this.order.statusUrl, body, state);
   }
 
   async #post(url: string, body: string, what: string): Promise<string> {
     const type = body.startsWith("{") ? "application/json" : "application/x-www-form-urlencoded";
-    const signed = this.#wire.sign?.(this.#authorization, url, body);
+    const { wire, sign, authorization } = this.#options;
+    const signed = sign?.(url, body) ?? wire.sign?.(authorization, url, body);
     try {
       const response = await fetch(url, {
         method: "POST",
@@ -130,22 +308,34 @@ export class SimulatedCall implements SimulatedCallIds {
   }
 }
 
+export interface PhoneApiSimulatorOptions {
+  /** How long a person who answers stays, if neither side hangs up before. */
+  readonly talkMs?: number;
+  readonly conferenceMs?: number;
+  /** Where the REST account alone does not sign. */
+  readonly sign?: RequestSigner;
+}
+
 /**
  * One vendor's REST API of calls: takes orders, reports on them, requests instructions when a person answers, and
- * hangs up. The other end does not talk: the test opens the stream of the document.
+ * hangs up. The other end does not talk: the test opens the stream of the document. Questions and conferences are followed here.
  */
 export class PhoneApiSimulator implements Simulator {
   readonly account: SimulatedPhoneAccount;
   readonly #wire: PhoneApiWire;
-  /** How long a person who answers stays, if neither side hangs up before. */
-  readonly #talkMs: number;
+  readonly #documents: VendorCallDocuments | undefined;
+  readonly #options: PhoneApiSimulatorOptions;
+  readonly #conferences = new Conferences();
   readonly #closed = new AbortController();
   #calls: SimulatedCall[] = [];
 
-  constructor(vendor: keyof typeof PHONE_API_WIRES, talkMs = Number.POSITIVE_INFINITY) {
+  constructor(vendor: keyof typeof PHONE_API_WIRES, options: PhoneApiSimulatorOptions = {}) {
     this.#wire = PHONE_API_WIRES[vendor];
+    // TwilioSimulator follows Twilio's documents.
+    const isFollowed = vendor !== "asterisk" && vendor !== "twilio";
+    this.#documents = isFollowed ? VENDOR_CALL_DOCUMENTS[vendor] : undefined;
     this.account = new SimulatedPhoneAccount(vendor);
-    this.#talkMs = talkMs;
+    this.#options = options;
   }
 
   /** Oldest first. */
@@ -163,34 +353,60 @@ export class PhoneApiSimulator implements Simulator {
     if (read === undefined) return answer(exchange, [404, { error: "no such address" }]);
     if (read.kind === "unauthorized") return answer(exchange, this.#wire.unauthorized);
     if (read.kind === "wrong") return answer(exchange, this.#wire.refused);
-    if (read.kind === "transfer") {
-      const call = this.#calls.find(({ id }) => id === read.id);
-      if (call === undefined || call.isOver) return answer(exchange, this.#wire.unknownCall);
-      call.transferredTo.push(read.document);
-      return answer(exchange, this.#wire.hungUp);
-    }
-    if (read.kind === "hangUp") {
-      const call = this.#calls.find(({ id }) => id === read.id);
-      if (call === undefined || call.isOver) return answer(exchange, this.#wire.unknownCall);
-      answer(exchange, this.#wire.hungUp);
-      return call.end();
-    }
+    if (read.kind !== "place") return this.#serveCall(exchange, read);
     if (read.order.to.endsWith(INVALID_NUMBER_END) || !this.#hasRoom())
       return answer(exchange, this.#wire.refused);
-    const call = new SimulatedCall(this.#wire, read.order, authorization);
-    this.#calls.push(call);
+    const call = this.#add(read.order, authorization);
     answer(exchange, this.#wire.placed(call));
     void call.live();
-    if (Number.isFinite(this.#talkMs)) void this.#endLater(call);
+    const { talkMs } = this.#options;
+    if (talkMs !== undefined) void this.#endLater(call, talkMs);
+  }
+
+  /** A call that a test has made to the server; one that has the same id is over. */
+  adopt({ id, from, to }: SimulatedCallIds): SimulatedCall {
+    this.#calls = this.#calls.filter((call) => call.id !== id);
+    const order = { from, to, answerUrl: "", statusUrl: "", machineUrl: undefined };
+    return this.#add(order, "", id);
+  }
+
+  #add(order: PlacedOrder, authorization: string, begunId?: string): SimulatedCall {
+    const { sign, conferenceMs = 0 } = this.#options;
+    const options = {
+      wire: this.#wire,
+      documents: this.#documents,
+      conferences: this.#conferences,
+      authorization,
+      sign,
+      conferenceMs,
+    };
+    const call = new SimulatedCall(options, order, begunId);
+    this.#calls.push(call);
+    return call;
+  }
+
+  async #serveCall(
+    exchange: Exchange,
+    order: Extract<ApiOrder, { readonly id: string }>,
+  ): Promise<void> {
+    const { unknownCall, hungUp, redirected = hungUp } = this.#wire;
+    const call = this.#calls.find(({ id }) => id === order.id);
+    if (call === undefined || call.isOver) return answer(exchange, unknownCall);
+    if (order.kind === "look")
+      return answer(exchange, this.#wire.live?.(call.isAnswered) ?? unknownCall);
+    answer(exchange, order.kind === "hangUp" ? hungUp : redirected);
+    if (order.kind === "hangUp") return call.end();
+    if (order.kind === "redirect") return call.redirect(order.url);
+    return call.transfer(order.document);
   }
 
   close(): void {
     this.#closed.abort();
   }
 
-  async #endLater(call: SimulatedCall): Promise<void> {
+  async #endLater(call: SimulatedCall, talkMs: number): Promise<void> {
     const { signal } = this.#closed;
-    await pause(this.#talkMs, undefined, { signal, ref: false }).catch(() => undefined);
+    await pause(talkMs, undefined, { signal, ref: false }).catch(() => undefined);
     if (!signal.aborted) await call.end();
   }
 

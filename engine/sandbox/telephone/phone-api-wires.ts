@@ -43,6 +43,10 @@ export interface ApiRequest {
 export type ApiOrder =
   | { readonly kind: "place"; readonly order: PlacedOrder }
   | { readonly kind: "hangUp"; readonly id: string }
+  /** The call leaves what it does for the document at this address. */
+  | { readonly kind: "redirect"; readonly id: string; readonly url: string }
+  /** Asks for the state of a call. */
+  | { readonly kind: "look"; readonly id: string }
   /** The call leaves what it does for this document, which the request itself has. */
   | { readonly kind: "transfer"; readonly id: string; readonly document: string }
   /** The vendor would answer with 400 or 422. */
@@ -58,6 +62,10 @@ export interface PhoneApiWire {
   newId(): string;
   placed(call: SimulatedCallIds): Answer;
   readonly hungUp: Answer;
+  /** To a request that has the call leave what it does. */
+  readonly redirected?: Answer;
+  /** The state of a call that is not over. */
+  live?(isAnswered: boolean): Answer;
   readonly unknownCall: Answer;
   readonly refused: Answer;
   readonly unauthorized: Answer;
@@ -157,21 +165,31 @@ function twimlReports(
   };
 }
 
+const Redirection = v.object({ Url, Method: v.literal("POST") });
+
+/** Reads where a call is redirected to, from a form or an object with TwiML's names. */
+function redirection(id: string, fields: unknown): ApiOrder {
+  const parsed = v.safeParse(Redirection, fields);
+  return parsed.success ? { kind: "redirect", id, url: parsed.output.Url } : { kind: "wrong" };
+}
+
 /** The two APIs differ in their paths, and in what a call can be updated with. */
 function readTwimlOrder(
   { method, path, authorization, body }: ApiRequest,
   { pattern, hasDocuments }: { readonly pattern: RegExp; readonly hasDocuments: boolean },
 ): ApiOrder | undefined {
   const [, account, id] = pattern.exec(path) ?? [];
-  if (method !== "POST" || account === undefined) return undefined;
+  if (account === undefined) return undefined;
   const [name, password] = basicOf(authorization);
   if (name !== account || password === "") return { kind: "unauthorized" };
+  if (method === "GET" && id !== undefined) return { kind: "look", id };
+  if (method !== "POST") return undefined;
   const fields = Object.fromEntries(new URLSearchParams(body));
   if (id === undefined) return placing(TwimlOrder, fields);
   const document = fields["Twiml"];
   if (document !== undefined && hasDocuments) return { kind: "transfer", id, document };
   const isEnd = ["completed", "canceled"].includes(fields["Status"] ?? "");
-  return isEnd ? { kind: "hangUp", id } : { kind: "wrong" };
+  return isEnd ? { kind: "hangUp", id } : redirection(id, fields);
 }
 
 const SIGNALWIRE_PATH = /^\/api\/laml\/2010-04-01\/Accounts\/([\w-]+)\/Calls(?:\/([\w-]+))?\.json$/;
@@ -179,6 +197,7 @@ const SIGNALWIRE_PATH = /^\/api\/laml\/2010-04-01\/Accounts\/([\w-]+)\/Calls(?:\
 /** https://developer.signalwire.com/compatibility-api/client-sdks/methods/calls */
 const signalwire: PhoneApiWire = {
   read: (request) => readTwimlOrder(request, { pattern: SIGNALWIRE_PATH, hasDocuments: false }),
+  live: (isAnswered) => [200, { status: isAnswered ? "in-progress" : "ringing" }],
   newId: randomUUID,
   placed: ({ id, to, from }) => [201, { sid: id, status: "queued", to, from }],
   hungUp: [200, { status: "completed" }],
@@ -202,15 +221,22 @@ const twilio: PhoneApiWire = {
   },
 };
 
+const TELNYX_CALL = /^\/v2\/calls\/([^/]+)$/;
+const TELNYX_UPDATE = /^\/v2\/texml\/calls\/([^/]+)\/update$/;
 const TELNYX_HANG_UP = /^\/v2\/calls\/([^/]+)\/actions\/hangup$/;
 
 /** https://developers.telnyx.com/api-reference/texml-rest-commands/create-a-connection-scoped-texml-call */
 const telnyx: PhoneApiWire = {
   read: ({ method, path, authorization, body }) => {
     const hangUp = TELNYX_HANG_UP.exec(path)?.[1];
+    const update = TELNYX_UPDATE.exec(path)?.[1];
+    const looked = method === "GET" ? TELNYX_CALL.exec(path)?.[1] : undefined;
     const isPlacing = /^\/v2\/texml\/calls\/[^/]+$/.test(path);
-    if (method !== "POST" || (hangUp === undefined && !isPlacing)) return undefined;
+    const isKnown = hangUp !== undefined || update !== undefined || isPlacing;
+    if (looked === undefined && (method !== "POST" || !isKnown)) return undefined;
     if (!hasBearer(authorization)) return { kind: "unauthorized" };
+    if (looked !== undefined) return { kind: "look", id: decodeURIComponent(looked) };
+    if (update !== undefined) return redirection(decodeURIComponent(update), jsonOf(body));
     return hangUp === undefined
       ? placing(TwimlOrder, jsonOf(body))
       : { kind: "hangUp", id: decodeURIComponent(hangUp) };
@@ -218,6 +244,8 @@ const telnyx: PhoneApiWire = {
   newId: () => `v3:${randomBytes(24).toString("base64url")}`,
   placed: ({ id, to, from }) => [200, { call_sid: id, from, to, status: "queued" }],
   hungUp: [200, { data: { result: "ok" } }],
+  redirected: [200, { data: { sid: "sid", status: "accepted" } }],
+  live: () => [200, { data: { is_alive: true, record_type: "call" } }],
   unknownCall: [422, { errors: [{ code: "90018", title: "Call has already ended" }] }],
   refused: [422, { errors: [{ code: "10015", title: "Bad Request" }] }],
   unauthorized: [401, { errors: [{ code: "10009", title: "Authentication failed" }] }],
@@ -253,6 +281,11 @@ const PlivoOrder = v.pipe(
     }),
   ),
 );
+const PlivoTransfer = v.object({
+  legs: v.literal("aleg"),
+  aleg_url: Url,
+  aleg_method: v.literal("POST"),
+});
 const plivoFields = ({ id, to, from }: SimulatedCallIds) => ({
   CallUUID: id,
   RequestUUID: id,
@@ -269,12 +302,20 @@ const plivo: PhoneApiWire = {
     const [name, password] = basicOf(authorization);
     if (name !== account || password === "") return { kind: "unauthorized" };
     if (method === "DELETE" && id !== undefined) return { kind: "hangUp", id };
+    if (resource === "Call" && id !== undefined) {
+      if (method === "GET") return { kind: "look", id };
+      const transfer = v.safeParse(PlivoTransfer, jsonOf(body));
+      if (!transfer.success) return { kind: "wrong" };
+      return { kind: "redirect", id, url: transfer.output.aleg_url };
+    }
     if (method !== "POST" || resource !== "Call" || id !== undefined) return undefined;
     return placing(PlivoOrder, jsonOf(body));
   },
   newId: randomUUID,
   placed: ({ id }) => [201, { message: "call fired", request_uuid: id, api_id: "api" }],
   hungUp: [204, undefined],
+  redirected: [202, { message: "call transferred", api_id: "api" }],
+  live: () => [200, { call_status: "in-progress", api_id: "api" }],
   unknownCall: [404, { error: "not found" }],
   refused: [400, { error: "to is not valid" }],
   unauthorized: [401, { error: "authentication failed" }],
@@ -382,6 +423,7 @@ const vonage: PhoneApiWire = {
     if (!v.is(VonageClaims, token)) return { kind: "unauthorized" };
     const fields = jsonOf(body);
     if (id === undefined) return method === "POST" ? placing(VonageOrder, fields) : undefined;
+    if (method === "GET") return { kind: "look", id };
     if (method !== "PUT") return undefined;
     if (fields["action"] === "hangup") return { kind: "hangUp", id };
     const transfer = v.safeParse(VonageTransfer, fields);
@@ -394,6 +436,7 @@ const vonage: PhoneApiWire = {
     { uuid: id, status: "started", direction: "outbound", conversation_uuid: "CON-1" },
   ],
   hungUp: [204, undefined],
+  live: (isAnswered) => [200, { status: isAnswered ? "answered" : "ringing" }],
   unknownCall: [404, { title: "Not Found", error_title: "Call not found" }],
   refused: [400, { title: "Bad Request", detail: "refused" }],
   unauthorized: [401, { title: "Unauthorized" }],
@@ -414,6 +457,9 @@ const JambonzHook = v.union([
   ),
   v.object({ url: Url }),
 ]);
+const JambonzRedirect = v.object({
+  call_hook: v.object({ url: Url, method: v.literal("POST") }),
+});
 const JambonzOrder = v.pipe(
   v.object({
     from: v.string(),
@@ -461,13 +507,17 @@ const jambonz: PhoneApiWire = {
     const [, id] = match;
     const fields = jsonOf(body);
     if (id === undefined) return method === "POST" ? placing(JambonzOrder, fields) : undefined;
+    if (method === "GET") return { kind: "look", id };
     if (method !== "PUT") return undefined;
+    const redirected = v.safeParse(JambonzRedirect, fields);
+    if (redirected.success) return { kind: "redirect", id, url: redirected.output.call_hook.url };
     const isEnd = ["completed", "no-answer"].includes(String(fields["call_status"]));
     return isEnd ? { kind: "hangUp", id } : { kind: "wrong" };
   },
   newId: randomUUID,
   placed: ({ id }) => [201, { sid: id }],
   hungUp: [202, undefined],
+  live: (isAnswered) => [200, { call_status: isAnswered ? "in-progress" : "ringing" }],
   unknownCall: [404, undefined],
   refused: [400, { msg: "missing or invalid to property" }],
   unauthorized: [401, { msg: "unauthorized" }],

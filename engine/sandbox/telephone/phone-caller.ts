@@ -233,6 +233,11 @@ export class PhoneCaller {
     socket.on("close", (code, reason) => this.#closed(code, reason.toString("utf8")));
   }
 
+  /** What the vendor requests when the stream has ended. */
+  get action(): string | undefined {
+    return this.#action;
+  }
+
   get events(): readonly PhoneCallerEvent[] {
     return this.#events.all;
   }

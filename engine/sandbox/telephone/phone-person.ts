@@ -70,3 +70,23 @@ async function listen(caller: PhoneCaller, sinceNs: bigint, timeoutMs: number): 
     type === "quiet" && atNs > sinceNs;
   await caller.until(isQuiet, timeoutMs).catch(() => undefined);
 }
+
+/** How a person answers the question of a warm transfer. */
+export interface PersonReply {
+  readonly digits?: string;
+  readonly speech?: string;
+  readonly hangsUp?: boolean;
+}
+
+const REPLIES: ReadonlyMap<string, PersonReply> = new Map([
+  ["0006", { digits: "2" }],
+  ["0007", {}],
+  ["0008", { speech: "Yes, please." }],
+  ["0010", { hangsUp: true }],
+]);
+const ACCEPTS: PersonReply = { digits: "1" };
+
+/** By the last digits of the called number; others press 1. */
+export function personReply(number: string): PersonReply {
+  return REPLIES.get(number.slice(-4)) ?? ACCEPTS;
+}

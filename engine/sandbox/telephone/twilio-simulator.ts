@@ -13,8 +13,17 @@ import {
 import { Journal } from "../journal.js";
 import type { Simulator, Upgrade } from "../simulator.js";
 import { askWhoCalls, playVoicemail, putThrough } from "./answering-machine.js";
+import {
+  type ConferenceInstruction,
+  type ConferenceStay,
+  Conferences,
+  conferenceIn,
+  type GatherInstruction,
+  gatherIn,
+} from "./conferences.js";
 import { SimulatedPhoneAccount } from "./phone-account-apis.js";
 import type { PhoneCaller } from "./phone-caller.js";
+import { type PersonReply, personReply } from "./phone-person.js";
 import {
   type DialInstruction,
   dialledIn,
@@ -25,14 +34,6 @@ import {
 } from "./phone-webhook.js";
 import { type AnsweredCall, simulatedTelephone, type Telephone } from "./telephone.js";
 import { type OwnCall, TelephoneExchange } from "./telephone-exchange.js";
-import {
-  type ConferenceInstruction,
-  type ConferenceStay,
-  Conferences,
-  conferenceIn,
-  type GatherInstruction,
-  gatherIn,
-} from "./twilio-conferences.js";
 
 /** Timeout of a report to the server under test. A failed report is not repeated. */
 const REPORT_MAX_MS = 5_000;
@@ -67,13 +68,6 @@ const ANSWERED: ReadonlySet<CallOutcome> = new Set([
 /** The vendor's default threshold: who speaks for this long is a machine. */
 const MACHINE_SPEECH_MS = 2_400;
 const LATE_VERDICT_MS = 15_000;
-
-/** How a person answers the question of a document. */
-export interface PersonReply {
-  readonly digits?: string;
-  readonly speech?: string;
-  readonly hangsUp?: boolean;
-}
 
 /** The instruction of a document for a call that has no stream. */
 type NextInstruction =
@@ -185,6 +179,7 @@ export class TwilioCall {
     this.#next = instructionIn(form.get("Twiml") ?? "");
     if (this.#next === undefined) return this.hangUp();
     this.#stay?.exit();
+    if (this.#stay === undefined) this.#requestInterrupted(this.#taken?.caller?.action, {});
     await this.#taken?.leave();
   }
 
@@ -312,6 +307,15 @@ export class TwilioCall {
     }
   }
 
+  /**
+   * Twilio requests the `action` also of a verb that an update has interrupted, and does not execute the answer:
+   * https://www.twilio.com/en-us/changelog/changes-to-dial-behavior-for-enhanced-programmable-sip-feature-accounts
+   */
+  #requestInterrupted(action: string | undefined, fields: Readonly<Record<string, string>>): void {
+    if (action === undefined || action === "") return;
+    void this.#post(action, { ...fields, CallStatus: "in-progress" });
+  }
+
   /** Waits in the conference, until it is over or the server has another instruction for the call. */
   async #confer(instruction: ConferenceInstruction): Promise<AnsweredCall | undefined> {
     const stay = this.#options.conferences.enter(instruction);
@@ -319,7 +323,10 @@ export class TwilioCall {
     this.#options.onStatus(this);
     await stay.over;
     this.#stay = undefined;
-    if (this.#next !== undefined) return this.#handOn();
+    if (this.#next !== undefined) {
+      this.#requestInterrupted(instruction.action, { DialCallStatus: "answered" });
+      return this.#handOn();
+    }
     if (instruction.action === "") return undefined;
     const isThere = !this.#hungUp.signal.aborted;
     // Twilio says of a conference that it was answered, whoever was in it.
@@ -442,15 +449,6 @@ function instructionIn(document: string): NextInstruction | undefined {
   const url = redirectIn(document)?.url;
   return url === undefined ? undefined : { kind: "redirect", url };
 }
-
-/** How a person answers the question of a warm transfer, by the last digits of the called number; others press 1. */
-const REPLIES: ReadonlyMap<string, PersonReply> = new Map([
-  ["0006", { digits: "2" }],
-  ["0007", {}],
-  ["0008", { speech: "Yes, please." }],
-  ["0010", { hangsUp: true }],
-]);
-const ACCEPTS: PersonReply = { digits: "1" };
 
 /** The outcome of a call, by the last digits of the called number; other numbers answer. */
 const FATES: ReadonlyMap<string, CallOutcome> = new Map([
@@ -592,7 +590,7 @@ export class TwilioSimulator implements Simulator {
       outcome: this.#outcomeOf(options.form.get("To") ?? ""),
       ringMs: this.#faults.twilio.ringMs ?? 0,
       conferences: this.#conferences,
-      reply: REPLIES.get((options.form.get("To") ?? "").slice(-4)) ?? ACCEPTS,
+      reply: personReply(options.form.get("To") ?? ""),
       talkMs: this.#faults.twilio.talkMs ?? 0,
       dial: (dialled, from) => this.#handOn(dialled, from, onStatus),
       onStatus: (each) => {

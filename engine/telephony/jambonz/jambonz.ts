@@ -5,8 +5,9 @@ import { parseAnswer } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
 import { addressField, idField, keyField } from "../account-form.js";
 import { bodyHash } from "../body-hash.js";
-import type { CallControlApi, CallToPlace, HangUpState } from "../call-control.js";
+import type { CallControlApi, CallToPlace, HangUpState, NextStep } from "../call-control.js";
 import {
+  type BriefingPart,
   type Dial,
   type Farewell,
   isSipAddress,
@@ -14,6 +15,7 @@ import {
   plainAddress,
   type StreamTarget,
   type Wait,
+  type WarmTransferDocuments,
 } from "../call-instructions.js";
 import { isCallerThere } from "../caller-state.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
@@ -28,7 +30,7 @@ import {
   startMessage,
   WireNumber,
 } from "../stream-message.js";
-import { telephonyRequest, unlessOver } from "../telephony-request.js";
+import { isLiveAfter, isOver, telephonyRequest, unlessOver } from "../telephony-request.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
 import { isRecent } from "../webhook-age.js";
 import { webhookField } from "../webhook-field.js";
@@ -109,12 +111,15 @@ export function jambonzSayAndHangUp({ text, language }: Farewell): string {
   return JSON.stringify([{ verb: "say", text, ...synthesizer }, HANG_UP]);
 }
 
+function targetOf(to: string) {
+  return isSipAddress(to) ? { type: "sip", sipUri: to } : { type: "phone", number: to };
+}
+
 /** See https://docs.jambonz.org/verbs/verbs/dial; the hook is asked when the leg is over. */
 export function jambonzDial({ to, ringSec, resultUrl, callerId }: Dial): string {
-  const target = isSipAddress(to) ? { type: "sip", sipUri: to } : { type: "phone", number: to };
   const dial = {
     verb: "dial",
-    target: [target],
+    target: [targetOf(to)],
     timeout: ringSec,
     actionHook: `${resultUrl}${ASKS_AGAIN}`,
     ...(callerId !== undefined && { callerId }),
@@ -126,8 +131,71 @@ export function jambonzDialReport(body: string): TransferReport | undefined {
   return transferReport(body, { status: "dial_call_status", reason: "dial_sip_status" });
 }
 
+/** How long the person may take to press a key, from the end of the question on. */
+const ANSWER_SEC = 5;
+const CALL_IS_OVER: ReadonlySet<string> = new Set(["completed", "busy", "no-answer", "failed"]);
+
+/**
+ * A warm transfer at Jambonz: https://docs.jambonz.org/verbs/verbs/conference and /gather. The person answers by key alone, since
+ * not every installation has a recognizer. Jambonz asks the hook of a verb also when its REST API takes a call out of it, and
+ * would follow the answer (jambonz-feature-server, lib/tasks/task.js, `performAction`).
+ */
+export const JAMBONZ_WARM_TRANSFER: WarmTransferDocuments = {
+  reportsCallerExit: true,
+  interrupted: JSON.stringify([]),
+  wait: ({ conference, resultUrl, music }) => {
+    const waiting = {
+      startConferenceOnEnter: false,
+      actionHook: `${resultUrl}${ASKS_AGAIN}`,
+      waitHook: music.documentUrl,
+    };
+    return JSON.stringify([conferenceOf(conference, waiting)]);
+  },
+  play: (url) => JSON.stringify([{ verb: "play", url }]),
+  ask: ({ introduction, question, language, answerUrl }) => {
+    const introduced = introduction === undefined ? [] : [verbOf(introduction, language)];
+    const { verb, ...content } = verbOf(question, language);
+    const gather = {
+      verb: "gather",
+      input: ["digits"],
+      numDigits: 1,
+      timeout: ANSWER_SEC,
+      actionHook: `${answerUrl}${ASKS_AGAIN}`,
+      [verb]: content,
+    };
+    return JSON.stringify([...introduced, gather]);
+  },
+  join: (conference) => JSON.stringify([conferenceOf(conference, {}), HANG_UP]),
+  goOn: (url) => JSON.stringify([{ verb: "redirect", actionHook: `${url}${ASKS_AGAIN}` }]),
+  answer: (body) => ({ digits: webhookField(body, "digits"), speech: "" }),
+  personReport: (body) =>
+    CALL_IS_OVER.has(webhookField(body, "call_status"))
+      ? transferReport(body, { status: "call_status", reason: "sip_status", duration: "duration" })
+      : undefined,
+};
+
+/** Ends with either of the two. */
+function conferenceOf(name: string, own: Readonly<Record<string, unknown>>) {
+  return {
+    verb: "conference",
+    name,
+    beep: false,
+    endConferenceOnExit: true,
+    startConferenceOnEnter: true,
+    ...own,
+  };
+}
+
+function verbOf({ audioUrl, text }: BriefingPart, language: string) {
+  return audioUrl === undefined
+    ? ({ verb: "say", text, synthesizer: { language } } as const)
+    : ({ verb: "play", url: audioUrl } as const);
+}
+
 const VENDOR = "jambonz";
 const Placed = v.object({ sid: v.string() });
+const CallState = v.object({ call_status: v.string() });
+const LIVE = new Set(["trying", "ringing", "early-media", "in-progress"]);
 /** The API refuses a call without an application unless it names these; this platform's calls use neither. */
 const SPEECH = {
   speech_synthesis_vendor: "google",
@@ -172,7 +240,7 @@ export class JambonzCalls implements CallControlApi {
   async place(call: CallToPlace): Promise<string> {
     const order = {
       from: call.from,
-      to: { type: "phone", number: call.to },
+      to: targetOf(call.to),
       call_hook: { url: call.answerUrl, method: "POST" },
       call_status_hook: { url: call.statusUrl, method: "POST" },
       timeout: call.ringTimeoutSec,
@@ -183,8 +251,26 @@ export class JambonzCalls implements CallControlApi {
   }
 
   async hangUp(callSid: string, state: HangUpState = "answered"): Promise<void> {
-    const call_status = state === "ringing" ? "no-answer" : "completed";
-    await unlessOver(this.#request("PUT", `/${encodeURIComponent(callSid)}`, { call_status }));
+    const path = `/${encodeURIComponent(callSid)}`;
+    const end = (call_status: string) => unlessOver(this.#request("PUT", path, { call_status }));
+    if (state !== "answered") await end("no-answer");
+    if (state !== "ringing") await end("completed");
+  }
+
+  /** https://docs.jambonz.org/reference/rest-call-control/calls/update-call */
+  redirect(callSid: string, { url }: NextStep): Promise<boolean> {
+    const order = { call_hook: { url, method: "POST" } };
+    return isLiveAfter(this.#request("PUT", `/${encodeURIComponent(callSid)}`, order));
+  }
+
+  async isLive(callSid: string): Promise<boolean> {
+    try {
+      const answer = await this.#ask("GET", `/Calls/${encodeURIComponent(callSid)}`);
+      return LIVE.has(parseAnswer(VENDOR, CallState, answer).call_status);
+    } catch (error) {
+      if (isOver(error)) return false;
+      throw error;
+    }
   }
 
   async verify(): Promise<void> {
@@ -280,6 +366,7 @@ export const JAMBONZ: PhoneVendor = {
     hangUp: jambonzHangUp,
     hold: jambonzPauseAndAsk,
     dial: jambonzDial,
+    warmTransfer: JAMBONZ_WARM_TRANSFER,
   },
   transferReport: jambonzDialReport,
   isCallerWaiting: (body) => isCallerThere(body, "call_status"),
@@ -307,7 +394,7 @@ export const JAMBONZ: PhoneVendor = {
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",
-    warmTransfer: "none",
+    warmTransfer: "conference",
     sendDigits: "tones",
     receiveDigits: "messages",
     importNumbers: "none",

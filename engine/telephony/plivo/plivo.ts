@@ -17,14 +17,17 @@ import {
   readPages,
 } from "../account-numbers.js";
 import { toBase64 } from "../base64-audio.js";
-import type { CallControlApi, CallToPlace, HangUpState } from "../call-control.js";
+import type { CallControlApi, CallToPlace, HangUpState, NextStep } from "../call-control.js";
 import {
+  type BriefingPart,
+  CONFERENCE_MAX_SEC,
   type Dial,
   type Farewell,
   isSipAddress,
   plainAddress,
   type StreamTarget,
   type Wait,
+  type WarmTransferDocuments,
   XML_DOCUMENT,
 } from "../call-instructions.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
@@ -43,7 +46,12 @@ import {
   type StreamMessage,
   startMessage,
 } from "../stream-message.js";
-import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
+import {
+  basicAuthorization,
+  isLiveAfter,
+  telephonyRequest,
+  unlessOver,
+} from "../telephony-request.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
 import { behindStream, hangUp } from "../twilio/twiml.js";
 import { webhookField } from "../webhook-field.js";
@@ -157,6 +165,80 @@ export function plivoDialReport(body: string): TransferReport | undefined {
   return transferReport(body, fields);
 }
 
+/** How long the person may take to answer, from the end of the question on; Plivo takes 5 to 60 seconds. */
+const ANSWER_SEC = 8;
+const CALL_IS_OVER: ReadonlySet<string> = new Set([
+  "completed",
+  "busy",
+  "failed",
+  "timeout",
+  "no-answer",
+  "cancel",
+  "canceled",
+]);
+
+/**
+ * A warm transfer at Plivo: https://plivo.com/docs/voice/xml/conferencing (whoever waits for the start hears its music) and
+ * https://plivo.com/docs/voice/xml/getinput, which without an answer does what is behind it.
+ */
+export const PLIVO_WARM_TRANSFER: WarmTransferDocuments = {
+  reportsCallerExit: true,
+  wait: ({ conference, resultUrl }) =>
+    conferenceOf(conference, { action: resultUrl, method: "POST" }, "false"),
+  ask: ({ introduction, question, language, answerUrl }) => {
+    const introduced = introduction === undefined ? "" : spoken(introduction, language);
+    const attributes = {
+      inputType: "dtmf speech",
+      numDigits: "1",
+      executionTimeout: String(ANSWER_SEC),
+      language,
+      hints: "1,2,yes,no",
+      action: answerUrl,
+      method: "POST",
+    };
+    const input = element("GetInput", attributes, spoken(question, language));
+    const unanswered = behindStream({ continueUrl: answerUrl });
+    return xmlDocument(element("Response", {}, introduced + input + unanswered));
+  },
+  join: (conference) => conferenceOf(conference, {}, "true"),
+  goOn: (url) => xmlDocument(element("Response", {}, behindStream({ continueUrl: url }))),
+  answer: (body) => ({
+    digits: webhookField(body, "Digits"),
+    speech: new URLSearchParams(body).get("Speech") ?? "",
+  }),
+  personReport: (body) => {
+    const isEnd = CALL_IS_OVER.has(webhookField(body, "CallStatus"));
+    if (!isEnd || webhookField(body, "Machine") !== "") return undefined;
+    return transferReport(body, {
+      status: "CallStatus",
+      reason: "HangupCause",
+      duration: "Duration",
+    });
+  },
+};
+
+function spoken({ audioUrl, text }: BriefingPart, language: string): string {
+  return audioUrl === undefined
+    ? element("Speak", { language }, escapeText(text))
+    : element("Play", {}, escapeText(audioUrl));
+}
+
+/** Ends with either of the two. */
+function conferenceOf(
+  name: string,
+  own: Readonly<Record<string, string>>,
+  startConferenceOnEnter: string,
+): string {
+  const attributes = {
+    startConferenceOnEnter,
+    endConferenceOnExit: "true",
+    maxMembers: "2",
+    timeLimit: String(CONFERENCE_MAX_SEC),
+    ...own,
+  };
+  return xmlDocument(element("Response", {}, element("Conference", attributes, escapeText(name))));
+}
+
 const VENDOR = "plivo";
 const Placed = v.object({ request_uuid: v.string() });
 const PAGE_SIZE = 20;
@@ -222,8 +304,21 @@ export class PlivoCalls implements CallControlApi {
 
   /** A call that still rings is known by its request only. */
   async hangUp(callUuid: string, state: HangUpState = "answered"): Promise<void> {
-    const resource = state === "ringing" ? "Request" : "Call";
-    await unlessOver(this.#request("DELETE", `${resource}/${encodeURIComponent(callUuid)}/`));
+    const id = encodeURIComponent(callUuid);
+    if (state !== "answered") await unlessOver(this.#request("DELETE", `Request/${id}/`));
+    if (state !== "ringing") await unlessOver(this.#request("DELETE", `Call/${id}/`));
+  }
+
+  /** https://www.plivo.com/docs/voice/api/call/transfer-a-call */
+  redirect(callUuid: string, { url }: NextStep): Promise<boolean> {
+    const order = { legs: "aleg", aleg_url: url, aleg_method: "POST" };
+    const path = `Call/${encodeURIComponent(callUuid)}/`;
+    return isLiveAfter(this.#request("POST", path, JSON.stringify(order)));
+  }
+
+  /** Whether a call that has been answered is still connected. */
+  isLive(callUuid: string): Promise<boolean> {
+    return isLiveAfter(this.#request("GET", `Call/${encodeURIComponent(callUuid)}/?status=live`));
   }
 
   async verify(): Promise<void> {
@@ -422,6 +517,7 @@ export const PLIVO: PhoneVendor = {
     hangUp,
     hold: plivoWaitAndAsk,
     dial: plivoDial,
+    warmTransfer: PLIVO_WARM_TRANSFER,
   },
   transferReport: plivoDialReport,
   callIdField: "CallUUID",
@@ -457,7 +553,7 @@ export const PLIVO: PhoneVendor = {
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",
-    warmTransfer: "none",
+    warmTransfer: "conference",
     sendDigits: "tones",
     receiveDigits: "messages",
     importNumbers: "rest",

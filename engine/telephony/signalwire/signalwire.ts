@@ -17,6 +17,7 @@ import {
   pauseAndAsk,
   sayAndHangUp,
   signalwireConnect,
+  TWIML_WARM_TRANSFER,
 } from "../twilio/twiml.js";
 import type { SignedWebhook } from "../webhook-signature.js";
 
@@ -56,6 +57,7 @@ export const SIGNALWIRE: PhoneVendor = {
     hangUp,
     hold: pauseAndAsk,
     dial: dialAndAsk,
+    warmTransfer: TWIML_WARM_TRANSFER,
   },
   transferReport: dialReport,
   callIdField: "CallSid",
@@ -105,6 +107,8 @@ export const SIGNALWIRE: PhoneVendor = {
     return {
       place: (call) => calls.place(call),
       hangUp: (callSid, state) => calls.hangUp(callSid, state),
+      redirect: (callSid, next) => calls.redirect(callSid, next),
+      isLive: (callSid) => calls.isLive(callSid),
       verify: () => calls.verify(),
       numbers: calls.numbers,
     };
@@ -115,7 +119,7 @@ export const SIGNALWIRE: PhoneVendor = {
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",
-    warmTransfer: "none",
+    warmTransfer: "conference",
     sendDigits: "tones",
     receiveDigits: "messages",
     importNumbers: "rest",

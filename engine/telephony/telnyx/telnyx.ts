@@ -13,7 +13,7 @@ import {
 } from "../account-numbers.js";
 import { toBase64 } from "../base64-audio.js";
 import { bodyHash } from "../body-hash.js";
-import type { CallToPlace } from "../call-control.js";
+import type { CallToPlace, NextStep } from "../call-control.js";
 import { XML_DOCUMENT } from "../call-instructions.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { mediaFormat } from "../phone-format.js";
@@ -32,13 +32,14 @@ import {
   type StreamMessage,
   startMessage,
 } from "../stream-message.js";
-import { telephonyRequest, unlessOver } from "../telephony-request.js";
+import { isLiveAfter, isOver, telephonyRequest, unlessOver } from "../telephony-request.js";
 import {
   dialAndAsk,
   dialReport,
   hangUp,
   pauseAndAsk,
   sayAndHangUp,
+  TEXML_WARM_TRANSFER,
   telnyxConnect,
 } from "../twilio/twiml.js";
 import { isRecent } from "../webhook-age.js";
@@ -98,6 +99,7 @@ const Application = v.object({
   }),
 });
 
+const CallState = v.object({ data: v.object({ is_alive: v.boolean() }) });
 /** The call control id. */
 const Placed = v.object({ call_sid: v.string() });
 const REPORTED_STATES = "initiated ringing answered completed";
@@ -124,6 +126,26 @@ export class TelnyxCalls {
   async hangUp(callControlId: string): Promise<void> {
     const path = `/v2/calls/${encodeURIComponent(callControlId)}/actions/hangup`;
     await unlessOver(this.#post(path, {}), CODE_ENDED);
+  }
+
+  /**
+   * https://developers.telnyx.com/api-reference/texml-rest-commands/deprecated-update-call: its successor wants the account's id,
+   * which no setting has.
+   */
+  redirect(callControlId: string, { url }: NextStep): Promise<boolean> {
+    const path = `/v2/texml/calls/${encodeURIComponent(callControlId)}/update`;
+    return isLiveAfter(this.#post(path, { Url: url, Method: "POST" }), CODE_ENDED);
+  }
+
+  /** https://developers.telnyx.com/api-reference/call-information/retrieve-a-call-status */
+  async isLive(callControlId: string): Promise<boolean> {
+    try {
+      const path = `/v2/calls/${encodeURIComponent(callControlId)}`;
+      return parseAnswer(VENDOR, CallState, await this.#request("GET", path)).data.is_alive;
+    } catch (error) {
+      if (isOver(error, CODE_ENDED)) return false;
+      throw error;
+    }
   }
 
   async place(texmlAppId: string, call: CallToPlace): Promise<string> {
@@ -312,6 +334,7 @@ export const TELNYX: PhoneVendor = {
     hangUp,
     hold: pauseAndAsk,
     dial: dialAndAsk,
+    warmTransfer: TEXML_WARM_TRANSFER,
   },
   transferReport: dialReport,
   // The same as the stream's `call_control_id`.
@@ -360,7 +383,7 @@ export const TELNYX: PhoneVendor = {
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",
-    warmTransfer: "none",
+    warmTransfer: "conference",
     sendDigits: "tones",
     receiveDigits: "messages",
     importNumbers: "rest",
@@ -371,6 +394,8 @@ export const TELNYX: PhoneVendor = {
     const calls = new TelnyxCalls({ apiKey, baseUrl }, context);
     return {
       hangUp: (callControlId) => calls.hangUp(callControlId),
+      redirect: (callControlId, next) => calls.redirect(callControlId, next),
+      isLive: (callControlId) => calls.isLive(callControlId),
       verify: () => calls.verify(),
       ...(texmlAppId !== undefined && {
         numbers: calls.numbersOf(texmlAppId),

@@ -9,8 +9,14 @@ import {
   NUMBERS_PAGE_MAX_BYTES,
   readPages,
 } from "../account-numbers.js";
-import type { CallControlApi, CallToPlace, HangUpState } from "../call-control.js";
-import { basicAuthorization, isOver, telephonyRequest, unlessOver } from "../telephony-request.js";
+import type { CallControlApi, CallToPlace, HangUpState, NextStep } from "../call-control.js";
+import {
+  basicAuthorization,
+  isLiveAfter,
+  isOver,
+  telephonyRequest,
+  unlessOver,
+} from "../telephony-request.js";
 
 const API_VERSION = "2010-04-01";
 /** Twilio's ids are `CA` and 32 hexadecimal digits, SignalWire's are UUIDs. */
@@ -85,24 +91,21 @@ export class TwilioCalls implements CallControlApi {
 
   /** A call that has ended already is a success. */
   async hangUp(callSid: string, state: HangUpState = "answered"): Promise<void> {
+    // `completed` ends a call that rings, too.
     const status = state === "ringing" ? "canceled" : "completed";
     await unlessOver(this.#update(callSid, { Status: status }), CODE_ENDED);
   }
 
-  /** As `redirect`, but a call that has ended is a refusal. */
+  /** As `redirect` at Twilio, but a call that has ended is a refusal. */
   async replaceDocument(callSid: string, twiml: string): Promise<void> {
     await this.#update(callSid, { Twiml: twiml });
   }
 
-  /** The call leaves what it is doing, a media stream for one, for the document. False if it has ended. */
-  async redirect(callSid: string, twiml: string): Promise<boolean> {
-    try {
-      await this.replaceDocument(callSid, twiml);
-      return true;
-    } catch (error) {
-      if (isOver(error, CODE_ENDED)) return false;
-      throw error;
-    }
+  /** The call leaves what it is doing, a media stream for one, for the next step. False if it has ended. */
+  redirect(callSid: string, { document, url }: NextStep): Promise<boolean> {
+    const isTwilio = this.#account.vendor === "twilio";
+    const fields = isTwilio ? { Twiml: document } : { Url: url, Method: "POST" };
+    return isLiveAfter(this.#update(callSid, fields), CODE_ENDED);
   }
 
   async isLive(callSid: string): Promise<boolean> {

@@ -60,7 +60,7 @@ export const TWILIO: PhoneVendor = {
       place: (call) => calls.place(call),
       hangUp: (callSid, state) => calls.hangUp(callSid, state),
       transfer: (callSid, dial) => calls.replaceDocument(callSid, dialAndAsk(dial)),
-      redirect: (callSid, twiml) => calls.redirect(callSid, twiml),
+      redirect: (callSid, next) => calls.redirect(callSid, next),
       isLive: (callSid) => calls.isLive(callSid),
       verify: () => calls.verify(),
       numbers: calls.numbers,

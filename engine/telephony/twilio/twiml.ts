@@ -1,5 +1,7 @@
 import {
+  type Briefing,
   type BriefingPart,
+  CONFERENCE_MAX_SEC,
   type Dial,
   type Farewell,
   isSipAddress,
@@ -75,6 +77,7 @@ export function dialAndAsk({ to, ringSec, resultUrl, callerId }: Dial): string {
 /** Gathering ends this long after the person's last key, or when nothing was said for that long. */
 const ANSWER_SEC = 5;
 const ANSWER_HINTS = "1, 2, yes, no";
+/** What a person's call that is over may have for its status. */
 const CALL_IS_OVER: ReadonlySet<string> = new Set([
   "completed",
   "busy",
@@ -85,27 +88,14 @@ const CALL_IS_OVER: ReadonlySet<string> = new Set([
 
 /**
  * A warm transfer at Twilio: https://www.twilio.com/docs/voice/twiml/conference (without `waitUrl` it plays its own music) and
- * https://www.twilio.com/docs/voice/twiml/gather.
+ * https://www.twilio.com/docs/voice/twiml/gather. SignalWire has the same:
+ * https://developer.signalwire.com/compatibility-api/cxml/voice/conference-noun and /gather.
  */
 export const TWIML_WARM_TRANSFER: WarmTransferDocuments = {
-  wait: (conference, resultUrl) =>
+  reportsCallerExit: true,
+  wait: ({ conference, resultUrl }) =>
     conferenceOf(conference, { action: resultUrl, method: "POST" }, "false"),
-  ask: ({ introduction, question, language, answerUrl }) => {
-    const introduced = introduction === undefined ? "" : spoken(introduction, language);
-    const attributes = {
-      input: "dtmf speech",
-      numDigits: "1",
-      timeout: String(ANSWER_SEC),
-      speechTimeout: "auto",
-      language,
-      hints: ANSWER_HINTS,
-      action: answerUrl,
-      method: "POST",
-      actionOnEmptyResult: "true",
-    };
-    const gather = element("Gather", attributes, spoken(question, language));
-    return xmlDocument(element("Response", {}, introduced + gather));
-  },
+  ask: (briefing) => askDocument(briefing, { actionOnEmptyResult: "true" }),
   join: (conference) => conferenceOf(conference, {}, "true"),
   goOn: (url) => xmlDocument(element("Response", {}, behindStream({ continueUrl: url }))),
   answer: (body) => ({
@@ -121,6 +111,36 @@ export const TWIML_WARM_TRANSFER: WarmTransferDocuments = {
         })
       : undefined,
 };
+
+/**
+ * A warm transfer at Telnyx: https://developers.telnyx.com/docs/voice/programmable-voice/texml-verbs/conference and /gather. A
+ * `Gather` without an answer does what is behind it.
+ */
+export const TEXML_WARM_TRANSFER: WarmTransferDocuments = {
+  ...TWIML_WARM_TRANSFER,
+  ask: (briefing) => askDocument(briefing, {}, behindStream({ continueUrl: briefing.answerUrl })),
+};
+
+function askDocument(
+  { introduction, question, language, answerUrl }: Briefing,
+  own: StreamAttributes,
+  behind = "",
+): string {
+  const introduced = introduction === undefined ? "" : spoken(introduction, language);
+  const attributes = {
+    input: "dtmf speech",
+    numDigits: "1",
+    timeout: String(ANSWER_SEC),
+    speechTimeout: "auto",
+    language,
+    hints: ANSWER_HINTS,
+    action: answerUrl,
+    method: "POST",
+    ...own,
+  };
+  const gather = element("Gather", attributes, spoken(question, language));
+  return xmlDocument(element("Response", {}, introduced + gather + behind));
+}
 
 function spoken({ audioUrl, text }: BriefingPart, language: string): string {
   return audioUrl === undefined
@@ -141,7 +161,8 @@ function conferenceOf(
     maxParticipants: "2",
   };
   const conference = element("Conference", attributes, escapeText(name));
-  return xmlDocument(element("Response", {}, element("Dial", dial, conference)));
+  const dialed = element("Dial", { ...dial, timeLimit: String(CONFERENCE_MAX_SEC) }, conference);
+  return xmlDocument(element("Response", {}, dialed));
 }
 
 /** What the request to `action` says of the leg. */

@@ -15,14 +15,16 @@ import {
   readPages,
 } from "../account-numbers.js";
 import { bodyHash } from "../body-hash.js";
-import type { CallControlApi, CallToPlace } from "../call-control.js";
+import type { CallControlApi, CallToPlace, NextStep } from "../call-control.js";
 import {
+  type BriefingPart,
   type Dial,
   type Farewell,
   isSipAddress,
   JSON_DOCUMENT,
   plainAddress,
   type StreamTarget,
+  type WarmTransferDocuments,
 } from "../call-instructions.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { offeredFormat, wholeFrames } from "../phone-format.js";
@@ -30,7 +32,13 @@ import type { PhoneVendor, PlacedReport } from "../phone-vendor.js";
 import type { PhoneWire } from "../phone-wire.js";
 import { placedReport } from "../placed-report.js";
 import { parametersOf, parseJson, type StreamMessage, startMessage } from "../stream-message.js";
-import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
+import {
+  basicAuthorization,
+  isLiveAfter,
+  isOver,
+  telephonyRequest,
+  unlessOver,
+} from "../telephony-request.js";
 import { withLineBreaks } from "../telephony-settings.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
 import { isRecent, WEBHOOK_AGE_MAX_MS } from "../webhook-age.js";
@@ -97,12 +105,17 @@ function eventsOf({ continueUrl, statusUrl }: StreamTarget): Readonly<Record<str
   return statusUrl === undefined ? {} : { eventUrl: [statusUrl] };
 }
 
+/** The field of our `notify` actions, which have no other data. */
+const NOTIFY_FIELD = "parley";
 /** States of the stream in which Vonage waits for what comes next: ended by us, or never opened. */
 const WAITS = new Set(["disconnected", "failed", "unanswered", "rejected", "busy", "timeout"]);
 
+/** Our `notify` has this, and no state: Vonage waits for the answer. */
+const NotifyEvent = v.object({ payload: v.object({ [NOTIFY_FIELD]: v.string() }) });
+
 /** Vonage only tells of all other states, and must not be given another stream then. */
 export function isVonageWaiting(body: string): boolean {
-  return WAITS.has(webhookField(body, "status"));
+  return WAITS.has(webhookField(body, "status")) || v.is(NotifyEvent, parseJson(body));
 }
 
 /** No document: nothing stands behind the stream in the one before, and the call ends with it. */
@@ -122,19 +135,105 @@ export function vonageDial(dial: Dial): string {
   return JSON.stringify(dialActions(dial));
 }
 
+/** A number or a SIP address, as orders and documents name it. */
+function endpointOf(to: string) {
+  return isSipAddress(to) ? { type: "sip", uri: to } : { type: "phone", number: plain(to) };
+}
+
 function dialActions({ to, ringSec, resultUrl, callerId }: Dial): readonly unknown[] {
-  const endpoint = isSipAddress(to)
-    ? { type: "sip", uri: to }
-    : { type: "phone", number: plain(to) };
   const connect = {
     action: "connect",
     ...(callerId !== undefined && { from: plain(callerId) }),
     timeout: ringSec,
-    endpoint: [endpoint],
+    endpoint: [endpointOf(to)],
     eventType: "synchronous",
     eventUrl: [resultUrl],
   };
   return [connect];
+}
+
+/** How long the person may take to begin an answer; Vonage takes 0 to 10 seconds for keys. */
+const ANSWER_SEC = 5;
+const END_OF_SPEECH_SEC = 1;
+const CALL_IS_OVER: ReadonlySet<string> = new Set([
+  "completed",
+  "busy",
+  "timeout",
+  "unanswered",
+  "rejected",
+  "failed",
+  "cancelled",
+]);
+/** What an `input` action posts: https://developer.vonage.com/en/voice/voice-api/webhook-reference#input */
+const InputEvent = v.object({
+  dtmf: v.optional(v.nullable(v.object({ digits: v.optional(v.nullable(v.string())) }))),
+  speech: v.optional(
+    v.nullable(
+      v.object({ results: v.optional(v.nullable(v.array(v.object({ text: v.string() })))) }),
+    ),
+  ),
+});
+
+/**
+ * A warm transfer at Vonage: `conversation`, `input` and `notify` of
+ * https://developer.vonage.com/en/voice/voice-api/ncco-reference. No request says that a caller in a conversation has hung up.
+ */
+export const VONAGE_WARM_TRANSFER: WarmTransferDocuments = {
+  reportsCallerExit: false,
+  wait: ({ conference, resultUrl, music }) =>
+    JSON.stringify([
+      conversation(conference, { startOnEnter: false, musicOnHoldUrl: [music.soundUrl] }),
+      notify(resultUrl),
+    ]),
+  ask: ({ introduction, question, language, answerUrl }) => {
+    const introduced = introduction === undefined ? [] : [spoken(introduction, language)];
+    const input = {
+      action: "input",
+      type: ["dtmf", "speech"],
+      dtmf: { maxDigits: 1, timeOut: ANSWER_SEC },
+      speech: {
+        language,
+        context: ["1", "2", "yes", "no"],
+        startTimeout: ANSWER_SEC,
+        endOnSilence: END_OF_SPEECH_SEC,
+      },
+      eventUrl: [answerUrl],
+      eventMethod: "POST",
+    };
+    return JSON.stringify([...introduced, { ...spoken(question, language), bargeIn: true }, input]);
+  },
+  join: (conference) => JSON.stringify([conversation(conference, { startOnEnter: true })]),
+  goOn: (url) => JSON.stringify([notify(url)]),
+  answer: (body) => {
+    const parsed = v.safeParse(InputEvent, parseJson(body));
+    const { dtmf, speech } = parsed.success ? parsed.output : {};
+    return { digits: dtmf?.digits ?? "", speech: speech?.results?.[0]?.text ?? "" };
+  },
+  personReport: (body) =>
+    CALL_IS_OVER.has(webhookField(body, "status"))
+      ? transferReport(body, { status: "status", reason: "detail", duration: "duration" })
+      : undefined,
+};
+
+/** Ends with either of the two. */
+function conversation(name: string, own: Readonly<Record<string, unknown>>) {
+  return { action: "conversation", name, endOnExit: true, ...own };
+}
+
+/** Vonage posts it, and does what the answer says. */
+function notify(url: string) {
+  return {
+    action: "notify",
+    payload: { [NOTIFY_FIELD]: "next" },
+    eventUrl: [url],
+    eventMethod: "POST",
+  };
+}
+
+function spoken({ audioUrl, text }: BriefingPart, language: string) {
+  return audioUrl === undefined
+    ? { action: "talk", text, language }
+    : { action: "stream", streamUrl: [audioUrl] };
 }
 
 function plain(number: string): string {
@@ -144,6 +243,8 @@ function plain(number: string): string {
 const VENDOR = "vonage";
 const TOKEN_LIFETIME_SEC = 5 * 60;
 const Placed = v.object({ uuid: v.string() });
+const CallState = v.object({ status: v.string() });
+const LIVE = new Set(["started", "ringing", "answered"]);
 
 /**
  * The paid detection also reports beeps, while the call goes on
@@ -212,7 +313,7 @@ export class VonageCalls implements CallControlApi {
 
   async place(call: CallToPlace): Promise<string> {
     const order = {
-      to: [{ type: "phone", number: plain(call.to) }],
+      to: [endpointOf(call.to)],
       from: { type: "phone", number: plain(call.from) },
       answer_url: [call.answerUrl],
       answer_method: "POST",
@@ -233,6 +334,23 @@ export class VonageCalls implements CallControlApi {
     const destination = { type: "ncco", ncco: dialActions(dial) };
     const path = `/${encodeURIComponent(uuid)}`;
     await this.#request("PUT", path, { action: "transfer", destination });
+  }
+
+  /** As `transfer`, to what the document says. */
+  redirect(uuid: string, { document }: NextStep): Promise<boolean> {
+    const destination = { type: "ncco", ncco: JSON.parse(document) };
+    const path = `/${encodeURIComponent(uuid)}`;
+    return isLiveAfter(this.#request("PUT", path, { action: "transfer", destination }));
+  }
+
+  async isLive(uuid: string): Promise<boolean> {
+    try {
+      const answer = await this.#request("GET", `/${encodeURIComponent(uuid)}`);
+      return LIVE.has(parseAnswer(VENDOR, CallState, answer).status);
+    } catch (error) {
+      if (isOver(error)) return false;
+      throw error;
+    }
   }
 
   async verify(): Promise<void> {
@@ -430,6 +548,7 @@ export const VONAGE: PhoneVendor = {
     farewell: vonageSayAndHangUp,
     hangUp: vonageHangUp,
     dial: vonageDial,
+    warmTransfer: VONAGE_WARM_TRANSFER,
   },
   transferReport: vonageDialReport,
   isCallerWaiting: isVonageWaiting,
@@ -468,7 +587,7 @@ export const VONAGE: PhoneVendor = {
     hangUp: "rest",
     transfer: "rest",
     failedTransfer: "comesBack",
-    warmTransfer: "none",
+    warmTransfer: "conference",
     sendDigits: "tones",
     receiveDigits: "messages",
     importNumbers: "rest",

@@ -318,6 +318,7 @@ async function buildServices({
       calls: database.calls,
       feed: closedFeed(clock),
       journal: { annotate: () => {} },
+      warmTransferRefusal: () => Promise.resolve(undefined),
       transferSummaries: { of: () => Promise.resolve("") },
       endCall: () => false,
       controlCall: () => "elsewhere",

@@ -56,6 +56,8 @@ function supervising(
       },
     },
     newId: () => `entry ${entries.length + 1}`,
+    warmTransferRefusal: async ({ metadata }) =>
+      metadata["phoneVendor"] === "twilio" ? undefined : "no account can make one",
     transferSummaries: { of: () => Promise.resolve("the caller wants a person") },
     endCall: (callId, { reason, transferTo, briefing }) => {
       briefings.push(briefing);
@@ -135,6 +137,7 @@ test("a warm transfer has a briefing: the order's own, or what the LLM writes", 
   const elsewhere = supervising("active", true, "phone", telnyx);
   await assert.rejects(elsewhere.supervision.transfer(TENANT, "call", { to, mode: "warm" }), {
     code: "conflict",
+    message: "mode: expected blind, since no account can make one",
   });
   assert.deepEqual(elsewhere.ended, []);
 });
@@ -261,6 +264,7 @@ test("a watch ends within a second of the end of the key or the user that began 
     journal: { annotate: () => undefined },
     newId: () => assert.fail("nothing is done"),
     dialTargets: undefined,
+    warmTransferRefusal: () => Promise.resolve(undefined),
     transferSummaries: { of: () => Promise.resolve("") },
     endCall: () => false,
     controlCall: () => "elsewhere",

@@ -21,7 +21,7 @@ function continuationsWith(call?: CallRecord) {
   const continuations = new Continuations({
     secret: "a secret that nobody knows",
     clock,
-    calls: { findBySession: async () => call },
+    calls: { findBySession: async () => call, annotateIf: async () => true },
     liveCalls: { find: () => undefined },
     journal: { stored: async () => undefined, annotate: () => undefined },
   });
@@ -59,6 +59,7 @@ test("a call continues on a new stream, three times, also if no stream connected
 /** The sessions of one telephone call, and what is noted about the first of them. */
 function warmTransfer(metadata: JsonObject, sessions = 1) {
   const noted: JsonObject[] = [];
+  const events: JsonObject[] = [];
   const continuations: Continuations = new Continuations({
     secret: "a secret that nobody knows",
     clock: new VirtualClock(),
@@ -70,6 +71,12 @@ function warmTransfer(metadata: JsonObject, sessions = 1) {
         const isKnown = known.some((each) => each.sessionId === sessionId);
         return isKnown ? { ...callRecord(), status: "completed", metadata } : undefined;
       },
+      annotateIf: async (_callId, isMet, note, event) => {
+        if (!isMet(metadata)) return false;
+        noted.push(note);
+        if (event !== undefined) events.push(event.data);
+        return true;
+      },
     },
     liveCalls: { find: () => undefined },
     journal: {
@@ -77,7 +84,7 @@ function warmTransfer(metadata: JsonObject, sessions = 1) {
       annotate: (_callId, note) => void noted.push(note),
     },
   });
-  return { continuations, noted };
+  return { continuations, noted, events };
 }
 
 const HELD = {
@@ -88,15 +95,29 @@ const RETURNED = { ...CLAIMS, attempt: 1, failedTransfers: 1 };
 
 test("a vendor that asks what follows the stream of a caller on hold gets the hold again, and nothing has failed", async () => {
   const { continuations, noted } = warmTransfer(HELD);
-  const { sessionId: conference } = continuations.conversationOf(CLAIMS);
-  assert.deepEqual(await continuations.next(CLAIMS), { kind: "onHold", conference });
+  assert.deepEqual(await continuations.next(CLAIMS), { kind: "onHold" });
   assert.deepEqual(noted, []);
 });
 
 test("a caller whose server died before the hold is back with the agent", async () => {
-  const { continuations, noted } = warmTransfer({ ...HELD, endReason: "callerLeft" });
+  const { continuations, noted, events } = warmTransfer({ ...HELD, endReason: "callerLeft" });
   assert.deepEqual(await continuations.next(CLAIMS), { kind: "goesOn", claims: RETURNED });
   assert.equal(Object(noted[0]?.["transfer"]).result, "failed");
+  assert.deepEqual(
+    events.map(({ result }) => result),
+    ["failed"],
+  );
+});
+
+test("a vendor that asks also when the server takes a caller out of the hold gets no second stream", async () => {
+  const transfer = { ...HELD.transfer, result: "busy", isSentBack: true };
+  const { continuations, noted } = warmTransfer({ ...HELD, transfer });
+  assert.deepEqual(await continuations.afterTransfer(CLAIMS, undefined, true), {
+    kind: "sentBack",
+  });
+  const goesOn = { kind: "goesOn", claims: RETURNED };
+  assert.deepEqual(await continuations.afterTransfer(CLAIMS, undefined, true, true), goesOn);
+  assert.equal(noted.length, 1);
 });
 
 test("a caller whose person accepted and never came is back with the agent; one who talked is not", async () => {
@@ -159,6 +180,7 @@ test("a call that has lost its stream without noticing is ended, and its end is 
         asked.push(of);
         return Promise.resolve(endings.length === 0 ? active : endedWith("agentHungUp"));
       },
+      annotateIf: () => assert.fail("there is no warm transfer"),
     },
     liveCalls: {
       find: (callId) => ({ callId, end: (ending) => void endings.push(ending) }),

@@ -7,6 +7,7 @@ import { WARM_TRANSFER_MAX_MS, warmTransferJob } from "../../../storage/jobs/job
 import type { CallRecord, JsonObject } from "../../../storage/records.js";
 import { installationApis } from "../../doubles/installation-apis.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
+import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord, NOON_MS } from "../../storage/sample-records.js";
 
 const RESULT_URL = "https://voice.example.com/api/telephony/continue?token=t";
@@ -45,7 +46,7 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
       if (options.hangUpFails === true)
         throw new VendorError("twilio", "unavailable", "out of order");
     },
-    redirect: async (callRef, document) => {
+    redirect: async (callRef, { document }) => {
       if (options.fails === true) throw new VendorError("twilio", "unavailable", "out of order");
       asked.push(`redirect ${callRef}: ${document.includes(RESULT_URL) ? "result" : document}`);
       return options.isOver !== true;
@@ -64,6 +65,7 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
     calls: {
       findById: async (_orgId, id) => (id === "call" ? call : undefined),
       findBySession: async () => options.next,
+      annotate: () => assert.fail("Twilio ignores what it is answered then"),
       annotateIf: async (_id, isMet, metadata) => {
         if (!isMet(call.metadata)) return false;
         noted.push(metadata);
@@ -72,6 +74,7 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
     },
     apis: installationApis({ twilio: api }),
     isListening: () => options.isStarting !== true,
+    clock: new VirtualClock(),
     log: new RecordingLogger(),
   });
   const payload = {

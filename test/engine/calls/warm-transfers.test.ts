@@ -3,10 +3,12 @@ import { test } from "node:test";
 import { Continuations, SENT_BACK_PARAMETER } from "../../../engine/calls/continuations.js";
 import { WarmTransfers } from "../../../engine/calls/warm-transfers.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
+import type { StreamClaims } from "../../../engine/security/stream-token.js";
 import type { WarmTransferApi } from "../../../engine/telephony/call-control.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { LOST_HOLD_CHECK_MS, type NewJob } from "../../../storage/jobs/job-record.js";
 import type { CallRecord, JsonObject } from "../../../storage/records.js";
+import type { NewEvent } from "../../../storage/webhooks/event-record.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
@@ -37,9 +39,11 @@ interface Options {
 }
 
 /** Warm transfers of one call, which the store has, and what the vendor is asked for. */
-function warmTransfers(options: Options = {}) {
+function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
+  let isCallerGone = options.isCallerGone === true;
   const asked: string[] = [];
   const jobs: NewJob[] = [];
+  const events: NewEvent[] = [];
   const clock = new VirtualClock();
   const metadata: Record<string, JsonObject> = {};
   const call = (): CallRecord => ({
@@ -58,7 +62,8 @@ function warmTransfers(options: Options = {}) {
     clock,
     calls: {
       findBySession: async (_orgId, sessionId) =>
-        sessionId === continuations.conversationOf(CLAIMS).sessionId ? call() : undefined,
+        sessionId === continuations.conversationOf(claims).sessionId ? call() : undefined,
+      annotateIf: () => assert.fail("the vendor asks for nothing"),
     },
     liveCalls: { find: () => undefined },
     journal: { stored: async () => undefined, annotate: (_id, note) => merge(note) },
@@ -66,13 +71,13 @@ function warmTransfers(options: Options = {}) {
   const api: WarmTransferApi = {
     verify: async () => undefined,
     hangUp: async () => undefined,
-    isLive: async () => true,
+    isLive: async () => !isCallerGone,
     place: async ({ to }) => {
       asked.push(`place ${to}`);
       await options.whilePlaced?.();
       return "CA2";
     },
-    redirect: async (_callRef, document) => {
+    redirect: async (_callRef, { document }) => {
       const isBack = document.includes(`${SENT_BACK_PARAMETER}=1`);
       asked.push(isBack ? "back" : "hold");
       if (!isBack) await options.whileHeld?.();
@@ -85,15 +90,15 @@ function warmTransfers(options: Options = {}) {
     calls: {
       findBySession: async () => undefined,
       annotate: async (_id, note) => merge(note),
-      annotateIf: async (_id, isMet, note) => {
+      annotateIf: async (_id, isMet, note, event) => {
         if (options.isStoreBroken === true) throw new Error("the store is away");
         if (!isMet(call().metadata)) return false;
         merge(note);
+        if (event !== undefined) events.push(event);
         return true;
       },
     },
     jobs: { add: async (added) => void jobs.push(...added) },
-    journal: { annotate: (_id, note) => merge(note) },
     callControl: {
       warmTransferApi: async () => api,
       hangUp: async (_account, callRef) => void asked.push(`hang up ${callRef}`),
@@ -111,7 +116,10 @@ function warmTransfers(options: Options = {}) {
     log,
   });
   const person = () => ({ claims: CLAIMS, startedAtMs: Number(transfer().startedAtMs) });
-  return { transfers, asked, jobs, transfer, person, clock, log };
+  const leave = () => {
+    isCallerGone = true;
+  };
+  return { transfers, asked, jobs, events, transfer, person, leave, clock, log };
 }
 
 test("a hold whose answer is lost leaves a failed transfer, and a job that soon looks after the caller", async () => {
@@ -175,13 +183,61 @@ test("a person of an earlier transfer of the call neither joins nor ends the nex
 });
 
 test("a caller whose person accepts and leaves is sent back: of two who talked, the caller's call is over", async () => {
-  const { transfers, asked, transfer, person } = warmTransfers();
+  const { transfers, asked, transfer, person, clock } = warmTransfers();
   await transfers.start(CLAIMS, ORDER);
   const key = { digits: "1", speech: "", asked: 1 };
   assert.match((await transfers.decided(person(), key, BASE)) ?? "", /<Conference/);
   await transfers.reported(person(), { answeredBy: "" }, ENDED, BASE);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold"], "the caller's own call may be about to end");
+  clock.advance(2_000);
+  await new Promise(setImmediate);
   assert.deepEqual(asked, [`place ${PERSON}`, "hold", "back"]);
   assert.deepEqual([transfer().result, transfer().durationSec], ["answered", 9]);
+});
+
+test("an acceptance and a failure each have one event", async () => {
+  const accepted = warmTransfers();
+  await accepted.transfers.start(CLAIMS, ORDER);
+  const key = { digits: "1", speech: "", asked: 1 };
+  await accepted.transfers.decided(accepted.person(), key, BASE);
+  await accepted.transfers.decided(accepted.person(), key, BASE);
+  const facts = { to: PERSON, mode: "warm", reason: "" };
+  assert.deepEqual(
+    accepted.events.map(({ type, data }) => [type, data]),
+    [["transfer.completed", { ...facts, result: "answered", acceptedBy: "key", waitedSec: 0 }]],
+  );
+  const busy = warmTransfers();
+  await busy.transfers.start(CLAIMS, ORDER);
+  await busy.transfers.reported(busy.person(), { answeredBy: "" }, BUSY, BASE);
+  await busy.transfers.reported(busy.person(), { answeredBy: "" }, BUSY, BASE);
+  const none = { acceptedBy: null, waitedSec: null };
+  assert.deepEqual(
+    busy.events.map(({ data }) => data),
+    [{ ...facts, ...none, result: "busy", reason: "busy" }],
+  );
+});
+
+test("an ordered transfer that cannot start is refused, and the record and the event say why", async () => {
+  const { transfers, events, transfer, asked } = warmTransfers();
+  await transfers.refuse(CLAIMS, ORDER, "no account can make one");
+  const { mode, result, reason } = transfer();
+  assert.deepEqual([mode, result, reason], ["warm", "failed", "no account can make one"]);
+  assert.deepEqual(
+    events.map(({ data }) => data["reason"]),
+    ["no account can make one"],
+  );
+  assert.deepEqual(asked, []);
+});
+
+test("where no request says that a caller on hold has left, a person who answers is asked nothing", async () => {
+  const vonage = { ...CLAIMS, vendor: "vonage" };
+  const { transfers, transfer, events, leave } = warmTransfers({}, vonage);
+  await transfers.start(vonage, ORDER);
+  leave();
+  const person = { claims: vonage, startedAtMs: Number(transfer().startedAtMs) };
+  assert.equal(await transfers.answered(person, BASE), undefined);
+  assert.equal(transfer().result, "canceled");
+  assert.equal(events.length, 1);
 });
 
 test("a person who has accepted is hung up when the caller leaves", async () => {

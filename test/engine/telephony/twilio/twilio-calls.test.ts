@@ -37,6 +37,8 @@ function client(context: TestContext, baseUrl: string, clock = new SystemClock()
   return new TwilioCalls({ vendor: "twilio", ...ACCOUNT, baseUrl }, { clock, connections });
 }
 
+const NOTHING = { document: "<Response/>", url: "https://voice.example.com/hold" };
+
 test("a call is placed with its addresses, all events and the detection of machines", async (t) => {
   const simulator = new TwilioSimulator();
   const calls = client(t, await simulate(t, simulator));
@@ -84,7 +86,7 @@ test("what is hung up is cancelled while it rings; what is gone needs no hanging
   await calls.hangUp(sid, "ringing");
   assert.equal(simulator.calls[0]?.updates[0]?.get("Status"), "canceled");
   await calls.hangUp(UNKNOWN_SID, "answered");
-  assert.equal(await calls.redirect(UNKNOWN_SID, "<Response/>"), false);
+  assert.equal(await calls.redirect(UNKNOWN_SID, NOTHING), false);
   assert.equal(await calls.isLive(UNKNOWN_SID), false);
 });
 
@@ -94,7 +96,7 @@ test("a call that has ended is refused with Twilio's code 21220, and needs neith
   // The number is busy.
   const sid = await calls.place({ ...CALL, to: "+15550000001" });
   while (await calls.isLive(sid)) await new Promise(setImmediate);
-  assert.equal(await calls.redirect(sid, "<Response/>"), false);
+  assert.equal(await calls.redirect(sid, NOTHING), false);
   await calls.hangUp(sid, "answered");
   await assert.rejects(calls.replaceDocument(sid, "<Response/>"), { vendorCode: 21_220 });
 });
