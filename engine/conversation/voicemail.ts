@@ -116,8 +116,6 @@ function isMachineBeep(state: ConversationState): boolean {
 /** A message that began before the beep was not recorded from its start: it begins again, once. */
 function restartMessage(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
   if (turnOf(state)?.kind !== "voicemail" || atMs >= state.answerer.untilMs) return;
-  cutTurn(state, atMs, out);
-  dropCutSpeech(state);
   onGreetingOver(state, atMs, out, 0);
 }
 
@@ -130,7 +128,9 @@ export function onAnswererDeadline(
     case "pending":
       return onVerdictDeadline(state, event, out);
     case "machine":
-      return watchGreeting(state, event, out);
+      // An apology may be ending the call.
+      if (turnOf(state)?.ending === undefined) watchGreeting(state, event, out);
+      return;
     case "screener":
       return onPersonDeadline(state, event.atMs, out);
     case "person":
@@ -248,6 +248,8 @@ function onGreetingOver(
   }
   clearDeadline(state, "answerer");
   clearDeadline(state, "endpointing");
+  cutTurn(state, atMs, out);
+  dropCutSpeech(state);
   answerer.kind = "voicemail";
   answerer.untilMs = atMs + lateBeepMaxMs;
   user.unanswered = "";
