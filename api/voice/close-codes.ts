@@ -41,6 +41,7 @@ export const CLOSE_CODE_BY_ENDING: Readonly<Record<EndReason, number>> = {
   noAnswer: 1000,
   vendorFailed: CLOSE_INTERNAL_ERROR,
   machine: 1000,
+  notPutThrough: 1000,
   unsupportedAudio: 1003,
 };
 
@@ -66,6 +67,7 @@ export const ERROR_CODE_BY_ENDING: Readonly<Record<EndReason, VoiceErrorCode>> =
   noAnswer: "call_not_answered",
   vendorFailed: "telephony_unavailable",
   machine: "call_not_answered",
+  notPutThrough: "call_not_answered",
   unsupportedAudio: "unsupported_audio",
 };
 

@@ -14,6 +14,12 @@ const PURITY_MIN = 0.85;
 const DRIFT_MAX_HZ = 25;
 /** The mean size of a sample, of 32,767: below it there is no sound. */
 const LEVEL_MIN = 200;
+/** Exchanges of Europe and Asia ring with one tone of about a second: a person has the call put through. */
+const RINGBACK_HZ = { min: 400, max: 450 } as const;
+const RINGBACK_MS = { min: 900, max: 1_100 } as const;
+/** A machine beeps once before it records: of a recorder, a waiting call or a ring-back the same tone returns. */
+const SAME_TONE_MS = 60;
+const TONES_MAX = 8;
 /** A greeting precedes the beep: a shorter sound is a person who takes the call, or a connection that clicks. */
 const GREETING_MIN_MS = 1_000;
 /** How far from the estimate the tone is searched, since noise shifts it. */
@@ -27,6 +33,11 @@ const LISTENING_MAX_MS = 120_000;
 
 const MULAW_SAMPLES = decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code));
 
+interface Tone {
+  readonly hz: number;
+  readonly durationMs: number;
+}
+
 /** Notices the tone with which an answering machine begins to record: one frequency, after a greeting, and then its end. */
 export class BeepDetector {
   readonly #isMulaw: boolean;
@@ -37,6 +48,8 @@ export class BeepDetector {
   #soundMs = 0;
   #toneMs = 0;
   #toneHz = 0;
+  /** Tones as long as a beep, also those before a greeting. */
+  readonly #tones: Tone[] = [];
 
   constructor({ encoding, sampleRateHz }: InputFormat) {
     this.#isMulaw = encoding === "mulaw";
@@ -74,14 +87,31 @@ export class BeepDetector {
       return false;
     }
     const isBeep = this.#toneMs >= TONE_MIN_MS && this.#toneMs <= TONE_MAX_MS;
+    const isFirst = isBeep && this.#notesFirst({ hz: this.#toneHz, durationMs: this.#toneMs });
     const hasGreeting = this.#soundMs >= GREETING_MIN_MS;
     // A tone that was no beep is part of the sound before the next one.
     if (!isBeep) this.#soundMs += this.#toneMs;
     this.#toneMs = hz === undefined ? 0 : PIECE_MS;
     this.#toneHz = hz ?? 0;
     if (isSound && hz === undefined) this.#soundMs += PIECE_MS;
-    return isBeep && hasGreeting;
+    return isFirst && hasGreeting;
   }
+
+  /** Whether such a tone comes for the first time, and is no ring-back. */
+  #notesFirst(tone: Tone): boolean {
+    const isKnown = this.#tones.some(
+      ({ hz, durationMs }) =>
+        Math.abs(hz - tone.hz) <= DRIFT_MAX_HZ &&
+        Math.abs(durationMs - tone.durationMs) <= SAME_TONE_MS,
+    );
+    if (!isKnown && this.#tones.length < TONES_MAX) this.#tones.push(tone);
+    return !isKnown && !isRingback(tone);
+  }
+}
+
+function isRingback({ hz, durationMs }: Tone): boolean {
+  const isPitch = hz >= RINGBACK_HZ.min - DRIFT_MAX_HZ && hz <= RINGBACK_HZ.max + DRIFT_MAX_HZ;
+  return isPitch && durationMs >= RINGBACK_MS.min && durationMs <= RINGBACK_MS.max;
 }
 
 function meanSize(piece: Float64Array): number {

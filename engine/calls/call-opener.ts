@@ -43,6 +43,7 @@ import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { CallInfo } from "../telephony/call-info.js";
 import { type CallValues, mergedValues } from "../telephony/call-values.js";
+import { phoneVendor } from "../telephony/phone-vendors.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
 import {
@@ -180,19 +181,25 @@ export function outboundSettings(
   about: {
     readonly organization: string;
     readonly detection: MachineDetection;
+    readonly isBeepReported: boolean;
     /** The greeting holds values of this call. */
     readonly isGreetingPrivate: boolean;
   },
 ): OutboundSettings {
   const { outbound, language } = persona;
-  const { organization, detection, isGreetingPrivate } = about;
+  const { organization, detection, isBeepReported, isGreetingPrivate } = about;
   const own = { agent: name, organization };
   return {
     awaitsVerdict: detection !== "none",
     greetsPersonOnly: outbound.whileDetecting === "wait" || isGreetingPrivate,
     voicemailMessage: outbound.voicemailMessage ?? "",
+    isBeepReported,
     screeningAnswer: outbound.screeningAnswer ?? screeningAnswer(language, own),
   };
+}
+
+function reportsBeeps(vendor: string | undefined): boolean {
+  return vendor !== undefined && phoneVendor(vendor)?.capabilities.machineDetection === "beep";
 }
 
 /** The results of a transfer that no person answered, or whose question got no answer from a person. */
@@ -674,6 +681,7 @@ export class CallOpener {
     const outbound = outboundSettings(agent, {
       organization: tenant.organization.name,
       detection: request.detection ?? "none",
+      isBeepReported: reportsBeeps(callInfo?.phoneVendor),
       isGreetingPrivate:
         overrides?.greeting !== undefined ||
         usesValueOf(admitted.agent.persona.greeting, variables),

@@ -22,6 +22,7 @@ export const END_REASONS = [
   "noAnswer",
   "vendorFailed",
   "machine",
+  "notPutThrough",
   "unsupportedAudio",
 ] as const;
 
@@ -52,6 +53,7 @@ export function outcomeOf(
   { reason }: Pick<Ending, "reason">,
   status: Ending["status"],
 ): CallOutcome {
+  if (reason === "notPutThrough") return "machine";
   if (reason === "busy" || reason === "noAnswer" || reason === "machine") return reason;
   return status === "failed" ? "failed" : "answered";
 }
@@ -115,7 +117,7 @@ export const MESSAGE_LEFT: Ending = {
 
 /** A machine has screened the call, and no person has come. */
 export const NOT_PUT_THROUGH: Ending = {
-  reason: "noAnswer",
+  reason: "notPutThrough",
   status: "failed",
   message: "a call screener answered, and put the call through to nobody",
 };

@@ -3,7 +3,7 @@
 import { saveWords } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
-import { type AnsweringMachine, answeringMachineIn, asksToWait } from "./lexicon.js";
+import { answeringMachineIn, asksBack, asksToWait, recordsMessage } from "./lexicon.js";
 import { startScripted } from "./playout.js";
 import { speakableSentences } from "./sentences.js";
 import { type ConversationState, isPersonThere, joinWords } from "./state.js";
@@ -51,13 +51,14 @@ export function greetPerson(
   return true;
 }
 
-/** The machine that the words show that are not answered yet; a screener is answered when it has finished. */
-export function machineSpeaking({
-  settings,
-  user,
-}: ConversationState): AnsweringMachine | undefined {
-  const words = joinWords(user.unanswered, pendingText(user.hearing));
-  return answeringMachineIn(settings.languageTag, words);
+/** Whether the words that are being said show a screener, which is answered when it has finished. */
+export function isScreenerSpeaking(state: ConversationState): boolean {
+  return answeringMachineIn(state.settings.languageTag, answererWords(state)) === "screener";
+}
+
+/** What was said and not answered, also what is being said. */
+export function answererWords({ user }: ConversationState): string {
+  return joinWords(user.unanswered, pendingText(user.hearing));
 }
 
 /** From now on a person is waited for. */
@@ -68,19 +69,23 @@ export function meetScreener(state: ConversationState, atMs: number): void {
   setDeadline(state, "answerer", answerer.untilMs);
 }
 
-/** A screener asks again, or says that the person is being called. What takes a message has called nobody: its beep follows. */
+/**
+ * A screener asks again, or says that the person is being called. What takes a message has called nobody: its beep follows. All
+ * other words are a person's, who talks to the agent.
+ */
 function isScreening({ settings, answerer, user, record }: ConversationState): boolean {
   if (record.metrics.turnCount >= SCREENED_TURNS_MAX) return false;
   const { languageTag } = settings;
-  const machine = answeringMachineIn(languageTag, user.unanswered);
-  if (machine === "screener") return true;
-  const isWaiting = machine === "voicemail" || asksToWait(languageTag, user.unanswered);
-  return answerer.screeningAnswers > 0 && answerer.kind === "screener" && isWaiting;
+  if (answeringMachineIn(languageTag, user.unanswered) === "screener") return true;
+  if (answerer.screeningAnswers === 0 || answerer.kind !== "screener") return false;
+  if (recordsMessage(languageTag, user.unanswered)) return true;
+  return asksToWait(languageTag, user.unanswered) && !asksBack(languageTag, user.unanswered);
 }
 
 function answerScreener(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
   const { settings, answerer, user } = state;
   const isAsking = answeringMachineIn(settings.languageTag, user.unanswered) === "screener";
+  answerer.recordsMessage ||= !isAsking && recordsMessage(settings.languageTag, user.unanswered);
   meetScreener(state, atMs);
   const sentences = speakableSentences(settings.outbound?.screeningAnswer ?? "");
   if (!isAsking || answerer.screeningAnswers >= ANSWERS_MAX || sentences.length === 0) {

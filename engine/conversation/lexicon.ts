@@ -459,6 +459,8 @@ export function isAcceptance(languageTag: string, text: string): boolean | undef
   return has(({ acceptances }) => acceptances) ? true : undefined;
 }
 
+const QUESTION_MARK = /[?？؟]/;
+
 /** Which machine answers for a person, as far as words show it. */
 export type AnsweringMachine = "screener" | "voicemail";
 
@@ -483,6 +485,17 @@ export function answeringMachineIn(
     ({ asksName, asksReason }) => asksName.test(text) && asksReason.test(text),
   );
   return isScreener ? "screener" : undefined;
+}
+
+/** Whether a machine has the caller record a message. A person who offers to take one speaks in other words. */
+export function recordsMessage(languageTag: string, text: string): boolean {
+  return answeringWordsOf(languageTag).some((words) => words.recordsMessage.test(text));
+}
+
+/** Whether a person who answers asks something, or has not understood. STT often leaves out the question mark. */
+export function asksBack(languageTag: string, text: string): boolean {
+  if (QUESTION_MARK.test(text)) return true;
+  return answeringWordsOf(languageTag).some((words) => words.asksBack.test(text));
 }
 
 /** Whether a machine or a person asks the caller to wait for somebody. */

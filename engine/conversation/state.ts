@@ -397,6 +397,8 @@ export interface OutboundSettings {
   readonly greetsPersonOnly: boolean;
   /** Left on an answering machine; empty: the call ends. */
   readonly voicemailMessage: string;
+  /** The vendor also reports the beep of a machine. */
+  readonly isBeepReported: boolean;
   /** Said to a machine that screens calls. */
   readonly screeningAnswer: string;
 }
@@ -608,12 +610,19 @@ export interface Answerer {
    * has asked for name and reason; a person may follow.
    */
   kind: "person" | "pending" | "machine" | "voicemail" | "screener";
-  /** When waiting for the verdict, the end of the machine's greeting or the person is over at the latest. */
+  /**
+   * When waiting for the verdict, the end of the machine's greeting or the person is over at the latest; of a `voicemail` when a
+   * beep no longer restarts the message.
+   */
   untilMs: number;
   /** The greeting has not been said, because no person was there. */
   isGreetingDue: boolean;
   /** How often the agent has answered a screener. */
   screeningAnswers: number;
+  /** The vendor has said that the machine's greeting is over. */
+  isEndReported: boolean;
+  /** A screener has said that the caller may leave a message. */
+  recordsMessage: boolean;
   /** What the machine got of the message; undefined before it was begun. */
   voicemail: Voicemail | undefined;
 }
@@ -812,6 +821,8 @@ export function newConversation(
       untilMs: Number.POSITIVE_INFINITY,
       isGreetingDue: false,
       screeningAnswers: 0,
+      isEndReported: false,
+      recordsMessage: false,
       voicemail: undefined,
     },
     echo: {

@@ -1,17 +1,18 @@
 /** Whether a person has answered a placed call; the message for an answering machine. */
 
 import { MACHINE_ANSWERED, MESSAGE_LEFT, NOT_PUT_THROUGH } from "./call-end.js";
-import { greetPerson, machineSpeaking, meetScreener } from "./call-screening.js";
+import { answererWords, greetPerson, isScreenerSpeaking, meetScreener } from "./call-screening.js";
 import { cutTurn, endCall } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { AnswererDetectedEvent, DeadlineReachedEvent } from "./events.js";
 import { watchCaller } from "./idle.js";
+import { asksBack, asksToWait, recordsMessage } from "./lexicon.js";
 import { startScripted } from "./playout.js";
 import { dropPreemptiveReply } from "./preemptive-generation.js";
 import { startTurnReply } from "./reply.js";
 import { speakableSentences } from "./sentences.js";
-import { type ConversationState, dropCutSpeech, turnOf } from "./state.js";
+import { type ConversationState, dropCutSpeech, type OutboundSettings, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
 /** Vendors decide within some five seconds of silence; a person who has said hello does not wait much longer. */
@@ -20,6 +21,10 @@ const VERDICT_QUIET_MAX_MS = 6_000;
 const VERDICT_MAX_MS = 45_000;
 /** After this much silence a machine's greeting is over, and its beep too. */
 const GREETING_QUIET_MS = 2_000;
+/** The same where the vendor reports beeps: many machines pause before theirs. */
+const GREETING_QUIET_BEFORE_BEEP_MS = 4_000;
+/** A beep within this time from the start of the message is that of the recording. */
+const LATE_BEEP_MAX_MS = 10_000;
 const GREETING_MAX_MS = 60_000;
 /** A machine that is left no message may still screen calls: while it speaks, its words are waited for. */
 const SCREENER_MAX_MS = 5_000;
@@ -53,32 +58,65 @@ export function onAnswererDetected(
   out: ConversationEffect[],
 ): void {
   const { settings, answerer } = state;
-  if (settings.outbound === undefined || turnOf(state)?.ending !== undefined) return;
+  if (settings.outbound === undefined) return;
+  // Vendors repeat a report whose answer is late.
+  const isNews = verdict.isGreetingOver && !answerer.isEndReported;
+  answerer.isEndReported ||= verdict.isGreetingOver;
+  if (answerer.kind === "voicemail" && isNews) return restartMessage(state, atMs, out);
+  if (turnOf(state)?.ending !== undefined) return;
   if (verdict.answerer === "human" || verdict.answerer === "unknown") {
-    if (answerer.kind === "pending") meetPerson(state, atMs, out);
+    if (answerer.kind !== "pending") return;
+    if (verdict.answerer === "human") meetPerson(state, atMs, out);
+    else meetUnknown(state, { atMs, voiceAgoMs }, out);
     return;
   }
   // A screener is a machine; a person may still follow it.
   const isScreened = answerer.kind === "screener" || answerer.screeningAnswers > 0;
   if (isScreened || hasConversed(state)) return;
-  if (machineSpeaking(state) === "screener") return meetScreener(state, atMs);
+  if (isScreenerSpeaking(state)) return meetScreener(state, atMs);
   meetMachine(state, atMs, out);
   if (verdict.answerer === "fax") endCall(state, MACHINE_ANSWERED, atMs, out);
   else if (verdict.isGreetingOver) onGreetingOver(state, atMs, out);
   else watchGreeting(state, { atMs, voiceAgoMs }, out);
 }
 
-/** Behind a greeting, the beep is a machine's, whatever the vendor has said so far. */
+/** Behind a greeting, the beep is a machine's, unless the words or the lack of a message speak against it. */
 export function onBeepHeard(
   state: ConversationState,
   atMs: number,
   out: ConversationEffect[],
 ): void {
-  const { settings, answerer } = state;
-  if (settings.outbound === undefined || answerer.kind === "person") return;
-  if (answerer.kind === "voicemail" || turnOf(state)?.ending !== undefined) return;
+  if (state.answerer.kind === "voicemail") return restartMessage(state, atMs, out);
+  if (!isMachineBeep(state) || turnOf(state)?.ending !== undefined) return;
   meetMachine(state, atMs, out);
-  onGreetingOver(state, atMs, out);
+  onGreetingOver(state, atMs, out, 0);
+}
+
+/** The lines of people have tones too: of a connection, of a recorder, of a waiting call. */
+function isMachineBeep(state: ConversationState): boolean {
+  const { settings, answerer } = state;
+  const { languageTag } = settings;
+  const words = answererWords(state);
+  const isRecording = recordsMessage(languageTag, words);
+  switch (answerer.kind) {
+    case "machine":
+      return true;
+    case "pending":
+      // Without a message nothing is lost by waiting for the verdict.
+      if (settings.outbound?.voicemailMessage === "") return false;
+      return isRecording || !(asksToWait(languageTag, words) || asksBack(languageTag, words));
+    case "screener":
+      return isRecording || answerer.recordsMessage;
+    case "person":
+    case "voicemail":
+      return false;
+  }
+}
+
+/** A message that began before the beep was not recorded from its start: it begins again, once. */
+function restartMessage(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
+  if (turnOf(state)?.kind !== "voicemail" || atMs >= state.answerer.untilMs) return;
+  onGreetingOver(state, atMs, out, 0);
 }
 
 export function onAnswererDeadline(
@@ -90,7 +128,9 @@ export function onAnswererDeadline(
     case "pending":
       return onVerdictDeadline(state, event, out);
     case "machine":
-      return watchGreeting(state, event, out);
+      // An apology may be ending the call.
+      if (turnOf(state)?.ending === undefined) watchGreeting(state, event, out);
+      return;
     case "screener":
       return onPersonDeadline(state, event.atMs, out);
     case "person":
@@ -112,22 +152,28 @@ function hasConversed(state: ConversationState): boolean {
   return turn?.kind === "reply" && turn.sentCount > 0;
 }
 
-/**
- * The vendor owes a verdict, and the line has been quiet for so long that a person would be waiting. What has offered to take a
- * message gets one.
- */
+/** The vendor owes a verdict, and the line has been quiet for so long that a person would be waiting. */
 function onVerdictDeadline(
   state: ConversationState,
   { atMs, voiceAgoMs = Number.POSITIVE_INFINITY }: VoiceMoment,
   out: ConversationEffect[],
 ): void {
   const leftMs = Math.min(VERDICT_QUIET_MAX_MS - voiceAgoMs, state.answerer.untilMs - atMs);
-  if (leftMs >= 1) {
-    setDeadline(state, "answerer", atMs + leftMs);
-  } else if (machineSpeaking(state) === "voicemail") {
-    meetMachine(state, atMs, out);
-    onGreetingOver(state, atMs, out);
-  } else meetPerson(state, atMs, out);
+  if (leftMs >= 1) setDeadline(state, "answerer", atMs + leftMs);
+  else meetUnknown(state, { atMs, voiceAgoMs }, out);
+}
+
+/** Where the vendor does not know, a machine that has named itself is one; everything else is a person. */
+function meetUnknown(
+  state: ConversationState,
+  moment: VoiceMoment,
+  out: ConversationEffect[],
+): void {
+  if (!recordsMessage(state.settings.languageTag, answererWords(state))) {
+    return meetPerson(state, moment.atMs, out);
+  }
+  meetMachine(state, moment.atMs, out);
+  watchGreeting(state, moment, out);
 }
 
 /** What the person has said meanwhile is answered now. */
@@ -167,19 +213,32 @@ function watchGreeting(
 ): void {
   const { answerer, settings, phase } = state;
   const leavesMessage = settings.outbound?.voicemailMessage !== "";
-  const quietMs = leavesMessage ? GREETING_QUIET_MS : SCREENER_QUIET_MS;
+  const quietMs = quietBeforeMessageMs(settings.outbound);
   if (phase === "opening" && leavesMessage) {
     setDeadline(state, "answerer", atMs + OPENING_MS);
     return;
   }
-  if (machineSpeaking(state) === "screener") return meetScreener(state, atMs);
+  if (isScreenerSpeaking(state)) return meetScreener(state, atMs);
   if (atMs >= answerer.untilMs) return endCall(state, MACHINE_ANSWERED, atMs, out);
   if (voiceAgoMs >= quietMs) return onGreetingOver(state, atMs, out);
   setDeadline(state, "answerer", Math.min(answerer.untilMs, atMs + quietMs - voiceAgoMs));
 }
 
-/** The machine records from now on: the message is said, and the call ends. */
-function onGreetingOver(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
+function quietBeforeMessageMs(outbound: OutboundSettings | undefined): number {
+  if (outbound?.voicemailMessage === "") return SCREENER_QUIET_MS;
+  return outbound?.isBeepReported === true ? GREETING_QUIET_BEFORE_BEEP_MS : GREETING_QUIET_MS;
+}
+
+/**
+ * The machine records from now on: the message is said, and the call ends. A beep within `lateBeepMaxMs` shows that the recording
+ * begins only there.
+ */
+function onGreetingOver(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+  lateBeepMaxMs = LATE_BEEP_MAX_MS,
+): void {
   const { answerer, settings, phase, user } = state;
   const sentences = speakableSentences(settings.outbound?.voicemailMessage ?? "");
   if (sentences.length === 0) return endCall(state, MACHINE_ANSWERED, atMs, out);
@@ -189,7 +248,10 @@ function onGreetingOver(state: ConversationState, atMs: number, out: Conversatio
   }
   clearDeadline(state, "answerer");
   clearDeadline(state, "endpointing");
+  cutTurn(state, atMs, out);
+  dropCutSpeech(state);
   answerer.kind = "voicemail";
+  answerer.untilMs = atMs + lateBeepMaxMs;
   user.unanswered = "";
   startScripted(state, "voicemail", sentences, atMs, out, MESSAGE_LEFT);
 }

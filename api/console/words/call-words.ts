@@ -29,6 +29,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   noAnswer: "nobody answered",
   vendorFailed: "the telephony vendor failed",
   machine: "an answering machine",
+  notPutThrough: "a call screener put it through to nobody",
   everyReplyFailed: "every reply failed",
   unsupportedAudio: "the telephony vendor sent audio that cannot be decoded",
 };

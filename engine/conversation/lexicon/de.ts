@@ -89,6 +89,10 @@ export const GERMAN: Lexicon = {
       /bleiben sie|bleib(?:e)? (?:bitte )?(?:dran|in der leitung)|in der leitung|am apparat|moment|warten|warte\b|geduld|ich (?:frage|schaue|sehe) nach|(?:versuche|probiere)/iu,
     takesMessage:
       /nachricht|mailbox|anrufbeantworter|sprachbox|signalton|piepton|pfeifton|\bton\b|rufe? (?:ich |sie |dich |wir )*(?:sie |dich )?(?:umgehend |bald |gerne? )?zurück|zurückrufen|zurück\.|nicht (?:da|erreichbar|verfügbar|zu hause|ans telefon)|hinterlass/iu,
+    recordsMessage:
+      /signalton|piepton|pfeifton|nach dem (?:ton|piep)|mailbox|anrufbeantworter|sprachbox|hinterlass(?:en sie|t|e?)\b|sprechen sie (?:jetzt|nach)|nachricht auf(?:sprechen)?\b/iu,
+    asksBack:
+      /(?:^|[,.;:!] ?|\b(?:und|aber|moment|bitte|entschuldigung) )(?:kann|könnte|darf|soll|sollen|sind|ist|war|haben|hat|möchten|wollen|würden|können|könnten|möchtest|willst|bist|hast|kannst) (?:ich|er|sie|du|wir|es|das|der|die)\b|\b(?:wie|wer|was|welche[rsmn]?|woher|worum|wann|wohin|weshalb) (?:war|waren|bitte|noch|sagten|schreib|schreiben|firma|unternehmen|abteilung|geht|sind|genau|kann|soll|haben)|nicht (?:ganz |richtig |genau )?(?:verstanden|mitbekommen|gehört)|wiederholen|buchstabieren|noch ?mal (?:der|ihr|sagen)|\bwer\b.{0,12}\bnoch ?mal/iu,
     screeningAnswer:
       "Hier ist {agent}, ich rufe für {organization} an. Würden Sie mich bitte verbinden?",
   },

@@ -116,6 +116,10 @@ export const ENGLISH: Lexicon = {
       /stay on the line|hold (?:on|the line|while)|please (?:hold|wait)|one moment|bear with|(?:checking|see|find out) (?:if|whether)|(?:trying to|will try to|i['’]ll try to|let me try to) (?:reach|connect|get)|hang on/iu,
     takesMessage:
       /voice ?mail|mailbox|\bmessage|\bbeep\b|call (?:you|u) back|back to you|return your call|(?:n['’]t|not|un|un-) ?available|(?:can['’]?t|cannot|unable to|not able to) (?:take|come|answer|get)|missed your call|leave (?:your|a|me|us)/iu,
+    recordsMessage:
+      /\b(?:tone|beep)\b|voice ?mail box|mailbox|(?:you(?:['’]ve| have) (?:reached|got)|this is) .{0,40}voice ?mail|(?<!\b(?:to|you|could|can|i['’]ll|will) )leave (?:your|a|me|us)\b(?! (?:number|message) with me)|record (?:your|a) message|(?:can['’]?t|cannot|unable to) (?:take|come|answer|get) .{0,40}(?:leave|message)|automated voice/iu,
+    asksBack:
+      /(?:^|[,.;:!] ?|\b(?:and|but|so|sorry|please|moment|second|hold on|hold) )(?:is|are|was|were|can|could|may|might|shall|should|will|would|do|does|did|has|have) (?:i|he|she|they|we|you|it|this|that|there)\b|\b(?:who|what|which|where|when|how|why) (?:was|did|were|do|does|is it|are|company|firm|department|number)\b|(?:not|n['’]t|never) (?:quite |really )?(?:catch|get|hear|understand|know)|and you are|(?:could|can) you (?:say|spell|repeat)|come again|\bpardon\b|(?:if|like) you(?:['’]d)? like/iu,
     screeningAnswer:
       "This is {agent}, calling from {organization}. Could you put me through, please?",
   },

@@ -69,6 +69,10 @@ export const SPANISH: Lexicon = {
       /en línea|no cuelgue|no cuelgues|espere|espera\b|un momento|aguarde|aguarda|(?:voy a|intentaré|trataré) /iu,
     takesMessage:
       /mensaje|buzón|contestador|señal|pitido|\btono\b|devolver|le llamar|te llamar|me pondré en contacto|no (?:está disponible|puedo (?:atender|contestar)|podemos atender)|deje su|deja tu/iu,
+    recordsMessage:
+      /señal|pitido|(?<!\p{L})tono(?!\p{L})|buzón|contestador|(?<!\p{L})dej(?:e|a|en) (?:su|tu|un|el|nos|me)|déje(?:nos|me)|dé?ja(?:nos|me)/iu,
+    asksBack:
+      /(?:quiere|quieres|desea|deseas|prefiere|le gustaría|puedo|podemos|podría|puede usted|me) (?:que|dejar|esperar|volver|ayudar|tomar|darle|decirle|repite|deletrea|repetir)|(?:puede|podría|puedes) (?:repetir|deletrear|decir)|(?<!\p{L})(?:qué|cuál|cómo|quién|cuándo|dónde|por qué)(?!\p{L})|no (?:le|te|lo) (?:he )?(?:entend|oí|escuch)|no (?:entendí|escuché)|(?:es|era|está) usted/iu,
     screeningAnswer: "Soy {agent} y llamo de parte de {organization}. ¿Podría pasarme, por favor?",
   },
   stockPhrases: {

@@ -73,6 +73,10 @@ export const FRENCH: Lexicon = {
       /ne quittez pas|ne quitte pas|en ligne|patient(?:er|ez)|un instant|un moment|(?:je vais|j['’]essaie)/iu,
     takesMessage:
       /message|répondeur|messagerie|\bbip\b|signal sonore|rappel(?:ler|lerai|lerons)|(?:pas|in) ?disponible|ne (?:peux|peut|puis|pouvons) (?:pas )?(?:répondre|vous)|absent|laissez/iu,
+    recordsMessage:
+      /(?<!\p{L})bip(?!\p{L})|signal sonore|répondeur|messagerie|boîte vocale|laissez(?:-| )/iu,
+    asksBack:
+      /(?:puis|pourrais|pouvez|voulez|souhaitez|êtes|avez|désirez)-?(?: |-)?(?:je|vous)(?!\p{L})|est-ce (?:que|qu['’])|(?<!\p{L})(?:quelle|quel|comment|pourquoi|quand|où)(?!\p{L})|de la part de qui|(?:vous pouvez|vous voulez) (?:me |que |répéter|épeler)|pas (?:bien |très bien )?(?:compris|entendu|saisi)|répéter|épeler/iu,
     screeningAnswer:
       "Ici {agent}, j’appelle de la part de {organization}. Pourriez-vous me mettre en relation, s’il vous plaît ?",
   },

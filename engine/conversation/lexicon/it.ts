@@ -67,6 +67,10 @@ export const ITALIAN: Lexicon = {
     asksToWait: /in linea|attend|aspett|un (?:attimo|momento)|non riattacc|(?:provo|cerco) /iu,
     takesMessage:
       /messaggio|segreteria|casella vocale|segnale|\bbip\b|richiam|non (?:è disponibile|sono (?:disponibile|raggiungibile)|posso rispondere|possiamo rispondere)|lasci(?:a|ate|are)?\b/iu,
+    recordsMessage:
+      /segnale|(?<!\p{L})bip(?!\p{L})|segreteria telefonica|casella vocale|(?<!\p{L})lasci(?:a|ate|atemi|ami)(?!\p{L})/iu,
+    asksBack:
+      /(?:vuole|vuoi|desidera|preferisce|posso|possiamo|potrei|può|potrebbe) (?:che|lasciare|attendere|aspettare|richiamare|aiutar|prendere|riferire|dir|ripeter|scandir|sillabar)|(?<!\p{L})(?:quale|che|come|chi|quando|dove|perché) (?:azienda|ditta|società|ufficio|ha|era|si|nome|è)|non ho (?:ben )?(?:capito|sentito)|come,? scusi|lei è(?!\p{L})/iu,
     screeningAnswer:
       "Sono {agent} e chiamo per conto di {organization}. Può passarmi la persona, per favore?",
   },

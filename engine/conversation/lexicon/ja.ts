@@ -30,6 +30,10 @@ export const JAPANESE: Lexicon = {
     asksToWait: /お待ち|そのまま|切らず|少々|保留/u,
     takesMessage:
       /メッセージ|伝言|留守番|留守電|ピー|発信音|折り返|出ることができません|出られません|不在|残し/u,
+    recordsMessage:
+      /ピー|発信音|留守番電話|留守電|メッセージを(?:どうぞ|お残し|お話し|録音|お入れ)|(?:用件|伝言)を(?:お話し|お残し|どうぞ)ください/iu,
+    asksBack:
+      /(?:ましょう|でしょう|ます|です|ました|ません)か|もう一度|聞き取れ|聞こえませ|どちらの/iu,
     screeningAnswer: "{organization}の{agent}と申します。おつなぎいただけますでしょうか。",
   },
   stockPhrases: {

@@ -20,6 +20,10 @@ export interface AnsweringWords {
   readonly asksToWait: RegExp;
   /** Takes a message instead, and puts no call through. */
   readonly takesMessage: RegExp;
+  /** Has the caller speak after a tone, or leave a message, in words that persons do not use for another person. */
+  readonly recordsMessage: RegExp;
+  /** Asks the caller something, or has not understood: who only has the caller wait does neither. */
+  readonly asksBack: RegExp;
   /** What the agent says to a machine that screens calls, with `{agent}` and `{organization}`. */
   readonly screeningAnswer: string;
 }

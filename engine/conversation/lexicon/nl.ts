@@ -70,6 +70,10 @@ export const DUTCH: Lexicon = {
       /aan de lijn|blijf|wacht|een (?:moment|ogenblik)|momentje|(?:ik (?:kijk|vraag|probeer))/iu,
     takesMessage:
       /bericht|voicemail|antwoordapparaat|\bpiep|\btoon\b|terugbel|bel (?:ik )?(?:u|je) terug|niet (?:bereikbaar|beschikbaar|aanwezig|opnemen)|spreek (?:iets )?in|laat .{0,20} achter/iu,
+    recordsMessage:
+      /\bpiep\b|\b(?:na|de) (?:de )?toon\b|antwoordapparaat|spreek .{0,25}\bin\b|laat .{0,25}achter/iu,
+    asksBack:
+      /(?:^|[,.;:!] ?|\b(?:en|maar|even|moment|ogenblik|momentje) )(?:kan|kunt|mag|zal|moet|wilt|wil|zou|bent|is|was|heeft|belt) (?:ik|u|je|hij|ze|zij|hem|haar)\b|\b(?:hoe|wie|wat|welk|welke|waar|wanneer) (?:was|zei|zegt|schrijft|spel|bedrijf|firma|afdeling|gaat|kan|belt|bent)|(?:niet|nooit) (?:goed |helemaal )?(?:verstaan|gehoord|begrepen)|\bversto(?:nd|ng) .{0,20}niet|herhalen|spellen/iu,
     screeningAnswer:
       "U spreekt met {agent}, ik bel namens {organization}. Kunt u mij doorverbinden, alstublieft?",
   },

@@ -64,6 +64,10 @@ export const POLISH: Lexicon = {
       /na linii|nie (?:rozłącza|odkłada)|poczeka|zaczeka|proszę czekać|chwil|moment|(?:sprawdzę|spróbuję)/iu,
     takesMessage:
       /wiadomość|poczt|sygnał|oddzwoni|nie (?:mogę|może) (?:teraz |w tej chwili )?(?:odebrać|rozmawiać)|niedostępn|zostaw/iu,
+    recordsMessage:
+      /sygnał|poczt[aęyą] głosow|poczty głosowej|zostaw(?!i)|proszę (?:o )?(?:zostawi|nagra)|nagraj/iu,
+    asksBack:
+      /(?<!\p{L})czy(?!\p{L})|(?<!\p{L})(?:jak|jaka|jakiej|która|której|kto|skąd|kiedy|gdzie|o co|w czym) |nie (?:dosłysza|zrozumia|usłysza)|powtórzyć|przeliterować/iu,
     screeningAnswer:
       "Mówi {agent}, dzwonię w imieniu {organization}. Czy mogę prosić o połączenie?",
   },

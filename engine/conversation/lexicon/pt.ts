@@ -66,6 +66,10 @@ export const PORTUGUESE: Lexicon = {
       /na linha|aguard|espere|só um (?:momento|instante)|um (?:momento|instante)|não desligue|(?:vou|tentarei) (?:tentar|verificar|ver)/iu,
     takesMessage:
       /mensagem|recado|caixa postal|correio de voz|sinal|\bbip|retornar|ligo de volta|(?:não|in) ?(?:está |estou )?disponível|não posso atender|não podemos atender|deixe/iu,
+    recordsMessage:
+      /(?<!\p{L})sinal(?!\p{L})|(?<!\p{L})bip|caixa postal|correio de voz|(?<!\p{L})deix(?:e|a) (?:o |a |um |uma |seu|sua)/iu,
+    asksBack:
+      /(?:quer|deseja|gostaria|prefere|posso|podemos|pode|poderia) (?:que|deixar|de|esperar|aguardar|ajudar|anotar|dizer|avisar|repetir|soletrar|me)|(?<!\p{L})(?:qual|como|quem|quando|onde|que empresa)(?!\p{L})|não (?:entendi|ouvi|percebi|compreendi)|você é|o senhor é|a senhora é/iu,
     screeningAnswer:
       "Fala {agent}, ligo em nome de {organization}. Pode passar a chamada, por favor?",
   },

@@ -49,6 +49,10 @@ export const TURKISH: Lexicon = {
     asksToWait: /hatta|bekley|kapatmay|bir (?:dakika|saniye|an)\b|bir an|lütfen bekle|kontrol ed/iu,
     takesMessage:
       /mesaj|sesli|sinyal|bip|telesekreter|geri ara|(?:müsait|uygun) değil|ulaşılamıyor|cevap veremi|bırak/iu,
+    recordsMessage:
+      /sinyal|(?<!\p{L})bip(?!\p{L})|telesekreter|(?:mesaj|not)\p{L}* (?:bırakın|bırakınız|bırakabilirsiniz)/iu,
+    asksBack:
+      /(?<!\p{L})m[iıuü](?:s[iıuü]n[iıuü]z|y[iıuü]m|s[iıuü]n|yd[iıuü]n[iıuü]z)?(?!\p{L})|hangi |(?<!\p{L})nereden(?!\p{L})|(?<!\p{L})nasıl(?!\p{L})|(?<!\p{L})kimdi|(?:anlayama|anlama|duyama|duyma)d[iı]m/iu,
     screeningAnswer:
       "Ben {agent}, {organization} adına arıyorum. Beni bağlayabilir misiniz lütfen?",
   },

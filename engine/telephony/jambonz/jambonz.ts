@@ -207,7 +207,8 @@ const SPEECH = {
 const VERDICTS: ReadonlyMap<string, string> = new Map([
   ["amd_human_detected", "human"],
   ["amd_machine_detected", "machine"],
-  ["amd_machine_stopped_speaking", "machine_end_silence"],
+  // A pause in its greeting, whose beep may still follow.
+  ["amd_machine_stopped_speaking", "machine"],
   ["amd_tone_detected", "machine_end_beep"],
   ["amd_no_speech_detected", "unknown"],
   ["amd_decision_timeout", "unknown"],
@@ -390,7 +391,7 @@ export const JAMBONZ: PhoneVendor = {
   accountVariables: ["JAMBONZ_ACCOUNT_SID", "JAMBONZ_API_KEY"],
   capabilities: {
     place: "rest",
-    machineDetection: "greetingEnd",
+    machineDetection: "beep",
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",

@@ -59,7 +59,8 @@ const greeted = (...sounds: readonly Int16Array[]) =>
   joined(GREETING, silence(300), ...sounds, silence(100));
 
 for (const hz of [400, 425, 620, 853, 1_000, 1_004, 1_400, 1_777, 2_000]) {
-  for (const durationMs of [200, 350, 1_000]) {
+  // At 400 to 450 Hz, a second of a tone is a ring-back.
+  for (const durationMs of [200, 350, hz < 476 ? 800 : 1_000]) {
     test(`a beep of ${hz} Hz for ${durationMs} ms behind a greeting is heard once`, () => {
       assert.equal(beepsIn(greeted(tone(hz, durationMs))), 1);
       assert.equal(
@@ -94,6 +95,13 @@ const NO_BEEPS: readonly (readonly [string, Int16Array])[] = [
   ["a tone below the band", greeted(tone(250, 400))],
   ["a tone above the band", greeted(tone(2_600, 400))],
   ["noise", greeted(withNoise(silence(1_000), 0.2))],
+  ["a European ring-back tone", greeted(tone(425, 1_000), silence(4_000), tone(425, 1_000))],
+  ["a French ring-back tone", greeted(tone(440, 1_500), silence(3_500), tone(440, 1_500))],
+  ["a Chinese ring-back tone", greeted(withNoise(tone(450, 1_000, 0.1), 0.01))],
+  [
+    "a recorder's tone that came before the greeting",
+    joined(tone(1_400, 400), greeted(tone(1_400, 400))),
+  ],
   ["a ring-back tone of two frequencies", greeted(joined(mixed(440, 480, 1_000)))],
 ];
 for (const [what, sound] of NO_BEEPS) {
@@ -111,6 +119,9 @@ test("after two minutes no beep is listened for any more", () => {
   assert.deepEqual([late(110), late(120)], [1, 0]);
 });
 
-test("two beeps behind one greeting are heard twice", () => {
-  assert.equal(beepsIn(greeted(tone(1_000, 300), silence(200), tone(1_000, 300))), 2);
+test("a tone that returns is heard once, and another one of the same call is heard too", () => {
+  const again = [tone(1_000, 300), silence(200), tone(1_000, 300)];
+  assert.equal(beepsIn(greeted(...again)), 1);
+  assert.equal(beepsIn(greeted(...again, silence(200), tone(1_400, 300))), 2);
+  assert.equal(beepsIn(greeted(...again, silence(200), tone(1_000, 600))), 2);
 });

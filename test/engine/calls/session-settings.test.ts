@@ -98,12 +98,19 @@ test("a placed call greets at once unless its author or its values speak against
   ) =>
     outboundSettings(
       { name, persona: { ...persona, outbound: { ...persona.outbound, ...outbound } } },
-      { organization: "Acme", detection: "hangUp", isGreetingPrivate: false, ...about },
+      {
+        organization: "Acme",
+        detection: "hangUp",
+        isBeepReported: false,
+        isGreetingPrivate: false,
+        ...about,
+      },
     );
   assert.deepEqual(settingsWith({}), {
     awaitsVerdict: true,
     greetsPersonOnly: false,
     voicemailMessage: "",
+    isBeepReported: false,
     screeningAnswer: `This is ${name}, calling from Acme. Could you put me through, please?`,
   });
   assert.equal(settingsWith({ whileDetecting: "wait" }).greetsPersonOnly, true);

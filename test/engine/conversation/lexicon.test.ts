@@ -8,6 +8,8 @@ import {
 } from "../../../engine/conversation/endpointing.js";
 import {
   answeringMachineIn,
+  asksBack,
+  asksToWait,
   DAYS,
   isAcceptance,
   isInDigits,
@@ -15,6 +17,7 @@ import {
   isQuestion,
   LEXICONS,
   PhraseList,
+  recordsMessage,
   SPELT_WORDS,
   screeningAnswer,
   spokenDigits,
@@ -99,6 +102,30 @@ for (const [language, { voicemails, people }] of Object.entries(HELD_OUT_MACHINE
     assert.deepEqual(foundOf(language, people, undefined).missed, []);
   });
 }
+
+test("held-out receptionists are persons, and machines that have the caller wait or record are not", () => {
+  const taken: string[] = [];
+  const missed: string[] = [];
+  let receptionistCount = 0;
+  let machineCount = 0;
+  for (const [language, phrases] of Object.entries(HELD_OUT_MACHINES)) {
+    const isMachine = (each: string) =>
+      recordsMessage(language, each) || (asksToWait(language, each) && !asksBack(language, each));
+    const machines = [...phrases.waits, ...phrases.voicemails];
+    receptionistCount += phrases.receptionists.length;
+    machineCount += machines.length;
+    taken.push(...phrases.receptionists.filter(isMachine));
+    missed.push(...machines.filter((each) => !isMachine(each)));
+  }
+  assert.ok(
+    taken.length <= 0.02 * receptionistCount,
+    `${taken.length} of ${receptionistCount}: ${taken.join(" | ")}`,
+  );
+  assert.ok(
+    missed.length <= 0.1 * machineCount,
+    `${missed.length} of ${machineCount}: ${missed.join(" | ")}`,
+  );
+});
 
 test("an agent gives its own and its organization's name to a screener, in its language", () => {
   const names = { agent: "Ada $&", organization: "Acme" };

@@ -44,6 +44,7 @@ const settings = fc.record({
       awaitsVerdict: fc.boolean(),
       greetsPersonOnly: fc.boolean(),
       voicemailMessage: fc.constantFrom("", "Please call back. Thank you."),
+      isBeepReported: fc.boolean(),
       screeningAnswer: fc.constantFrom("", "This is Acme."),
     }),
     { nil: undefined },

@@ -186,7 +186,7 @@ for (const [vendor, body, answeredBy] of [
   ["vonage", '{"status":"human","sub_state":"beep_start"}', "human"],
   ["vonage", '{"status":"completed","sub_state":"beep_start"}', ""],
   ["jambonz", '{"type":"amd_machine_detected"}', "machine"],
-  ["jambonz", '{"type":"amd_machine_stopped_speaking"}', "machine_end_silence"],
+  ["jambonz", '{"type":"amd_machine_stopped_speaking"}', "machine"],
   ["jambonz", '{"type":"amd_tone_detected"}', "machine_end_beep"],
   ["jambonz", '{"type":"amd_no_speech_detected"}', "unknown"],
   ["jambonz", '{"type":"amd_stopped"}', ""],
