@@ -168,7 +168,21 @@ export interface Persona {
   readonly pronunciations: readonly Pronunciation[];
   /** Tags of the other languages that the agent speaks when the caller does. */
   readonly languages: readonly string[];
+  readonly outbound: OutboundSpeech;
 }
+
+/** What the agent says to the machines that may answer a call that it has placed. */
+export interface OutboundSpeech {
+  /** Left on an answering machine after its greeting; null: the agent hangs up on machines. */
+  readonly voicemailMessage: string | null;
+  /** Said to a machine that screens calls for a person; null: the agent's and the organization's name. */
+  readonly screeningAnswer: string | null;
+  /** What the agent does until the vendor has said whether a person has answered. */
+  readonly whileDetecting: WhileDetecting;
+}
+
+/** `greet`: it says its greeting; `wait`: nothing. */
+export type WhileDetecting = "greet" | "wait";
 
 /** The voice of an agent in another of its languages. */
 export interface LanguageVoice {

@@ -152,7 +152,44 @@ function isLanguageTag(tag: string): boolean {
   }
 }
 
+const VOICEMAIL_CHARACTERS_MAX = 1_000;
+
+const spokenOrNull = (subject: string, charactersMax: number) => {
+  const spoken = v.pipe(nameField(subject, charactersMax), hasDefaults);
+  return v.pipe(v.nullable(spoken), v.description(v.getDescription(spoken) ?? subject));
+};
+
+const outboundFields = {
+  voicemailMessage: v.optional(
+    spokenOrNull(
+      "what the agent leaves on an answering machine after its beep, or null to hang up on machines",
+      VOICEMAIL_CHARACTERS_MAX,
+    ),
+    null,
+  ),
+  screeningAnswer: v.optional(
+    spokenOrNull(
+      "what the agent says to a machine that asks for name and reason before it puts a call through, or null for the names of agent and organization",
+      STOCK_PHRASE_CHARACTERS_MAX,
+    ),
+    null,
+  ),
+  whileDetecting: v.optional(
+    choiceField(
+      "what the agent does until the telephony vendor has said whether a person has answered: `greet` (the default), or `wait` in silence",
+      ["greet", "wait"],
+    ),
+    "greet",
+  ),
+};
+
 const personaFields = {
+  outbound: v.optional(
+    knownObjectField(
+      "what the agent says to machines that answer calls that it places, replaced as a whole",
+      outboundFields,
+    ),
+  ),
   languages: v.optional(languagesField),
   keyterms: v.optional(keytermsField),
   pronunciations: v.optional(pronunciationsField),
@@ -586,6 +623,11 @@ export const Agent = v.object({
     keyterms: v.array(v.string()),
     pronunciations: v.array(v.object({ word: v.string(), say: v.string() })),
     languages: v.array(v.string()),
+    outbound: v.object({
+      voicemailMessage: v.nullable(v.string()),
+      screeningAnswer: v.nullable(v.string()),
+      whileDetecting: v.picklist(["greet", "wait"]),
+    }),
   }),
   llmProviderId: Id,
   llmModelId: v.string(),

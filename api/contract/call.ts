@@ -173,7 +173,7 @@ export const PlaceCallBody = requestObject({
   ),
   detectMachine: v.optional(
     flagField(
-      "whether to hang up on answering machines; the call's metadata.answeredBy says who answered",
+      "whether answering machines are told from people: the agent leaves them its persona.outbound.voicemailMessage, or hangs up; the call's metadata.answeredBy says who answered",
     ),
     true,
   ),

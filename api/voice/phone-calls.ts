@@ -10,6 +10,7 @@ import {
 } from "../../engine/calls/continuations.js";
 import {
   CallNotAcceptedError,
+  type MachineDetection,
   type PlacedCalls,
 } from "../../engine/calls/outbound/placed-calls.js";
 import type { WarmTransfers } from "../../engine/calls/warm-transfers.js";
@@ -213,9 +214,9 @@ export class PhoneCalls {
         return leg.close(CLOSE_UNAUTHORIZED, "the stream's token is missing, wrong or used");
       }
       const callId = waitingCallOf(claims, started.parameters);
-      const open = async (placed?: CallInfo) => {
+      const open = async (placed?: CallInfo, detection?: MachineDetection) => {
         const callInfo = await this.#callInfoOf(claims, placed);
-        return this.#open(leg, tenant, claims, { callInfo, placedCallId: callId });
+        return this.#open(leg, tenant, claims, { callInfo, placedCallId: callId, detection });
       };
       const session =
         callId === undefined ? await open() : await outbound.connect(callId, claims.orgId, open);
@@ -238,7 +239,7 @@ export class PhoneCalls {
     leg: PhoneLeg,
     tenant: Tenant,
     claims: StreamClaims,
-    { callInfo, placedCallId }: Pick<OpenRequest, "callInfo" | "placedCallId">,
+    placed: Pick<OpenRequest, "callInfo" | "placedCallId" | "detection">,
   ): Promise<LiveConversation> {
     const { agentId } = claims;
     const { opener, audioPool, continuations } = this.#options;
@@ -250,8 +251,7 @@ export class PhoneCalls {
       channel: "phone",
       audio: phoneAudio(leg.inbound, () => audioPool().of(tenant.organization.id), leg.outbound),
       canTransfer: await this.#canTransfer(claims),
-      placedCallId,
-      callInfo,
+      ...placed,
     } as const;
     return opener.open(request, leg, ({ tap }) => leg.observe(tap), leg.closed);
   }

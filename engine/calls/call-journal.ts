@@ -43,6 +43,7 @@ import {
   callRefusedEvent,
   callRingingEvent,
   callStartedEvent,
+  placedCallFacts,
   type RefusedCall,
   type StreamedCall,
   turnEvents,
@@ -575,6 +576,7 @@ export class CallEntry implements CallRecorder {
       metadata: {
         endReason: ending.reason,
         endMessage: ending.message,
+        ...placedCallFacts(this.#start, ending, status),
         ...(ending.transferTo !== undefined && {
           // The result of a warm transfer is stored as it develops, maybe before this.
           transfer: {

@@ -9,6 +9,7 @@ import type {
 import { isRetryable } from "../../storage/statements/storage-error.js";
 import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
 import type { InputFormat } from "../audio/audio-format.js";
+import { BeepDetector } from "../audio/beep-detector.js";
 import {
   type CallAudioTap,
   ConversationActor,
@@ -25,7 +26,7 @@ import type { CallerChannel } from "../conversation/caller-channel.js";
 import { type CallRecorder, EffectRunner } from "../conversation/effect-runner.js";
 import { NO_WORDS, type TurnSave } from "../conversation/effects.js";
 import type { LegAudio } from "../conversation/leg-audio.js";
-import { stockPhrases } from "../conversation/lexicon.js";
+import { screeningAnswer, stockPhrases } from "../conversation/lexicon.js";
 import { controlOutcome } from "../conversation/live-control.js";
 import type { PreparedPhrases } from "../conversation/prepared-phrases.js";
 import type { SpeechCache, VoicePaces } from "../conversation/speech-cache.js";
@@ -33,6 +34,7 @@ import {
   type ConversationSettings,
   type LanguageSettings,
   newConversation,
+  type OutboundSettings,
 } from "../conversation/state.js";
 import type { PlayoutDelays } from "../conversation/synthesis.js";
 import { CallKnowledge, type CallKnowledgeDeps } from "../knowledge/call-knowledge.js";
@@ -79,10 +81,11 @@ import {
   serverStops,
   tooManyCalls,
 } from "./call-refused-error.js";
-import { type CallFacts, CallVariables } from "./call-variables.js";
+import { type CallFacts, CallVariables, usesValueOf } from "./call-variables.js";
 import type { PhoneConversation } from "./continuations.js";
 import { type Conversation, Conversations } from "./conversations.js";
 import type { LiveCalls } from "./live-calls.js";
+import type { MachineDetection } from "./outbound/placed-calls.js";
 import { requestPreCall } from "./pre-call.js";
 import type { PreemptiveBudget } from "./preemptive-budget.js";
 import type { Recordings } from "./recording/recordings.js";
@@ -101,14 +104,18 @@ export interface CallCircumstances {
   readonly failedTransfer?: TransferResult | undefined;
   /** What the conversation has come to in an earlier call; one that the agent does not have is ignored. */
   readonly language?: string | undefined;
+  /** Only of a placed call. */
+  readonly outbound?: OutboundSettings | undefined;
 }
 
 /** The behaviour of one call, from the agent's settings and its plan. */
 export function sessionSettings(
   agent: AgentRecord,
   plan: PlanRecord,
-  { promptChars, isPaced, isStreamed, wasBroken, failedTransfer, language }: CallCircumstances,
+  circumstances: CallCircumstances,
 ): ConversationSettings {
+  const { promptChars, isPaced, isStreamed, wasBroken, failedTransfer } = circumstances;
+  const { language, outbound } = circumstances;
   const { thresholds, persona } = agent;
   const tags = [persona.language, ...otherLanguages(persona)];
   const first = tags.find((tag) => tag === language) ?? persona.language;
@@ -156,7 +163,29 @@ export function sessionSettings(
     isPaced,
     isStreamed,
     tools: sessionTools(agent),
+    ...(outbound !== undefined && { outbound }),
     systemPromptChars: promptChars,
+  };
+}
+
+/** What the agent says on a call that it has placed, before it talks to a person. */
+export function outboundSettings(
+  { name, persona }: Pick<AgentRecord, "name" | "persona">,
+  about: {
+    readonly organization: string;
+    readonly detection: MachineDetection;
+    /** The greeting holds values of this call. */
+    readonly isGreetingPrivate: boolean;
+  },
+): OutboundSettings {
+  const { outbound, language } = persona;
+  const { organization, detection, isGreetingPrivate } = about;
+  const own = { agent: name, organization };
+  return {
+    awaitsVerdict: detection !== "none",
+    greetsPersonOnly: outbound.whileDetecting === "wait" || isGreetingPrivate,
+    voicemailMessage: outbound.voicemailMessage ?? "",
+    screeningAnswer: outbound.screeningAnswer ?? screeningAnswer(language, own),
   };
 }
 
@@ -278,6 +307,7 @@ export function assembleConversation(
     parts.input,
     (command) => controlOutcome(actor.state, command),
     parts.tap,
+    settings.outbound?.awaitsVerdict === true ? new BeepDetector(parts.input) : undefined,
   );
   entry.attach(llm, () => session.receivedMs, settings.durationMaxMs);
   return session;
@@ -313,6 +343,8 @@ export interface OpenRequest {
   readonly canTransfer?: boolean;
   /** The id of a call that this server placed, which already holds its slot. */
   readonly placedCallId?: string | undefined;
+  /** What becomes of a placed call that a machine answers; omitted for other calls. */
+  readonly detection?: MachineDetection | undefined;
   readonly terms?: CallTerms | undefined;
   /** The calling and the called number of a telephone call; the record of the call before it takes precedence. */
   readonly callInfo?: CallInfo | undefined;
@@ -487,6 +519,12 @@ export class CallOpener {
     }
   }
 
+  /** Whether the agent leaves messages on answering machines. */
+  async leavesMessages(request: Admitted): Promise<boolean> {
+    const admitted = await this.#agentFor(request).catch(() => undefined);
+    return (admitted?.agent.persona.outbound.voicemailMessage ?? null) !== null;
+  }
+
   async #admit(request: Admitted): Promise<AgentForCall> {
     if (this.#stopping) throw serverStops();
     const overload = request.placedCallId ? undefined : this.#deps.admission.refusal;
@@ -622,6 +660,13 @@ export class CallOpener {
     });
     if (before !== undefined) this.#deps.journal.link(callId, before);
     const promptChars = vendors.llm.systemPrompt.length;
+    const outbound = outboundSettings(agent, {
+      organization: tenant.organization.name,
+      detection: request.detection ?? "none",
+      isGreetingPrivate:
+        overrides?.greeting !== undefined ||
+        usesValueOf(admitted.agent.persona.greeting, variables),
+    });
     const { isPaced } = audio;
     const isStreamed = audio.speech.encoding !== "mp3";
     const settings = sessionSettings(agent, tenant.plan, {
@@ -631,6 +676,7 @@ export class CallOpener {
       wasBroken,
       failedTransfer,
       language: conversation.language,
+      outbound: request.placedCallId === undefined ? undefined : outbound,
     });
     const { languageTag: language } = settings;
     if (language !== agent.persona.language) this.#deps.journal.annotate(callId, { language });

@@ -1,4 +1,4 @@
-import type { CallMetrics, TranscriptMessage } from "../../storage/records.js";
+import type { CallMetrics, JsonObject, TranscriptMessage } from "../../storage/records.js";
 import {
   type CallFacts,
   callEventId,
@@ -6,7 +6,7 @@ import {
   newEvent,
   terminalEventId,
 } from "../../storage/webhooks/event-record.js";
-import type { Ending } from "../conversation/call-end.js";
+import { type CallOutcome, type Ending, outcomeOf } from "../conversation/call-end.js";
 import type { TurnSave } from "../conversation/effects.js";
 import type { TurnKnowledge } from "../knowledge/call-knowledge.js";
 import type { CallInfo } from "../telephony/call-info.js";
@@ -110,6 +110,18 @@ export function turnEvents(finished: FinishedTurn, atMs: number): readonly NewEv
   return [...toolEvents, completed];
 }
 
+/** What the record and the event of a placed call say of its end, besides the reason; nothing of other calls. */
+export function placedCallFacts(
+  { callInfo }: Pick<StreamedCall, "callInfo">,
+  ending: Ending,
+  status: "completed" | "failed",
+): { readonly outcome?: CallOutcome; readonly voicemail?: JsonObject } {
+  if (callInfo?.direction !== "outbound") return {};
+  const { voicemail } = ending;
+  const outcome = outcomeOf(ending, status);
+  return { outcome, ...(voicemail !== undefined && { voicemail: { ...voicemail } }) };
+}
+
 /** The one event for the end of a recorded call, preceded by that of its transfer, if there was one. */
 export function callEndedEvents(call: StreamedCall, over: CallOver): readonly NewEvent[] {
   const { callId, orgId } = call;
@@ -127,6 +139,7 @@ export function callEndedEvents(call: StreamedCall, over: CallOver): readonly Ne
       durationSec,
       endReason: ending.reason,
       isRefused: false,
+      ...placedCallFacts(call, ending, status),
       metrics: { ...metrics },
     },
   });

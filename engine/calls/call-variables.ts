@@ -1,6 +1,6 @@
 /** `{{name}}` and `{{name|default}}` in an agent's texts. */
 
-import type { AgentRecord, CallChannel, Persona } from "../../storage/records.js";
+import type { AgentRecord, CallChannel, OutboundSpeech, Persona } from "../../storage/records.js";
 import type { CallInfo } from "../telephony/call-info.js";
 import { type CallOverrides, oneLine, type Variables } from "../telephony/call-values.js";
 import type { CallTexts } from "../tools/tool-texts.js";
@@ -57,14 +57,23 @@ export function hasPlaceholder(text: string): boolean {
   return text.search(PLACEHOLDER) >= 0;
 }
 
+/** Whether the text holds a value that the call was given. */
+export function usesValueOf(text: string, given: Variables): boolean {
+  return [...text.matchAll(PLACEHOLDER)].some(([, name = ""]) => Object.hasOwn(given, name));
+}
+
+function textsOf({ voicemailMessage, screeningAnswer }: OutboundSpeech): readonly string[] {
+  return [voicemailMessage, screeningAnswer].filter((text) => text !== null);
+}
+
 /** Names in the agent's texts and its tools' addresses that are not system variables, each once. */
 export function agentVariables({
   persona,
   tools,
 }: Pick<AgentRecord, "persona" | "tools">): readonly string[] {
-  const { greeting, systemPrompt, personality, stockPhrases, keyterms } = persona;
+  const { greeting, systemPrompt, personality, stockPhrases, keyterms, outbound } = persona;
   const addresses = tools.map((tool) => (tool.type === "http" ? tool.url : ""));
-  const phrases = Object.values(stockPhrases).flat();
+  const phrases = [...Object.values(stockPhrases).flat(), ...textsOf(outbound)];
   const texts = [greeting, systemPrompt, personality, ...phrases, ...keyterms, ...addresses];
   const names = texts.flatMap((text) =>
     [...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name),
@@ -121,7 +130,9 @@ export class CallVariables implements CallTexts {
 export function withVariables(agent: AgentRecord, given: Variables, facts: CallFacts): AgentRecord {
   const { persona } = agent;
   const { greeting, systemPrompt: prompt, personality: manner, stockPhrases, keyterms } = persona;
-  const texts = [greeting, prompt, manner, ...Object.values(stockPhrases).flat(), ...keyterms];
+  const { outbound } = persona;
+  const phrases = [...Object.values(stockPhrases).flat(), ...textsOf(outbound)];
+  const texts = [greeting, prompt, manner, ...phrases, ...keyterms];
   if (!texts.some(hasPlaceholder)) return agent;
   const variables = new CallVariables(persona, given, facts);
   const systemPrompt = variables.fillPrompt(prompt);
@@ -134,6 +145,11 @@ export function withVariables(agent: AgentRecord, given: Variables, facts: CallF
     personality: personality.text,
     stockPhrases: filledPhrases(stockPhrases, (text) => variables.fill(text)),
     keyterms: keyterms.map((term) => variables.fill(term).slice(0, KEYTERM_CHARACTERS_MAX)),
+    outbound: {
+      ...outbound,
+      voicemailMessage: filledOrNull(outbound.voicemailMessage, variables),
+      screeningAnswer: filledOrNull(outbound.screeningAnswer, variables),
+    },
   };
   return { ...agent, persona: filled };
 }
@@ -172,6 +188,10 @@ function voicesOfOthers({ languageVoices }: AgentRecord["ttsConfig"], language: 
   return languageVoices.filter(
     (each) => primaryLanguage(each.language) !== primaryLanguage(language),
   );
+}
+
+function filledOrNull(text: string | null, variables: CallVariables): string | null {
+  return text === null ? null : variables.fill(text);
 }
 
 function filledPhrases(

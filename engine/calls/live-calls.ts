@@ -4,11 +4,14 @@ import type {
   ControlCommand,
   ControlOutcome,
 } from "../conversation/control-command.js";
+import type { AnswererVerdict } from "../conversation/events.js";
 
 /** What the registry needs of a call. */
 export interface LiveCall {
   readonly callId: string;
   end(ending: Ending): void;
+  /** The telephony vendor says who has answered. Left out while the call is not open. */
+  answeredBy?(verdict: AnswererVerdict): void;
   /** Left out while the call is not open. */
   control?(command: ControlCommand): ControlOutcome;
 }

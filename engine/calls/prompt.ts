@@ -25,7 +25,7 @@ export interface PromptNotes {
  * with a cached beginning.
  */
 export function systemMessage(
-  persona: Omit<Persona, "stockPhrases" | "keyterms" | "pronunciations" | "languages">,
+  persona: Omit<Persona, "stockPhrases" | "keyterms" | "pronunciations" | "languages" | "outbound">,
   beganAtMs: number,
   { callNote = "", documents = "" }: PromptNotes = {},
 ): ChatMessage {

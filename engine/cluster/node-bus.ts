@@ -4,6 +4,7 @@ import {
   MESSAGE_BYTES_MAX,
   RECORDS_CHANGED,
 } from "../../storage/nodes/message-bus.js";
+import { MACHINE_DETECTIONS } from "../calls/outbound/placed-calls.js";
 import { END_REASONS } from "../conversation/call-end.js";
 import { CONTROL_OUTCOMES } from "../conversation/control-command.js";
 import type { Logger } from "../log.js";
@@ -149,6 +150,7 @@ export const NODE_ANSWERS = {
       callRef: v.optional(v.string()),
       callInfo: v.optional(StoredCallInfo),
       answeredBy: v.string(),
+      detection: v.optional(v.picklist(MACHINE_DETECTIONS)),
     }),
   ),
   report: v.boolean(),

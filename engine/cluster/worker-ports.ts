@@ -9,7 +9,11 @@ import type {
 } from "../calls/call-events.js";
 import type { LiveCall } from "../calls/live-calls.js";
 import type { OutboundCalls } from "../calls/outbound/outbound-calls.js";
-import type { OutboundReport, PlacedCalls } from "../calls/outbound/placed-calls.js";
+import type {
+  MachineDetection,
+  OutboundReport,
+  PlacedCalls,
+} from "../calls/outbound/placed-calls.js";
 import type { OutboundClaims, OutboundTokens } from "../security/outbound-token.js";
 import type {
   Redeemed,
@@ -187,7 +191,7 @@ export class WorkerPlacedCalls implements PlacedCalls {
   async connect<Session extends LiveCall>(
     callId: string,
     orgId: string,
-    open: (callInfo: CallInfo | undefined) => Promise<Session>,
+    open: (callInfo: CallInfo | undefined, detection: MachineDetection) => Promise<Session>,
   ): Promise<Session | undefined> {
     if (!this.#options.own.isRinging(callId)) await this.#fetch(callId, orgId);
     return this.#options.own.connect(callId, orgId, open);

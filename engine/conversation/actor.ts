@@ -1,5 +1,6 @@
 import type { Category } from "../../storage/records.js";
 import { bytesPerMs, type InputFormat } from "../audio/audio-format.js";
+import type { BeepDetector } from "../audio/beep-detector.js";
 import { VoiceActivityDetector } from "../audio/vad.js";
 import type {
   SpeechListener,
@@ -15,7 +16,7 @@ import { step } from "./conversation.js";
 import { nextDeadline } from "./deadlines.js";
 import type { EffectRunner } from "./effect-runner.js";
 import type { EffectPerformer } from "./effects.js";
-import type { ConversationEvent } from "./events.js";
+import type { AnswererVerdict, ConversationEvent } from "./events.js";
 import { VoicePieces } from "./idle.js";
 import type { ConversationState } from "./state.js";
 
@@ -193,6 +194,8 @@ export class LiveConversation implements SpeechListener {
   readonly #voice: VoiceActivityDetector;
   readonly #voicePieces = new VoicePieces();
   readonly #audioClock = new CallerAudioClock();
+  /** Only until a person is known to have answered. */
+  #beeps: BeepDetector | undefined;
   #stream: SpeechStream | undefined;
   #receivedBytes = 0;
   #receivingSinceMs: number | undefined;
@@ -206,8 +209,10 @@ export class LiveConversation implements SpeechListener {
     input: InputFormat,
     controlOutcome: (command: ControlCommand) => ControlOutcome,
     tap?: CallAudioTap,
+    beeps?: BeepDetector,
   ) {
     this.callId = callId;
+    this.#beeps = beeps;
     this.#runner = runner;
     this.#vendorLog = vendorLog;
     this.#bytesPerMs = bytesPerMs(input);
@@ -251,6 +256,7 @@ export class LiveConversation implements SpeechListener {
       audio.byteLength / this.#bytesPerMs,
     );
     if (piece !== undefined) this.#runner.report({ type: "voiceHeard", ...piece });
+    if (this.#beeps?.hear(audio) === true) this.#runner.report({ type: "beepHeard" });
     this.#tap?.caller(audio);
     this.#stream?.write(audio);
   }
@@ -295,6 +301,13 @@ export class LiveConversation implements SpeechListener {
 
   hangUp(): void {
     this.end(CALLER_LEFT);
+  }
+
+  /** The telephony vendor says who has answered a placed call. */
+  answeredBy(verdict: AnswererVerdict): void {
+    if (verdict.answerer === "human") this.#beeps = undefined;
+    const { voiceAgoMs } = this.#runner;
+    if (!this.#ended) this.#runner.report({ type: "answererDetected", verdict, voiceAgoMs });
   }
 
   end(ending: Ending): void {

@@ -134,6 +134,8 @@ function decideOnVoice(
   voiceAgoMs: number | undefined,
   atMs: number,
 ): BargeInDecision {
+  // A recording is to have no gaps, whatever noise the line makes.
+  if (turn.kind === "voicemail") return { action: "ignore", reason: "callIsEnding" };
   if (!isBeforeOutput(turn, atMs)) return decidePause(state, turn, "voice", atMs);
   if (turn.kind !== "reply") return { action: "ignore", reason: "onlyWordsInterrupt" };
   if (turn.hasWaitedForWords) return { action: "ignore", reason: "falseInterruption" };

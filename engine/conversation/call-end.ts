@@ -25,6 +25,10 @@ export const END_REASONS = [
   "unsupportedAudio",
 ] as const;
 
+/** What became of a placed call, for whoever decides whether to call again. */
+export const CALL_OUTCOMES = ["answered", "busy", "noAnswer", "machine", "failed"] as const;
+export type CallOutcome = (typeof CALL_OUTCOMES)[number];
+
 /** A person listens to some 40 s at most before the question. */
 export const BRIEFING_CHARACTERS_MAX = 500;
 
@@ -35,8 +39,19 @@ export interface Ending {
   readonly message: string;
   /** The caller's leg is transferred to this number or SIP address instead of being hung up. */
   readonly transferTo?: string;
+  /** What an answering machine got of the agent's message. */
+  readonly voicemail?: { readonly messageLeft: boolean; readonly text: string };
   /** A warm transfer: the person who is called hears this about the call, and accepts before the caller is connected. */
   readonly briefing?: string;
+}
+
+/** `status`: that of the call's record, which may be worse than the ending's. */
+export function outcomeOf(
+  { reason }: Pick<Ending, "reason">,
+  status: Ending["status"],
+): CallOutcome {
+  if (reason === "busy" || reason === "noAnswer" || reason === "machine") return reason;
+  return status === "failed" ? "failed" : "answered";
 }
 
 /** The agent chose to end the call: the caller can still continue it by speaking. */
@@ -82,6 +97,26 @@ export function transferredByOrganization(to: string, briefing?: string): Ending
   const how = briefing === undefined ? {} : { briefing };
   return { reason: "transferred", status: "completed", message, transferTo: to, ...how };
 }
+
+export const MACHINE_ANSWERED: Ending = {
+  reason: "machine",
+  status: "failed",
+  message: "an answering machine took the call",
+};
+
+/** The agent has left its message. */
+export const MESSAGE_LEFT: Ending = {
+  reason: "machine",
+  status: "completed",
+  message: "the agent left a message on an answering machine",
+};
+
+/** A machine has screened the call, and no person has come. */
+export const NOT_PUT_THROUGH: Ending = {
+  reason: "noAnswer",
+  status: "failed",
+  message: "a call screener answered, and put the call through to nobody",
+};
 
 export const CALLER_SILENT: Ending = {
   reason: "callerIdle",

@@ -2,7 +2,13 @@
 
 import type { HistoryMessage } from "../../storage/records.js";
 import { retryResultTurn } from "./background-tools.js";
-import type { Ending, EndReason } from "./call-end.js";
+import {
+  type Ending,
+  type EndReason,
+  MACHINE_ANSWERED,
+  MESSAGE_LEFT,
+  NOT_PUT_THROUGH,
+} from "./call-end.js";
 import { clearDeadlines, DEADLINE_NAMES } from "./deadlines.js";
 import { echoBehindSuspectedEcho, spokenBeforeAfter } from "./echo.js";
 import type {
@@ -149,6 +155,9 @@ export function commitTurn(
   state.carriedOverWait = carried ? carriedOverWaitAfter(turn, atMs) : undefined;
   if (outcome === "interrupted") state.user.bargeInVoiceAtMs = Number.NEGATIVE_INFINITY;
   state.record.history = withMessages(state.record.history, added);
+  if (turn.kind === "voicemail") {
+    state.answerer.voicemail = { messageLeft: outcome === "played", text: played };
+  }
   if (played !== "") {
     state.record.unsaved = [...state.record.unsaved, assistantMessage(turn, played)];
     out.push({
@@ -195,7 +204,7 @@ export function acceptSuspectedEcho(state: ConversationState, out: ConversationE
 /** Ends the call: the turn in progress and unanswered words are stored as they are. */
 export function endCall(
   state: ConversationState,
-  ending: Ending,
+  requested: Ending,
   atMs: number,
   out: ConversationEffect[],
 ): void {
@@ -208,6 +217,7 @@ export function endCall(
     stopTurn(turn, out);
     commitTurn(state, turn, "cutOff", atMs, out);
   }
+  const ending = endingOfAnswerer(state, requested);
   if (!EXPECTED_ENDINGS.has(ending.reason)) {
     const { reason, message } = ending;
     out.push({ type: "send", message: { type: "error", reason, message } });
@@ -218,6 +228,18 @@ export function endCall(
   state.record.history = withMessages(state.record.history, added);
   clearDeadlines(state, DEADLINE_NAMES);
   out.push({ type: "end", ending, save: takeSave(state, undefined, added) });
+}
+
+/** A machine that hangs up is no caller who leaves, and a machine's record says what it got of the message. */
+function endingOfAnswerer({ answerer }: ConversationState, ending: Ending): Ending {
+  const { kind, voicemail } = answerer;
+  const isLeft = ending.reason === "callerLeft";
+  if (kind === "screener") return isLeft ? NOT_PUT_THROUGH : ending;
+  if (kind !== "machine" && kind !== "voicemail") return ending;
+  const isMachine = isLeft || ending.reason === "machine";
+  const due = voicemail?.messageLeft === true ? MESSAGE_LEFT : MACHINE_ANSWERED;
+  const own = isMachine ? due : ending;
+  return { ...own, voicemail: voicemail ?? { messageLeft: false, text: "" } };
 }
 
 /** The caller's DTMF digits as the LLM and the transcript read them. */

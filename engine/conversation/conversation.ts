@@ -55,6 +55,13 @@ import {
   onUtteranceEnd,
   onWritten,
 } from "./user-turn.js";
+import {
+  mayGreet,
+  onAnswererDeadline,
+  onAnswererDetected,
+  onBeepHeard,
+  watchAnswerer,
+} from "./voicemail.js";
 
 /**
  * The whole behaviour of a call: changes the state for the event and returns the effects in order. Deterministic:
@@ -138,6 +145,10 @@ function handle(
       return onControlRequested(state, event, out);
     case "endRequested":
       return requestEnd(state, event.ending, event.atMs, out);
+    case "answererDetected":
+      return onAnswererDetected(state, event, out);
+    case "beepHeard":
+      return onBeepHeard(state, event.atMs, out);
   }
 }
 
@@ -248,6 +259,8 @@ function onDeadline(
       return onBackgroundResultDeadline(state, event, out);
     case "transfer":
       return onTransferDeadline(state, event.atMs, out);
+    case "answerer":
+      return onAnswererDeadline(state, event, out);
     case "timeUp":
       return onTimeUp(state, event.atMs, out);
     case "maxDuration":
@@ -268,8 +281,9 @@ function onOpened(state: ConversationState, event: OpenedEvent, out: Conversatio
   }
   // A caller who spoke before the greeting is already getting an answer.
   const isSilent = state.agent.state === "silent";
-  const isGreeting = !event.resumed && isSilent && !state.control.isMuted;
+  const isGreeting = !event.resumed && isSilent && !state.control.isMuted && mayGreet(state);
   const greeting = isGreeting ? state.settings.greeting : "";
+  watchAnswerer(state, event.atMs);
   const sentences = speakableSentences(greeting);
   if (sentences.length > 0) startScripted(state, "greeting", sentences, event.atMs, out);
   else if (isSilent) watchCaller(state, event.atMs);

@@ -40,6 +40,8 @@ export const DEADLINE_NAMES = [
   "backgroundResult",
   /** The telephony vendor has not answered a request to transfer the call. */
   "transfer",
+  /** No verdict on who has answered has come, a machine's greeting is over, or no person has come. */
+  "answerer",
   /** The limit of the call's duration is near. */
   "timeUp",
   /** The limit of the call's duration. */
@@ -79,6 +81,7 @@ export function noDeadlines(): Deadlines {
     unrecognizedVoice: undefined,
     backgroundResult: undefined,
     transfer: undefined,
+    answerer: undefined,
     timeUp: undefined,
     maxDuration: undefined,
   };

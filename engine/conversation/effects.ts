@@ -35,7 +35,11 @@ export type TurnKind =
   /** The agent says that the call could not be transferred. */
   | "transferRefused"
   /** A text that a person of the organization, or its program, has the agent say. */
-  | "announcement";
+  | "announcement"
+  /** The agent tells a machine that screens calls who is calling. */
+  | "screening"
+  /** The message for an answering machine. */
+  | "voicemail";
 export type TurnOutcome = "played" | "interrupted" | "superseded" | "failed" | "cutOff";
 
 /** What a caller waits for, in chronological order, as the record of a turn names it. */

@@ -183,6 +183,21 @@ export type ControlRequestedEvent = At & {
   readonly type: "controlRequested";
   readonly command: ControlCommand;
 };
+/** The telephony vendor says who has answered a call that the agent has placed. */
+export type AnswererDetectedEvent = At & {
+  readonly type: "answererDetected";
+  readonly verdict: AnswererVerdict;
+  /** How long ago the VAD last heard a voice; omitted if it never did. */
+  readonly voiceAgoMs?: number | undefined;
+};
+export interface AnswererVerdict {
+  /** `unknown`: the vendor could not tell. */
+  readonly answerer: "human" | "machine" | "fax" | "unknown";
+  /** The machine's greeting is over: it records what is said from now on. */
+  readonly isGreetingOver: boolean;
+}
+/** A tone has ended as answering machines play it before they record. */
+export type BeepHeardEvent = At & { readonly type: "beepHeard" };
 export type EndRequestedEvent = At & { readonly type: "endRequested"; readonly ending: Ending };
 
 export type TurnEvent =
@@ -213,6 +228,8 @@ export type ConversationEvent =
   | DeadlineReachedEvent
   | ControlRequestedEvent
   | EndRequestedEvent
+  | AnswererDetectedEvent
+  | BeepHeardEvent
   | TransferStartedEvent
   | TransferRefusedEvent
   | PhraseReadyEvent

@@ -16,8 +16,6 @@ import { endInTransfer, providerFailureEnd } from "./transfer.js";
 
 /** The announcement before the limit takes about four seconds. */
 const TIME_UP_BEFORE_MS = 6_000;
-/** A voicemail greeting may be answered once before the vendor detects it. */
-const CONVERSED_TURNS_MIN = 2;
 /** A call with a shorter limit ends without an announcement. */
 const DURATION_WITH_WORDS_MIN_MS = 30_000;
 
@@ -96,8 +94,6 @@ export function requestEnd(
   atMs: number,
   out: ConversationEffect[],
 ): void {
-  // Answering-machine detection may report late: a callee who was answered this often is a person.
-  if (ending.reason === "machine" && state.record.metrics.turnCount >= CONVERSED_TURNS_MIN) return;
   if (ending.reason === "callerLeft" && endInTransfer(state, ending)) return;
   if (ending.transferTo !== undefined) {
     // Before the call is open no message can be sent, and an end that is already decided stands.

@@ -5,7 +5,7 @@ import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { DeadlineReachedEvent, VoiceHeardEvent } from "./events.js";
 import { startScripted } from "./playout.js";
-import { type ConversationState, isBeingTransferred, turnOf } from "./state.js";
+import { type ConversationState, isBeingTransferred, isPersonThere, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
 /** How often the agent asks a silent caller before it says goodbye. */
@@ -15,6 +15,7 @@ const REMINDERS_MAX = 2;
 export function watchCaller(state: ConversationState, atMs: number): void {
   const { idleTimeoutMs, phrases } = state.settings;
   if (idleTimeoutMs === 0 || phrases === undefined || state.control.isMuted) return;
+  if (!isPersonThere(state)) return;
   setDeadline(state, "idle", atMs + idleTimeoutMs);
 }
 
@@ -26,7 +27,7 @@ export function onIdleDeadline(
 ): void {
   const { phrases, idleTimeoutMs } = state.settings;
   if (phrases === undefined || turnOf(state) !== undefined || isBeingTransferred(state)) return;
-  if (state.control.isMuted) return;
+  if (state.control.isMuted || !isPersonThere(state)) return;
   const isUnderway =
     pendingText(state.user.hearing) !== "" ||
     state.user.digits !== "" ||
@@ -113,7 +114,8 @@ export function onUnrecognizedVoiceDeadline(
   const { unrecognizedVoiceAtMs: voiceAtMs } = state.user;
   if (voiceAtMs === undefined) return;
   const isAgentsTurn = turnOf(state) !== undefined || isBeingTransferred(state);
-  const isForgotten = state.control.isMuted || isAgentsTurn || isRecognized(state, voiceAtMs);
+  const isSilent = state.control.isMuted || !isPersonThere(state);
+  const isForgotten = isSilent || isAgentsTurn || isRecognized(state, voiceAtMs);
   const leftMs = unrecognizedAfterMs(state) - voiceAgoMs;
   if (!isForgotten && leftMs >= 1) {
     setDeadline(state, "unrecognizedVoice", atMs + leftMs);

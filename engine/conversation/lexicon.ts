@@ -10,7 +10,7 @@ import { FRENCH } from "./lexicon/fr.js";
 import { HINDI } from "./lexicon/hi.js";
 import { ITALIAN } from "./lexicon/it.js";
 import { JAPANESE } from "./lexicon/ja.js";
-import type { Lexicon, PlacedWords } from "./lexicon/language-lexicon.js";
+import type { AnsweringWords, Lexicon, PlacedWords } from "./lexicon/language-lexicon.js";
 import { DUTCH } from "./lexicon/nl.js";
 import { POLISH } from "./lexicon/pl.js";
 import { PORTUGUESE } from "./lexicon/pt.js";
@@ -457,4 +457,46 @@ export function isAcceptance(languageTag: string, text: string): boolean | undef
   const wordsMax = UNSPACED.test(text) ? ACCEPTANCE_CHARACTERS_MAX : ACCEPTANCE_WORDS_MAX;
   if (words.length > wordsMax || !acceptingPhrasesOf(own).makesUp(text)) return undefined;
   return has(({ acceptances }) => acceptances) ? true : undefined;
+}
+
+/** Which machine answers for a person, as far as words show it. */
+export type AnsweringMachine = "screener" | "voicemail";
+
+/** The answering words that count in a language, its region's first. English counts everywhere. */
+function answeringWordsOf(languageTag: string): readonly AnsweringWords[] {
+  const tag = languageTag.toLowerCase();
+  const lexicons = [LEXICONS[tag], LEXICONS[tag.split("-")[0] ?? ""], ENGLISH];
+  return [...new Set(lexicons.flatMap((each) => each?.answering ?? []))];
+}
+
+/**
+ * The machine that says this in place of a person: one that asks for name and reason before it puts a call through, or
+ * one that takes a message. A person who answers for another may ask the same as a screener.
+ */
+export function answeringMachineIn(
+  languageTag: string,
+  text: string,
+): AnsweringMachine | undefined {
+  const words = answeringWordsOf(languageTag);
+  if (words.some(({ takesMessage }) => takesMessage.test(text))) return "voicemail";
+  const isScreener = words.some(
+    ({ asksName, asksReason }) => asksName.test(text) && asksReason.test(text),
+  );
+  return isScreener ? "screener" : undefined;
+}
+
+/** Whether a machine or a person asks the caller to wait for somebody. */
+export function asksToWait(languageTag: string, text: string): boolean {
+  return answeringWordsOf(languageTag).some((words) => words.asksToWait.test(text));
+}
+
+/** What an agent says to a machine that screens calls, where its author has not written anything. */
+export function screeningAnswer(
+  languageTag: string,
+  { agent, organization }: { readonly agent: string; readonly organization: string },
+): string {
+  const [words] = answeringWordsOf(languageTag);
+  return (words?.screeningAnswer ?? "")
+    .replace("{agent}", () => agent)
+    .replace("{organization}", () => organization);
 }

@@ -15,7 +15,7 @@ import { startScripted } from "./playout.js";
 import { dropPreemptiveReply } from "./preemptive-generation.js";
 import { startTurnReply } from "./reply.js";
 import { speakableSentences } from "./sentences.js";
-import { type ConversationState, dropCutSpeech, turnOf } from "./state.js";
+import { type ConversationState, dropCutSpeech, isPersonThere, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
 /** A text that waits is tried again so often, where no end of a turn does it. */
@@ -111,6 +111,8 @@ function sayNext(state: ConversationState, atMs: number, out: ConversationEffect
 function isFloorFree(state: ConversationState, atMs: number): boolean {
   const { user, echo, deadlines } = state;
   if (state.phase !== "live" || turnOf(state) !== undefined) return false;
+  // What is said for a person is not for a machine.
+  if (!isPersonThere(state)) return false;
   if (pendingText(user.hearing) !== "" || user.digits !== "") return false;
   // What an interruption has cut off is said again if no words follow it.
   if (deadlines.falseInterruption !== undefined || echo.suspected !== undefined) return false;

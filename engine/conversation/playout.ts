@@ -98,6 +98,8 @@ function scriptedQuestion(
   kind: Exclude<TurnKind, "reply">,
 ): string {
   if (kind === "announcement" && control.isMuted) return user.unanswered;
+  // A greeting that waited for a person, and the name for a screener, answer what was said before.
+  if (kind === "greeting" || kind === "screening") return user.unanswered;
   return kind === "resumed" ? cut.question : "";
 }
 

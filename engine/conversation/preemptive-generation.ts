@@ -14,6 +14,7 @@ import {
   type ConversationState,
   contextOf,
   isBeingTransferred,
+  isPersonThere,
   joinWords,
   type PreemptiveReply,
   preemptiveReplyOf,
@@ -146,7 +147,7 @@ function mayBegin(state: ConversationState, atMs: number, isDecided = false): bo
   const { settings, agent, preemptiveTries } = state;
   if (!settings.preemptiveGeneration || agent.state !== "silent") return false;
   if (state.toolsDone !== undefined || state.background.results.length > 0) return false;
-  if (state.control.isMuted) return false;
+  if (state.control.isMuted || !isPersonThere(state)) return false;
   if (
     preemptiveTries >= TRIES_MAX ||
     state.echo.suspected !== undefined ||

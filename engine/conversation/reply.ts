@@ -1,5 +1,6 @@
 import { areResultsTold, takeFailure, useBackgroundResults } from "./background-tools.js";
 import { type Ending, LANGUAGE_MODEL_FAILED, SPEECH_FAILED } from "./call-end.js";
+import { meetAnswerer } from "./call-screening.js";
 import { commitTurn, replyTimeoutAtMs, saveWords, waitedBeforeMs } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
@@ -36,6 +37,7 @@ import {
   contextOf,
   dropCutSpeech,
   isBeingTransferred,
+  isPersonThere,
   newTurn,
   type PreemptiveReply,
   preemptiveReplyOf,
@@ -218,8 +220,8 @@ export function startTurnReply(
   atMs: number,
   out: ConversationEffect[],
 ): void {
-  if (isBeingTransferred(state)) return;
-  if (state.control.isMuted) {
+  if (isBeingTransferred(state) || meetAnswerer(state, atMs, out)) return;
+  if (state.control.isMuted || !isPersonThere(state)) {
     const { unanswered } = state.user;
     state.user.unanswered = unanswered.slice(-UNANSWERED_CHARS_MAX).trimStart();
     state.user.bargeInVoiceAtMs = undefined;

@@ -382,8 +382,22 @@ export interface ConversationSettings extends LanguageSettings {
   /** The caller gets a sentence's audio as it arrives; otherwise each sentence waits until it is whole. */
   readonly isStreamed: boolean;
   readonly tools: readonly ConversationTool[];
+  /** Only of a call that the agent has placed. */
+  readonly outbound?: OutboundSettings | undefined;
   /** Part of the token estimate of a reply that was stopped before the vendor reported its usage. */
   readonly systemPromptChars: number;
+}
+
+/** What the agent does on a call that it has placed, before it talks to a person. */
+export interface OutboundSettings {
+  /** The vendor will say whether a person or a machine has answered: until then at most the greeting is said. */
+  readonly awaitsVerdict: boolean;
+  /** The greeting waits for a person. */
+  readonly greetsPersonOnly: boolean;
+  /** Left on an answering machine; empty: the call ends. */
+  readonly voicemailMessage: string;
+  /** Said to a machine that screens calls. */
+  readonly screeningAnswer: string;
 }
 
 /** The tools of the agent's LLM; `http` and `client` tools run outside the conversation and return results. */
@@ -583,6 +597,32 @@ export interface UserTurn {
   repeatRequests: number;
 }
 
+/** Who is at the other end. */
+export interface Answerer {
+  /**
+   * `person`: it talks to the agent; every caller does. `pending`: the vendor has not said yet whether it is a person. `machine`: an
+   * answering machine that still plays its greeting. `voicemail`: the machine records what the agent says. `screener`: a machine that
+   * has asked for name and reason; a person may follow.
+   */
+  kind: "person" | "pending" | "machine" | "voicemail" | "screener";
+  /** When waiting for the verdict, the end of the machine's greeting or the person is over at the latest. */
+  untilMs: number;
+  /** The greeting has not been said, because no person was there. */
+  isGreetingDue: boolean;
+  /** How often the agent has answered a screener. */
+  screeningAnswers: number;
+  /** What the machine got of the message; undefined before it was begun. */
+  voicemail: Voicemail | undefined;
+}
+
+/** A message for an answering machine. */
+export interface Voicemail {
+  /** It was played to its end. */
+  readonly messageLeft: boolean;
+  /** What was played of it. */
+  readonly text: string;
+}
+
 /** What the agent is doing. */
 export type AgentTurn =
   /** Nothing: it is the caller's turn. */
@@ -625,6 +665,11 @@ export function preemptiveReplyOf({
   agent,
 }: Pick<ConversationState, "agent">): PreemptiveReply | undefined {
   return agent.state === "speculating" ? agent.reply : undefined;
+}
+
+/** A person hears the agent, as far as is known. */
+export function isPersonThere({ answerer }: Pick<ConversationState, "answerer">): boolean {
+  return answerer.kind === "person";
 }
 
 /** The agent's own words, which may return through a loudspeaker. */
@@ -696,6 +741,7 @@ export interface ConversationState {
   readonly deadlines: Deadlines;
   readonly user: UserTurn;
   agent: AgentTurn;
+  readonly answerer: Answerer;
   readonly echo: EchoState;
   readonly record: CallRecordState;
   readonly control: ControlState;
@@ -756,6 +802,13 @@ export function newConversation(
       repeatRequests: 0,
     },
     agent: SILENT,
+    answerer: {
+      kind: settings.outbound?.awaitsVerdict === true ? "pending" : "person",
+      untilMs: Number.POSITIVE_INFINITY,
+      isGreetingDue: false,
+      screeningAnswers: 0,
+      voicemail: undefined,
+    },
     echo: {
       spokenBefore: NOTHING_SPOKEN,
       suspected: undefined,

@@ -18,6 +18,8 @@ export interface CallToPlace {
   readonly statusUrl: string;
   /** The result is sent to `statusUrl` while the call already continues. */
   readonly detectMachine: boolean;
+  /** The result says too when a machine's greeting is over, where the vendor can. Only with `detectMachine`. */
+  readonly detectMessageEnd?: boolean | undefined;
   readonly ringTimeoutSec: number;
 }
 

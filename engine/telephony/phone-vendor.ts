@@ -59,7 +59,8 @@ export interface PlacedReport {
 /** How each thing that can be done with a call is done at a vendor; `none`: it cannot be done there. */
 export interface CallCapabilities {
   readonly place: "rest" | "none";
-  readonly machineDetection: "report" | "none";
+  /** `report`: only that it is a machine; the others also when its greeting is over, or when it beeps. */
+  readonly machineDetection: "report" | "greetingEnd" | "beep" | "none";
   /** `stream`: by the end of the media stream alone. */
   readonly hangUp: "rest" | "stream";
   /** `document`: by what the vendor is answered when it asks what comes after the stream. */

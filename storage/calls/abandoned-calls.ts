@@ -20,6 +20,9 @@ const NODE_DIED = "the server that had the call was lost";
 const END_UNKNOWN = "the end of the call was lost";
 const DIED_WHILE_RINGING = "the server stopped before the placed call reached its agent";
 
+/** The outcome of a placed call that was lost, in the words of the calls that end. */
+const FAILED = "failed";
+
 /** Whether a call's stored `endReason` is one of those that this file sets. */
 export function isAbandoned(endReason: string): boolean {
   return [SERVER_STOPPED, PROCESS_ENDED, NODE_DIED, END_UNKNOWN, DIED_WHILE_RINGING].includes(
@@ -132,7 +135,7 @@ export function closePlacedCall(
       status: "failed",
       endedAtMs,
       durationSec: 0,
-      metadata: { ...call.metadata, endReason },
+      metadata: { ...call.metadata, endReason, outcome: FAILED },
     },
     runId,
     null,
@@ -212,13 +215,14 @@ function close(
 ): Promise<boolean> {
   const endedAtMs = endOf(call, nowMs);
   const durationSec = (endedAtMs - call.startedAtMs) / 1000;
+  const facts = { endReason, ...outcomeOf(call) };
   const end = db
     .updateTable("calls")
     .set({
       status: "failed",
       endedAtMs,
       durationSec,
-      metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${writeJson({ endReason })})`,
+      metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${writeJson(facts)})`,
     })
     .where("id", "=", call.id)
     .where("status", "=", "active");
@@ -267,9 +271,15 @@ function failedEvent(call: FailedCall): NewEvent {
       durationSec,
       endReason,
       isRefused: false,
+      ...outcomeOf(call),
       metrics: null,
     },
   });
+}
+
+/** Only placed calls have an outcome. */
+function outcomeOf({ direction }: Pick<AbandonedCall, "direction">): { readonly outcome?: string } {
+  return direction === "outbound" ? { outcome: FAILED } : {};
 }
 
 function dateOf(atMs: number): string {

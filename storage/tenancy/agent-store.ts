@@ -26,6 +26,11 @@ const stockPhrases = v.object({
   briefingGreeting: v.exactOptional(v.string()),
   briefingQuestion: v.exactOptional(v.string()),
 });
+const outboundSpeech = v.object({
+  voicemailMessage: v.nullable(v.string()),
+  screeningAnswer: v.nullable(v.string()),
+  whileDetecting: v.picklist(["greet", "wait"]),
+});
 const persona = v.object({
   systemPrompt: v.string(),
   greeting: v.string(),
@@ -39,6 +44,12 @@ const persona = v.object({
   keyterms: v.optional(stringList, []),
   pronunciations: v.optional(v.array(v.object({ word: v.string(), say: v.string() })), []),
   languages: v.optional(stringList, []),
+  // Agents of older releases hang up on machines, and greet at once.
+  outbound: v.optional(outboundSpeech, {
+    voicemailMessage: null,
+    screeningAnswer: null,
+    whileDetecting: "greet",
+  }),
 });
 const llmConfig = v.object({ temperature: v.nullable(v.number()), maxTokens: v.number() });
 const ttsConfig = v.object({

@@ -60,6 +60,10 @@ interface TerminalFacts extends CallFacts {
   readonly endReason: string;
   /** Whether the call was refused before it had a record. */
   readonly isRefused: boolean;
+  /** Only of a placed call, as in its metadata. */
+  readonly outcome?: string;
+  /** Only where an answering machine took the call. */
+  readonly voicemail?: JsonObject;
   readonly metrics: JsonObject | null;
 }
 

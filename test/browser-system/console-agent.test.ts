@@ -448,6 +448,25 @@ test("keyterms, pronunciations and the request before the call can be set, are s
   await page.getByRole("checkbox", { name: "Ask a service of yours before each call" }).uncheck();
   await save(page);
   assert.equal((await stored()).preCall, null);
+
+  const placed = page.getByRole("region", { name: "Calls that it places" });
+  const message = placed.getByRole("textbox", { name: "Message for answering machines" });
+  await message.fill("Hello {{name}}, please call back.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await placed.getByText(/\{\{name\}\} needs a default/).waitFor();
+  await message.fill("Please call back.");
+  await placed
+    .getByRole("combobox", { name: "Until the vendor knows whether a person answered" })
+    .selectOption({ label: "Waits in silence" });
+  await save(page);
+  assert.deepEqual((await stored()).persona.outbound, {
+    voicemailMessage: "Please call back.",
+    screeningAnswer: null,
+    whileDetecting: "wait",
+  });
+  await message.fill("");
+  await save(page);
+  assert.equal((await stored()).persona.outbound.voicemailMessage, null);
   assert.deepEqual(viewer.faults, []);
   await viewer.close();
 });

@@ -1,4 +1,5 @@
 import { ConversationActor } from "../../engine/conversation/actor.js";
+import type { Ending } from "../../engine/conversation/call-end.js";
 import {
   DEADLINE_NAMES,
   type DeadlineName,
@@ -226,8 +227,13 @@ function describe(effect: ConversationEffect): string {
     case "saveTurn":
       return `save ${describeSave(effect.save)}`;
     case "end":
-      return `end ${effect.ending.status} ${effect.ending.reason}: ${describeSave(effect.save)}`;
+      return `end ${effect.ending.status} ${effect.ending.reason}${describeVoicemail(effect.ending)}: ${describeSave(effect.save)}`;
   }
+}
+
+function describeVoicemail({ voicemail }: Ending): string {
+  if (voicemail === undefined) return "";
+  return `, ${voicemail.messageLeft ? "message left" : "message not left"} "${voicemail.text}"`;
 }
 
 function noted({

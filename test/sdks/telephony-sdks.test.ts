@@ -4,7 +4,12 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { Auth } from "@vonage/auth";
-import { HttpMethod, MachineDetectionBehavior, Voice } from "@vonage/voice";
+import {
+  AdvancedMachineDetectionMode,
+  HttpMethod,
+  MachineDetectionBehavior,
+  Voice,
+} from "@vonage/voice";
 import Telnyx from "telnyx";
 import twilio from "twilio";
 import { startSandbox } from "../../engine/sandbox/sandbox.js";
@@ -108,7 +113,13 @@ test("Telnyx's own client lists numbers, and gives one to a TeXML application", 
 test("Telnyx's own client places and hangs up a call with a TeXML application", async () => {
   const client = new Telnyx({ apiKey: "key", baseURL: `${urls.telnyx}/v2`, maxRetries: 0 });
   reports.length = 0;
-  const order = { From: FROM, Url: `${base}/answer`, StatusCallback: `${base}/status` };
+  const detection = {
+    MachineDetection: "DetectMessageEnd",
+    AsyncAmd: true,
+    AsyncAmdStatusCallback: `${base}/status`,
+  } as const;
+  const addresses = { Url: `${base}/answer`, StatusCallback: `${base}/status` };
+  const order = { From: FROM, ...addresses, ...detection };
   const { call_sid: callSid } = await client.texml.calls.create("17", { ...order, To: RINGING });
   await report("CallStatus=ringing");
   await client.calls.actions.hangup(callSid, {});
@@ -127,19 +138,26 @@ test("Vonage's own client places and hangs up a call with a token of its applica
   });
   const auth = new Auth({ applicationId: "application", privateKey });
   const voice = new Voice(auth, { apiHost: urls.vonage });
-  reports.length = 0;
-  const placed = await voice.createOutboundCall({
-    to: [{ type: "phone", number: RINGING.slice(1) }],
-    from: { type: "phone", number: FROM.slice(1) },
-    answerUrl: [`${base}/answer`],
-    answerMethod: HttpMethod.POST,
-    eventUrl: [`${base}/status`],
-    machineDetection: MachineDetectionBehavior.CONTINUE,
-  });
-  assert.equal(placed.status, "started");
-  await report('"status":"ringing"');
-  await voice.hangupCall(placed.uuid);
-  await report('"status":"cancelled"');
+  const behavior = MachineDetectionBehavior.CONTINUE;
+  const mode = AdvancedMachineDetectionMode.DEFAULT;
+  for (const detection of [
+    { machineDetection: behavior },
+    { advancedMachineDetection: { behavior, mode } },
+  ]) {
+    reports.length = 0;
+    const placed = await voice.createOutboundCall({
+      to: [{ type: "phone", number: RINGING.slice(1) }],
+      from: { type: "phone", number: FROM.slice(1) },
+      answerUrl: [`${base}/answer`],
+      answerMethod: HttpMethod.POST,
+      eventUrl: [`${base}/status`],
+      ...detection,
+    });
+    assert.equal(placed.status, "started");
+    await report('"status":"ringing"');
+    await voice.hangupCall(placed.uuid);
+    await report('"status":"cancelled"');
+  }
 });
 
 test("the documents of a warm transfer are those that Twilio's own builder writes", () => {

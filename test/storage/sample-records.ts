@@ -111,6 +111,7 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
       keyterms: [],
       pronunciations: [],
       languages: [],
+      outbound: { voicemailMessage: null, screeningAnswer: null, whileDetecting: "greet" },
     },
     llmProviderId: "llm",
     llmModelId: "small",

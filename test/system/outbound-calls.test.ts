@@ -219,7 +219,7 @@ test("a placed call whose transfer is busy returns to its agent, and one whose s
   assert.equal(last?.metadata["apiKeyId"], customer.apiKeyId);
 });
 
-test("an answering machine that is reported after two turns does not end the call", async () => {
+test("an answering machine that is reported after one answered turn does not end the call", async () => {
   const customer = await server.customer();
   const agent = await server.agent(customer);
   await place(customer, agent.id, "+15550102003");
@@ -229,13 +229,14 @@ test("an answering machine that is reported after two turns does not end the cal
   for (const word of ["one", "two", "three"]) {
     await caller.say(`say ${word}`);
     await heard(caller, word);
-    if (word !== "two") continue;
+    if (word !== "one") continue;
     const verdict = { CallSid: "CA1", AnsweredBy: "machine_start" };
     assert.equal((await tell(form.get("StatusCallback") ?? "", verdict)).status, 204);
   }
   await caller.hangUp();
   const { status, metadata } = await server.endedCall(customer);
   assert.deepEqual([status, metadata["endReason"]], ["completed", "callerLeft"]);
+  assert.deepEqual([metadata["outcome"], metadata["voicemail"]], ["answered", undefined]);
 });
 
 test("a caller whose transfer the vendor refuses stays with the agent, who says so", async () => {

@@ -243,6 +243,25 @@ for (const vendor of VENDORS.filter((name) => name !== "asterisk")) {
   });
 }
 
+for (const vendor of VENDORS.filter((name) => name !== "asterisk")) {
+  test(`${vendor}: a message is left on an answering machine`, async () => {
+    const voicemailMessage = "Please call Acme back.";
+    const outbound = { voicemailMessage, screeningAnswer: null, whileDetecting: "wait" } as const;
+    const persona = { greeting: "hello there", outbound };
+    const { customer, call } = await placed(vendor, "+15550100004", true, { persona });
+    assert.equal(call.order.detectsMessageEnd, vendor !== "plivo" || undefined);
+    const phone = await talk(vendor, call);
+    await call.endGreeting();
+    assert.equal(await phone.said(1), voicemailMessage);
+    phone.play();
+    const { status, metadata } = await server.endedCall(customer);
+    const { endReason, outcome, voicemail } = metadata;
+    assert.deepEqual([status, endReason, outcome], ["completed", "machine", "machine"]);
+    assert.deepEqual(voicemail, { messageLeft: true, text: voicemailMessage });
+    assert.equal(await phone.closed, 1000);
+  });
+}
+
 test("the error names a vendor without an API for placing calls, and the settings of a vendor without an account", async () => {
   const { customer, from } = await customerWithNumber();
   const { id: agentId } = await server.agent(customer);

@@ -41,7 +41,8 @@ interface Talk {
   readonly id: string;
 }
 
-let lastNumber = 15_550_210_000;
+/** The last digits of low numbers decide what the sandbox does. */
+let lastNumber = 15_550_220_100;
 
 /** A person who talks to an agent that may transfer to `person`. */
 async function talking(

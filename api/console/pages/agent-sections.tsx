@@ -888,6 +888,7 @@ const TAB_OF_PATH = [
   ["persona.keyterms", "model"],
   ["persona.pronunciations", "voice"],
   ["persona.languages", "voice"],
+  ["persona.outbound", "channels"],
   ["preCall", "channels"],
   ["persona", "prompt"],
   ["tts", "voice"],
@@ -953,6 +954,7 @@ export const AGENT_TABS: readonly [AgentTab, ...AgentTab[]] = [
     sections: [
       { id: "sites", title: "Public sites", Content: SitesSection },
       { id: "pre-call", title: "Request before the call", Content: PreCallSection },
+      { id: "outbound", title: "Calls that it places", Content: OutboundSection },
     ],
   },
   {
@@ -1133,6 +1135,46 @@ function preCallHeadersHint(names: readonly string[] = []): string {
   return `One a line, such as “authorization: Bearer …”. Saved: ${saved}. Empty: they stay as they are.`;
 }
 
+const WHILE_DETECTING = [
+  { value: "greet", label: "Says its greeting" },
+  { value: "wait", label: "Waits in silence" },
+] as const;
+
+/** What the agent says to machines that answer for people. */
+function OutboundSection({ draft, onChange, wrongAt }: SectionProps) {
+  const { persona } = draft;
+  const { outbound } = persona;
+  const change = (changed: Partial<typeof outbound>) =>
+    onChange({ ...draft, persona: { ...persona, outbound: { ...outbound, ...changed } } });
+  return (
+    <>
+      <TextField
+        label="Message for answering machines"
+        hint="Said after the beep; then the agent hangs up. Empty: it hangs up without a message. At most 1,000 characters."
+        isLong
+        value={outbound.voicemailMessage ?? ""}
+        onChange={(text) => change({ voicemailMessage: text === "" ? null : text })}
+        wrong={wrongAt("persona.outbound.voicemailMessage")}
+      />
+      <TextField
+        label="Answer to call screening"
+        hint="Said when a phone’s assistant asks who is calling and why. Empty: the names of the agent and of your organization. At most 300 characters."
+        value={outbound.screeningAnswer ?? ""}
+        onChange={(text) => change({ screeningAnswer: text === "" ? null : text })}
+        wrong={wrongAt("persona.outbound.screeningAnswer")}
+      />
+      <SelectField
+        label="Until the vendor knows whether a person answered"
+        hint="It waits in any case if its greeting holds values of the call."
+        value={outbound.whileDetecting}
+        options={WHILE_DETECTING}
+        onChange={(value) => change({ whileDetecting: value === "wait" ? "wait" : "greet" })}
+        wrong={wrongAt("persona.outbound.whileDetecting")}
+      />
+    </>
+  );
+}
+
 function PhrasesSection({ draft, onChange, wrongAt }: SectionProps) {
   const { persona } = draft;
   return (
@@ -1149,7 +1191,7 @@ export function PromptSection({ draft, onChange, wrongAt }: SectionProps) {
   const words = (
     field: Exclude<
       keyof typeof persona,
-      "stockPhrases" | "keyterms" | "pronunciations" | "languages"
+      "stockPhrases" | "keyterms" | "pronunciations" | "languages" | "outbound"
     >,
   ) => ({
     value: persona[field],

@@ -612,6 +612,7 @@ function CallFigures({ call, turns, keyName }: CallFiguresProps) {
     ...simulatedFact(call),
     ...preCallFact(call),
     ...transferFacts(call),
+    ...voicemailFact(call),
     ["Length", call.durationSec === undefined ? "–" : lengthWords(call.durationSec)],
     ["Latency p50", p50Ms === undefined ? "–" : waitWords(p50Ms)],
     ["Latency p95", p95Ms === undefined ? "–" : waitWords(p95Ms)],
@@ -666,6 +667,14 @@ function simulatedFact({ metadata }: Call): readonly Figure[] {
   if (!Array.isArray(simulated)) return [];
   const kinds = Object.entries(KIND_NAMES).filter(([category]) => simulated.includes(category));
   return [["Simulated", kinds.map(([, name]) => name).join(", ")]];
+}
+
+/** What an answering machine got of the agent's message; nothing where none took the call. */
+function voicemailFact({ metadata }: Call): readonly Figure[] {
+  const { messageLeft, text } = Object(metadata?.["voicemail"]);
+  if (typeof messageLeft !== "boolean") return [];
+  if (messageLeft) return [["Voicemail", "message left"]];
+  return [["Voicemail", text === "" ? "no message" : "a part of the message"]];
 }
 
 /** What became of the request before the call; nothing where there was none. */

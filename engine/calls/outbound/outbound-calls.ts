@@ -1,5 +1,6 @@
 import type { RowClaim } from "../../../storage/calls/call-list-record.js";
-import type { Ending } from "../../conversation/call-end.js";
+import { type Ending, MACHINE_ANSWERED } from "../../conversation/call-end.js";
+import type { AnswererVerdict } from "../../conversation/events.js";
 import type { Logger } from "../../log.js";
 import { RequestError } from "../../request-error.js";
 import type { OutboundClaims, OutboundTokens } from "../../security/outbound-token.js";
@@ -19,16 +20,24 @@ import type { CallJournal } from "../call-journal.js";
 import type { CallOpener } from "../call-opener.js";
 import type { CallRefusedError, RefusalReason } from "../call-refused-error.js";
 import type { LiveCall, LiveCalls } from "../live-calls.js";
-import type { OutboundOrder, OutboundTelephony, QueuedCall } from "./outbound-telephony.js";
+import type {
+  OutboundOrder,
+  OutboundTelephony,
+  PlacingVendor,
+  QueuedCall,
+} from "./outbound-telephony.js";
 import {
   CallNotAcceptedError,
   endingOf,
   type HandedOver,
+  isMachine,
+  type MachineDetection,
   NO_OUTCOME,
   NOT_CONNECTED,
   type OutboundReport,
   type PlacedCalls,
   RINGING,
+  verdictOf,
 } from "./placed-calls.js";
 
 /** Only the organization can change these; all others pass by themselves. */
@@ -93,7 +102,7 @@ const ANSWERED_BY = /^[a-z_]{1,32}$/;
 export interface OutboundDeps {
   readonly telephony: Pick<OutboundTelephony, "vendorFor" | "hangUp">;
   readonly tokens: OutboundTokens;
-  readonly opener: Pick<CallOpener, "refusal" | "preCall">;
+  readonly opener: Pick<CallOpener, "refusal" | "preCall" | "leavesMessages">;
   /** Undefined with a simulated vendor: any calling number is allowed. */
   readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed" | "listOf"> | undefined;
   /** Undefined with a simulated vendor: any called number is allowed. */
@@ -117,6 +126,7 @@ interface Ringing {
   /** Resolves when the organization's service has responded, or its time is over; never rejects. */
   preCall: Promise<void>;
   readonly over: AbortController;
+  readonly detection: MachineDetection;
   /** It moved to another worker. */
   isHandedOver: boolean;
 }
@@ -135,8 +145,8 @@ export interface OutboundNumbers {
 export class OutboundCalls implements PlacedCalls {
   readonly #deps: OutboundDeps;
   readonly #ringing = new Map<string, Ringing>();
-  /** Calls that are being opened, each with the ending that applies once it is open. */
-  readonly #connecting = new Map<string, Ending | undefined>();
+  /** Calls that are being opened. */
+  readonly #connecting = new Set<string>();
   /** Who answered (a human or a machine), for calls that have no record yet. */
   readonly #answeredBy = new Map<string, string>();
 
@@ -182,13 +192,16 @@ export class OutboundCalls implements PlacedCalls {
     const { apiKeyId } = tenant;
     const placedBy = apiKeyId === undefined ? {} : { apiKeyId };
     const callInfo = { direction: "outbound", from, to, ...placedBy, ...values } as const;
-    const ringing = await this.#reserve(tenant, claims, callInfo);
+    const detection = await this.#detectionFor(tenant, order, placing);
+    const ringing = await this.#reserve(tenant, claims, { callInfo, detection });
     ringing.preCall = this.#expireAt(tenant, ringing, callInfo);
     try {
       const start = { ...claims, historyKey: newId(), callInfo };
       if (!(await this.#deps.journal.placing(start, row))) throw rowTaken();
       const token = this.#deps.tokens.mint(claims);
-      this.#placed(ringing, await placing.place(order, token, RING_TIMEOUT_SEC));
+      const detectMessageEnd = detection === "leaveMessage";
+      const placed = placing.place({ ...order, detectMessageEnd }, token, RING_TIMEOUT_SEC);
+      this.#placed(ringing, await placed);
     } catch (error) {
       const failure = placingFailed(error, log);
       // Otherwise the vendor has placed the call: it is answered by now, or recorded as over. If
@@ -211,8 +224,7 @@ export class OutboundCalls implements PlacedCalls {
 
   /** Whether the vendor's reports about the call concern this process. */
   holds(callId: string): boolean {
-    const isOnItsWay = this.#ringing.has(callId) || this.#connecting.has(callId);
-    return isOnItsWay || this.#deps.liveCalls.has(callId);
+    return this.#isOnItsWay(callId) || this.#deps.liveCalls.has(callId);
   }
 
   /** The placed call that an answer with this token belongs to, while the call is ringing. */
@@ -232,13 +244,13 @@ export class OutboundCalls implements PlacedCalls {
     this.#ringing.delete(callId);
     const answeredBy = this.#takeAnswer(callId);
     this.#deps.liveCalls.remove(callId);
-    const { claims, callRef, callInfo } = ringing;
-    return { claims, callRef, callInfo, answeredBy };
+    const { claims, callRef, callInfo, detection } = ringing;
+    return { claims, callRef, callInfo, answeredBy, detection };
   }
 
   /** Adopts a call that another worker of the server has handed over, with its slot. */
-  adopt({ claims, callRef, callInfo, answeredBy }: HandedOver): void {
-    this.#wait(claims, callRef, callInfo);
+  adopt({ claims, callRef, callInfo, answeredBy, detection = "none" }: HandedOver): void {
+    this.#wait(claims, callRef, { callInfo, detection });
     if (answeredBy !== "") this.#answeredBy.set(claims.callId, answeredBy);
   }
 
@@ -249,19 +261,19 @@ export class OutboundCalls implements PlacedCalls {
   async connect<Session extends LiveCall>(
     callId: string,
     orgId: string,
-    open: (callInfo: CallInfo | undefined) => Promise<Session>,
+    open: (callInfo: CallInfo | undefined, detection: MachineDetection) => Promise<Session>,
   ): Promise<Session | undefined> {
     const ringing = this.#ringing.get(callId);
     if (ringing === undefined || ringing.claims.orgId !== orgId) return undefined;
     this.#ringing.delete(callId);
     ringing.cancelTimer();
-    this.#connecting.set(callId, undefined);
+    this.#connecting.add(callId);
     try {
       await ringing.preCall;
-      const session = await open(infoOf(ringing));
-      const ending = this.#connecting.get(callId);
-      if (ending !== undefined) session.end(ending);
-      this.#noteAnswer(callId, this.#takeAnswer(callId));
+      const session = await open(infoOf(ringing), ringing.detection);
+      const answeredBy = this.#takeAnswer(callId);
+      deliverVerdict(session, verdictOf(answeredBy));
+      this.#noteAnswer(callId, answeredBy);
       return session;
     } catch (error) {
       this.#fail(ringing, error instanceof CallNotAcceptedError ? error.ending : NOT_CONNECTED);
@@ -287,26 +299,46 @@ export class OutboundCalls implements PlacedCalls {
       this.#deps.journal.rings({ ...claims, channel: "phone", callInfo: infoOf(ringing) });
     }
     const ending = endingOf(report);
-    if (ending !== undefined) this.#end(claims, ending, report.callInfo);
+    if (ending !== undefined) this.#end(claims, ending, report);
     const { callId } = claims;
     const { answeredBy } = report;
     if (!ANSWERED_BY.test(answeredBy)) return;
-    const isOnItsWay = this.#ringing.has(callId) || this.#connecting.has(callId);
-    if (isOnItsWay) this.#answeredBy.set(callId, answeredBy);
-    else this.#noteAnswer(callId, answeredBy);
+    if (this.#isOnItsWay(callId)) {
+      this.#answeredBy.set(callId, answeredBy);
+      return;
+    }
+    const session = this.#deps.liveCalls.find(callId);
+    if (session !== undefined) deliverVerdict(session, verdictOf(answeredBy));
+    this.#noteAnswer(callId, answeredBy);
   }
 
-  #end(claims: OutboundClaims, ending: Ending, callInfo: CallInfo | undefined): void {
+  /** A machine ends only a call that has no conversation, which decides that itself. */
+  #end(claims: OutboundClaims, ending: Ending, { callInfo, answeredBy }: OutboundReport): void {
     const { callId } = claims;
     const ringing = this.#ringing.get(callId);
+    const isVerdict = isMachine(verdictOf(answeredBy));
     if (ringing !== undefined) {
-      if (ending.reason === "machine") this.#hangUp(ringing);
+      // The stream that the message needs is on its way.
+      if (isVerdict && ringing.detection === "leaveMessage") return;
+      if (isVerdict) this.#hangUp(ringing);
       this.#fail(ringing, ending);
-    } else if (this.#connecting.has(callId)) {
-      if (ending.reason === "machine") this.#connecting.set(callId, ending);
-    } else if (this.#deps.liveCalls.has(callId)) {
-      if (ending.reason === "machine") this.#deps.liveCalls.find(callId)?.end(ending);
-    } else this.#record(claims, ending, callInfo);
+    } else if (!this.#connecting.has(callId) && !this.#deps.liveCalls.has(callId)) {
+      this.#record(claims, ending, callInfo);
+    }
+  }
+
+  #isOnItsWay(callId: string): boolean {
+    return this.#ringing.has(callId) || this.#connecting.has(callId);
+  }
+
+  async #detectionFor(
+    tenant: Tenant,
+    { agentId, detectMachine }: OutboundOrder,
+    { detectsMachines }: PlacingVendor,
+  ): Promise<MachineDetection> {
+    if (!detectMachine || !detectsMachines) return "none";
+    const leavesMessage = await this.#deps.opener.leavesMessages({ tenant, agentId });
+    return leavesMessage ? "leaveMessage" : "hangUp";
   }
 
   #takeAnswer(callId: string): string {
@@ -347,19 +379,19 @@ export class OutboundCalls implements PlacedCalls {
   async #reserve(
     { organization, plan }: Tenant,
     claims: OutboundClaims,
-    callInfo: CallInfo,
+    about: Pick<Ringing, "callInfo" | "detection">,
   ): Promise<Ringing> {
     const { maxConcurrentCalls } = plan.limits;
     if (!(await this.#deps.slots.acquire(organization.id, claims.callId, maxConcurrentCalls))) {
       throw acceptedCalls(maxConcurrentCalls);
     }
-    return this.#wait(claims, undefined, callInfo);
+    return this.#wait(claims, undefined, about);
   }
 
   #wait(
     claims: OutboundClaims,
     callRef: string | undefined,
-    callInfo: CallInfo | undefined,
+    { callInfo, detection }: Pick<Ringing, "callInfo" | "detection">,
   ): Ringing {
     const { liveCalls, clock } = this.#deps;
     const { callId } = claims;
@@ -373,7 +405,7 @@ export class OutboundCalls implements PlacedCalls {
     const over = new AbortController();
     const preCall = Promise.resolve();
     const state = { isHandedOver: false, preCall, over };
-    const call: Ringing = { claims, cancelTimer, callRef, callInfo, ...state };
+    const call: Ringing = { claims, cancelTimer, callRef, callInfo, detection, ...state };
     this.#ringing.set(callId, call);
     // It counts as a call from here on: a server that stops waits for it, and then hangs up.
     liveCalls.add({ callId, end: giveUp });
@@ -444,6 +476,13 @@ export interface ListedCall extends RowClaim {
 
 function rowTaken(): RequestError {
   return new RequestError("conflict", "the list has stopped, or the row has a call already");
+}
+
+/** A session that is not open yet cannot say anything. */
+function deliverVerdict(session: LiveCall, verdict: AnswererVerdict | undefined): void {
+  if (verdict === undefined) return;
+  if (session.answeredBy !== undefined) session.answeredBy(verdict);
+  else if (isMachine(verdict)) session.end(MACHINE_ANSWERED);
 }
 
 function notConfigured(vendor: string | undefined, missing: readonly string[]): RequestError {

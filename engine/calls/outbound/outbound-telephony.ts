@@ -20,7 +20,7 @@ export interface OutboundOrder extends Pick<CallValues, "variables" | "overrides
   readonly to: string;
   /** E.164. */
   readonly from: string;
-  /** Hangs up on answering machines. */
+  /** Tells answering machines from people. */
   readonly detectMachine: boolean;
   /** The telephony vendor that places the call; omitted: the first with an account. */
   readonly vendor?: PhoneVendorName | undefined;
@@ -40,8 +40,14 @@ export interface PlacingVendor {
   readonly vendor: PhoneVendorName;
   /** The organization's own account places the call. */
   readonly ownAccount: boolean;
+  /** Whether the vendor can tell machines from people. */
+  readonly detectsMachines: boolean;
   /** Resolves with the vendor's id of the call. Rejects with a VendorError. */
-  place(order: OutboundOrder, token: string, ringTimeoutSec: number): Promise<string>;
+  place(
+    order: OutboundOrder & Pick<CallToPlace, "detectMessageEnd">,
+    token: string,
+    ringTimeoutSec: number,
+  ): Promise<string>;
 }
 
 export interface OutboundTelephonyOptions {
@@ -91,13 +97,16 @@ export class OutboundTelephony {
         to: order.to,
         from: order.from,
         detectMachine: order.detectMachine,
+        detectMessageEnd: order.detectMessageEnd,
         ringTimeoutSec,
         answerUrl: `${base}${ANSWER_PATH}?token=${token}`,
         statusUrl: `${base}${STATUS_PATH}?token=${token}`,
       };
       return api.place(call);
     };
-    return { vendor, ownAccount: own !== undefined, place };
+    const detection = phoneVendor(vendor)?.capabilities.machineDetection ?? "none";
+    const detectsMachines = detection !== "none";
+    return { vendor, ownAccount: own !== undefined, detectsMachines, place };
   }
 
   /** Ends a call that is still ringing. Rejects with a VendorError. */

@@ -1,5 +1,6 @@
 import { ParleyError } from "../../../storage/parley-error.js";
-import type { Ending } from "../../conversation/call-end.js";
+import { type Ending, MACHINE_ANSWERED } from "../../conversation/call-end.js";
+import type { AnswererVerdict } from "../../conversation/events.js";
 import type { OutboundClaims } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
 import type { MaybePromise } from "../../time/maybe-promise.js";
@@ -20,11 +21,6 @@ export const RINGING = "ringing";
 
 const BUSY: Ending = { reason: "busy", status: "failed", message: "the line was busy" };
 const NO_ANSWER: Ending = { reason: "noAnswer", status: "failed", message: "nobody answered" };
-const MACHINE: Ending = {
-  reason: "machine",
-  status: "failed",
-  message: "an answering machine took the call",
-};
 const VENDOR_FAILED: Ending = {
   reason: "vendorFailed",
   status: "failed",
@@ -54,9 +50,27 @@ const ENDING_BY_STATUS: ReadonlyMap<string, Ending> = new Map([
 
 /** How a call ends that has not reached its agent; undefined while it may still. */
 export function endingOf({ status, answeredBy }: OutboundReport): Ending | undefined {
-  if (answeredBy.startsWith("machine") || answeredBy === "fax") return MACHINE;
-  return ENDING_BY_STATUS.get(status);
+  return isMachine(verdictOf(answeredBy)) ? MACHINE_ANSWERED : ENDING_BY_STATUS.get(status);
 }
+
+/** Who has answered, in the vendor's word; undefined where it has not said. */
+export function verdictOf(answeredBy: string): AnswererVerdict | undefined {
+  if (answeredBy === "") return undefined;
+  if (answeredBy === "fax") return { answerer: "fax", isGreetingOver: false };
+  if (answeredBy.startsWith("machine")) {
+    return { answerer: "machine", isGreetingOver: answeredBy.startsWith("machine_end") };
+  }
+  const answerer = answeredBy.startsWith("human") ? "human" : "unknown";
+  return { answerer, isGreetingOver: false };
+}
+
+export function isMachine(verdict: AnswererVerdict | undefined): boolean {
+  return verdict?.answerer === "machine" || verdict?.answerer === "fax";
+}
+
+/** What becomes of a placed call that a machine answers; `none`: its vendor does not look for machines. */
+export const MACHINE_DETECTIONS = ["none", "hangUp", "leaveMessage"] as const;
+export type MachineDetection = (typeof MACHINE_DETECTIONS)[number];
 
 /** The opener of a placed call rejects with it if the call has to be recorded with that ending. */
 export class CallNotAcceptedError extends ParleyError {
@@ -76,7 +90,7 @@ export interface PlacedCalls {
   connect<Session extends LiveCall>(
     callId: string,
     orgId: string,
-    open: (callInfo: CallInfo | undefined) => Promise<Session>,
+    open: (callInfo: CallInfo | undefined, detection: MachineDetection) => Promise<Session>,
   ): Promise<Session | undefined>;
   report(token: string, report: OutboundReport): Promise<boolean>;
 }
@@ -89,4 +103,6 @@ export interface HandedOver {
   readonly callInfo?: CallInfo | undefined;
   /** Empty until the vendor has reported it. */
   readonly answeredBy: string;
+  /** Omitted by releases that did not keep it. */
+  readonly detection?: MachineDetection | undefined;
 }

@@ -80,6 +80,18 @@ export const GERMAN: Lexicon = {
   acceptances: "ja gerne jawohl",
   acceptanceFillers: "danke, vielen dank, bitte verbinden, verbinden sie, ich nehme an, natürlich",
   declines: "nein nicht nee",
+  answering: {
+    asksName:
+      /(?:ihren?|deinen?|den|ihrem|deinem) (?:vollen |vor- und )?(?:nach)?namen|wie (?:heißen sie|heißt du|ist ihr name)|wer (?:sie sind|du bist|ruft|spricht|ist (?:da|am)|anruft)|mit wem/iu,
+    asksReason:
+      /grund|\bweshalb|\bwarum|\bweswegen|anliegen|worum|worüber|zweck|verfügbar|erreichbar ist|(?:verbinde|durchstelle|stelle)\b|verbinden|durchzustellen|durchstellen|geprüft|gefiltert|filter|anruf annehmen|rangehen/iu,
+    asksToWait:
+      /bleiben sie|bleib(?:e)? (?:bitte )?(?:dran|in der leitung)|in der leitung|am apparat|moment|warten|warte\b|geduld|ich (?:frage|schaue|sehe) nach|(?:versuche|probiere)/iu,
+    takesMessage:
+      /nachricht|mailbox|anrufbeantworter|sprachbox|signalton|piepton|pfeifton|\bton\b|rufe? (?:ich |sie |dich |wir )*(?:sie |dich )?(?:umgehend |bald |gerne? )?zurück|zurückrufen|zurück\.|nicht (?:da|erreichbar|verfügbar|zu hause|ans telefon)|hinterlass/iu,
+    screeningAnswer:
+      "Hier ist {agent}, ich rufe für {organization} an. Würden Sie mich bitte verbinden?",
+  },
   stockPhrases: {
     apology: "Es tut mir leid, darauf konnte ich gerade nicht antworten.",
     waiting: ["Einen Moment, bitte.", "Ich bin noch dabei."],

@@ -107,6 +107,18 @@ export const ENGLISH: Lexicon = {
   acceptanceFillers:
     "please, thanks, thank you, of course, put them through, put him through, put her through, i will, i'll take it, go ahead",
   declines: "no nope not dont cant",
+  answering: {
+    asksName:
+      /(?:your|a) (?:full |first |last )?name\b|who(?:['’]s| is| am i| are you| this is| you are)\b|identify yourself/iu,
+    asksReason:
+      /\b(?:reasons?|purpose|nature) (?:for|of|behind|you)\b|\bwhy (?:you|are you)|\bwhat (?:it|this|your call|the call|that)(?:['’]s| is)(?: \w+)? (?:about|regarding|for|concerning)|what (?:are you|you(?:['’]re| are)) calling|\b(?:is|are|she['’]s|he['’]s|they['’]re) (?:available|free)\b|\bscreen(?:s|ed|ing)\b|\b(?:connect|put|patch) (?:you|your call|the call)\b|take (?:your|the|this) call\b|before (?:i|we) (?:connect|transfer|put)/iu,
+    asksToWait:
+      /stay on the line|hold (?:on|the line|while)|please (?:hold|wait)|one moment|bear with|(?:checking|see|find out) (?:if|whether)|(?:trying to|will try to|i['’]ll try to|let me try to) (?:reach|connect|get)|hang on/iu,
+    takesMessage:
+      /voice ?mail|mailbox|\bmessage|\bbeep\b|call (?:you|u) back|back to you|return your call|(?:n['’]t|not|un|un-) ?available|(?:can['’]?t|cannot|unable to|not able to) (?:take|come|answer|get)|missed your call|leave (?:your|a|me|us)/iu,
+    screeningAnswer:
+      "This is {agent}, calling from {organization}. Could you put me through, please?",
+  },
   stockPhrases: {
     apology: "I am sorry, I could not answer that just now.",
     waiting: ["One moment.", "I am still working on it."],

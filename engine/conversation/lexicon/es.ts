@@ -60,6 +60,17 @@ export const SPANISH: Lexicon = {
   acceptances: "sí si claro",
   acceptanceFillers: "por favor, gracias, acepto, de acuerdo",
   declines: "no",
+  answering: {
+    asksName:
+      /(?:su|tu|el) nombre|cómo se llama|cómo te llamas|quién (?:llama|habla|es|eres|le llama)|con quién|de parte de quién|identifíquese|identifícate/iu,
+    asksReason:
+      /motivo|razón|por qué (?:llama|me llama)|para qué|asunto|de qué se trata|está disponible|puede atender|filtr|pasar(?:le|te)?\b|comunicar(?:le|te|lo|la)?\b|conectar(?:le|te|lo|la)?\b|transferir|acepta(?:r)? la llamada/iu,
+    asksToWait:
+      /en línea|no cuelgue|no cuelgues|espere|espera\b|un momento|aguarde|aguarda|(?:voy a|intentaré|trataré) /iu,
+    takesMessage:
+      /mensaje|buzón|contestador|señal|pitido|\btono\b|devolver|le llamar|te llamar|me pondré en contacto|no (?:está disponible|puedo (?:atender|contestar)|podemos atender)|deje su|deja tu/iu,
+    screeningAnswer: "Soy {agent} y llamo de parte de {organization}. ¿Podría pasarme, por favor?",
+  },
   stockPhrases: {
     apology: "Lo siento, ahora mismo no he podido responder.",
     waiting: ["Un momento, por favor.", "Sigo en ello."],

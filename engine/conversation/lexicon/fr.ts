@@ -64,6 +64,18 @@ export const FRENCH: Lexicon = {
   acceptances: "oui daccord",
   acceptanceFillers: "s'il vous plaît, merci, bien sûr, j'accepte",
   declines: "non pas",
+  answering: {
+    asksName:
+      /(?:votre|ton) (?:nom|prénom)|comment vous appelez|qui (?:êtes|appelle|est à|est l['’]appelant|vous êtes|demande)|c['’]est de la part de qui|de la part de qui|à qui (?:ai-je|j['’]ai)|identifi/iu,
+    asksReason:
+      /raison|motif|pourquoi|objet (?:de|du)|sujet (?:de|du)|à quel sujet|(?:est|sera|soit) disponible|filtr|(?:mettre|mette|mets) en relation|(?:transférer|transfère|passer votre|prendre (?:votre|l['’]) ?appel)|mettre en communication|accepte/iu,
+    asksToWait:
+      /ne quittez pas|ne quitte pas|en ligne|patient(?:er|ez)|un instant|un moment|(?:je vais|j['’]essaie)/iu,
+    takesMessage:
+      /message|répondeur|messagerie|\bbip\b|signal sonore|rappel(?:ler|lerai|lerons)|(?:pas|in) ?disponible|ne (?:peux|peut|puis|pouvons) (?:pas )?(?:répondre|vous)|absent|laissez/iu,
+    screeningAnswer:
+      "Ici {agent}, j’appelle de la part de {organization}. Pourriez-vous me mettre en relation, s’il vous plaît ?",
+  },
   stockPhrases: {
     apology: "Je suis désolé, je n'ai pas pu répondre à l'instant.",
     waiting: ["Un instant, s'il vous plaît.", "J'y travaille encore."],

@@ -59,6 +59,17 @@ export const ITALIAN: Lexicon = {
   acceptances: "sì si certo",
   acceptanceFillers: "grazie, per favore, accetto, va bene",
   declines: "no non",
+  answering: {
+    asksName:
+      /(?:suo|tuo|il|proprio) nome|come si chiama|come ti chiami|chi (?:parla|chiama|è|sei)|con chi (?:parlo|sto)/iu,
+    asksReason:
+      /motivo|ragione|perché|di cosa si tratta|per cosa|oggetto|(?:è|sia) disponibile|filtr|(?:passare|passarle|passo la)|collegar|mettere in contatto|metterla in|trasferi|accetta/iu,
+    asksToWait: /in linea|attend|aspett|un (?:attimo|momento)|non riattacc|(?:provo|cerco) /iu,
+    takesMessage:
+      /messaggio|segreteria|casella vocale|segnale|\bbip\b|richiam|non (?:è disponibile|sono (?:disponibile|raggiungibile)|posso rispondere|possiamo rispondere)|lasci(?:a|ate|are)?\b/iu,
+    screeningAnswer:
+      "Sono {agent} e chiamo per conto di {organization}. Può passarmi la persona, per favore?",
+  },
   stockPhrases: {
     apology: "Mi dispiace, in questo momento non sono riuscito a rispondere.",
     waiting: ["Un momento, per favore.", "Ci sto ancora lavorando."],

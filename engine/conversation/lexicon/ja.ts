@@ -23,6 +23,15 @@ export const JAPANESE: Lexicon = {
   acceptances: "はい",
   acceptanceFillers: "お願いします, どうぞ, 大丈夫です",
   declines: "いいえ",
+  answering: {
+    asksName: /名前|氏名|どちら様|どなた|どちらさま|名乗|誰/u,
+    asksReason:
+      /用件|理由|目的|ご用|要件|内容|出られる|応答できる|対応(?:可能|できる)か|おつなぎ|お繋ぎ|つなぐ|繋ぐ|取り次|スクリーニング|確認(?:し|いた)/u,
+    asksToWait: /お待ち|そのまま|切らず|少々|保留/u,
+    takesMessage:
+      /メッセージ|伝言|留守番|留守電|ピー|発信音|折り返|出ることができません|出られません|不在|残し/u,
+    screeningAnswer: "{organization}の{agent}と申します。おつなぎいただけますでしょうか。",
+  },
   stockPhrases: {
     apology: "申し訳ありません。ただいまお答えできませんでした。",
     waiting: ["少々お待ちください。", "まだ確認しております。"],

@@ -10,6 +10,20 @@ export type PhraseTable = string;
  */
 export type PlacedWords = string;
 
+/** How machines speak that answer calls for a person: patterns without word boundaries of their own. */
+export interface AnsweringWords {
+  /** Asks who is calling. */
+  readonly asksName: RegExp;
+  /** Asks why, or says that the answer decides whether the call is put through. With a name asked for, it screens calls. */
+  readonly asksReason: RegExp;
+  /** The caller is to wait for the person. */
+  readonly asksToWait: RegExp;
+  /** Takes a message instead, and puts no call through. */
+  readonly takesMessage: RegExp;
+  /** What the agent says to a machine that screens calls, with `{agent}` and `{organization}`. */
+  readonly screeningAnswer: string;
+}
+
 /**
  * The words of one language, as data; `lexicon.ts` and the rules give them their meaning. A missing field means
  * that the language has no such words, or uses English where a call needs some.
@@ -82,5 +96,6 @@ export interface Lexicon {
   readonly acceptanceFillers?: PhraseTable;
   /** Beside one of these a word of `acceptances` accepts nothing. */
   readonly declines?: WordTable;
+  readonly answering?: AnsweringWords;
   readonly stockPhrases?: StockPhrases;
 }

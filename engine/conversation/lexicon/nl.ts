@@ -61,6 +61,18 @@ export const DUTCH: Lexicon = {
   acceptances: "ja graag",
   acceptanceFillers: "dank u, dank je, bedankt, natuurlijk, verbind maar door",
   declines: "nee niet",
+  answering: {
+    asksName:
+      /(?:uw|je|jouw) naam|hoe (?:heet u|heet je|u heet)|wie (?:u bent|je bent|belt|spreek|er belt|bent u)|met wie/iu,
+    asksReason:
+      /reden|waarom|waarvoor|waarover|waar (?:gaat|het over)|doel van|beschikbaar is|bereikbaar is|(?:door|ver)bind|doorverbinden|screen|filter|opneemt|aannem/iu,
+    asksToWait:
+      /aan de lijn|blijf|wacht|een (?:moment|ogenblik)|momentje|(?:ik (?:kijk|vraag|probeer))/iu,
+    takesMessage:
+      /bericht|voicemail|antwoordapparaat|\bpiep|\btoon\b|terugbel|bel (?:ik )?(?:u|je) terug|niet (?:bereikbaar|beschikbaar|aanwezig|opnemen)|spreek (?:iets )?in|laat .{0,20} achter/iu,
+    screeningAnswer:
+      "U spreekt met {agent}, ik bel namens {organization}. Kunt u mij doorverbinden, alstublieft?",
+  },
   stockPhrases: {
     apology: "Het spijt me, daar kon ik net niet op antwoorden.",
     waiting: ["Een ogenblik, alstublieft.", "Ik ben er nog mee bezig."],

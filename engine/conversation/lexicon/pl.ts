@@ -55,6 +55,18 @@ export const POLISH: Lexicon = {
   acceptances: "tak",
   acceptanceFillers: "proszę połączyć, dziękuję, oczywiście, zgadzam się",
   declines: "nie",
+  answering: {
+    asksName:
+      /imię|nazwisko|jak się (?:pan|pani|nazywasz|państwo)|kto (?:dzwoni|mówi)|kim (?:pan|pani|jesteś)|z kim rozmawiam|przedstaw/iu,
+    asksReason:
+      /pow(?:ód|odu)|dlaczego|w jakiej sprawie|w jakim celu|\bcel\b|czego dotyczy|(?:jest|będzie) (?:dostępn|osiągaln)|połącz|przełącz|filtr|odbierze|odebrać|przyjmie/iu,
+    asksToWait:
+      /na linii|nie (?:rozłącza|odkłada)|poczeka|zaczeka|proszę czekać|chwil|moment|(?:sprawdzę|spróbuję)/iu,
+    takesMessage:
+      /wiadomość|poczt|sygnał|oddzwoni|nie (?:mogę|może) (?:teraz |w tej chwili )?(?:odebrać|rozmawiać)|niedostępn|zostaw/iu,
+    screeningAnswer:
+      "Mówi {agent}, dzwonię w imieniu {organization}. Czy mogę prosić o połączenie?",
+  },
   stockPhrases: {
     apology: "Przepraszam, nie mogę teraz na to odpowiedzieć.",
     waiting: ["Chwileczkę.", "Jeszcze nad tym pracuję."],

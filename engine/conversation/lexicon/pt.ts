@@ -57,6 +57,18 @@ export const PORTUGUESE: Lexicon = {
   acceptances: "sim claro",
   acceptanceFillers: "por favor, obrigado, obrigada, aceito",
   declines: "não nao",
+  answering: {
+    asksName:
+      /(?:o seu|seu|o teu|teu|o) nome|como se chama|quem (?:fala|está|é|liga)|com quem|identifique/iu,
+    asksReason:
+      /motivo|razão|por ?qu[eê]|do que se trata|de que se trata|assunto|(?:está|esteja) disponível|filtr|(?:passar|transferir|encaminhar) (?:a|sua|o|para)|ligar você|conectar|completar a (?:ligação|chamada)|atender (?:a|sua)|aceita/iu,
+    asksToWait:
+      /na linha|aguard|espere|só um (?:momento|instante)|um (?:momento|instante)|não desligue|(?:vou|tentarei) (?:tentar|verificar|ver)/iu,
+    takesMessage:
+      /mensagem|recado|caixa postal|correio de voz|sinal|\bbip|retornar|ligo de volta|(?:não|in) ?(?:está |estou )?disponível|não posso atender|não podemos atender|deixe/iu,
+    screeningAnswer:
+      "Fala {agent}, ligo em nome de {organization}. Pode passar a chamada, por favor?",
+  },
   stockPhrases: {
     apology: "Desculpe, não consegui responder agora.",
     waiting: ["Um momento, por favor.", "Ainda estou a tratar disso."],

@@ -41,6 +41,17 @@ export const TURKISH: Lexicon = {
   acceptances: "evet",
   acceptanceFillers: "lütfen, teşekkürler, tabii, kabul ediyorum",
   declines: "hayır",
+  answering: {
+    asksName:
+      /(?:ad|isim|ism)[ıi]n[ıi]z|adını|ismini|kim (?:arıyor|arıyorsunuz|olduğunuzu)|kimsiniz|kiminle|kendinizi tanıt/iu,
+    asksReason:
+      /neden|sebeb|amac|niçin|ne hakkında|konu(?:su|yu|nuz)|hangi konu|müsait|uygun (?:mu|olup)|ulaşılabilir|bağla|filtre|aktar|kabul ed/iu,
+    asksToWait: /hatta|bekley|kapatmay|bir (?:dakika|saniye|an)\b|bir an|lütfen bekle|kontrol ed/iu,
+    takesMessage:
+      /mesaj|sesli|sinyal|bip|telesekreter|geri ara|(?:müsait|uygun) değil|ulaşılamıyor|cevap veremi|bırak/iu,
+    screeningAnswer:
+      "Ben {agent}, {organization} adına arıyorum. Beni bağlayabilir misiniz lütfen?",
+  },
   stockPhrases: {
     apology: "Üzgünüm, buna şu anda cevap veremedim.",
     waiting: ["Bir dakika lütfen.", "Hâlâ üzerinde çalışıyorum."],

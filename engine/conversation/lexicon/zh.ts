@@ -21,6 +21,14 @@ export const CHINESE: Lexicon = {
   acceptances: "是 好",
   acceptanceFillers: "是的, 好的, 好吧, 好啊, 可以, 谢谢, 请接通",
   declines: "不",
+  answering: {
+    asksName: /名字|姓名|贵姓|怎么称呼|哪位|您是谁|你是谁|谁(?:在)?(?:打|来)电话/u,
+    asksReason:
+      /原因|目的|事由|来意|为什么|什么事|有何贵干|是否(?:有空|方便|可以接)|能否接|转接|接通|筛选|过滤|帮您接/u,
+    asksToWait: /稍等|请等|不要挂|别挂|请稍候|稍候|等一下|等待/u,
+    takesMessage: /留言|语音信箱|提示音|嘀声|哔|回电|回复您|无法接听|不方便接|不在/u,
+    screeningAnswer: "您好，我是{organization}的{agent}。麻烦您帮我转接一下，谢谢。",
+  },
   stockPhrases: {
     apology: "抱歉，我刚才没能回答。",
     waiting: ["请稍等。", "我还在处理。"],

@@ -8,6 +8,7 @@ import {
   type PlacedOrder,
   type PlacedState,
   type SimulatedCallIds,
+  type Verdict,
 } from "./phone-api-wires.js";
 
 /** Timeout of a report to the server under test. A failed report is not repeated. */
@@ -75,10 +76,21 @@ export class SimulatedCall implements SimulatedCallIds {
     this.#isAnswered = true;
     await this.#report("answered");
     this.document = await this.#post(this.order.answerUrl, this.#wire.answered(this), "answer");
-    const verdict = this.#wire.verdict(this, outcome === "machine");
+    const isEndAwaited = this.#wire.hasOneVerdict === true && this.order.detectsMessageEnd === true;
+    if (outcome !== "machine") await this.#reportVerdict("human");
+    else if (!isEndAwaited) await this.#reportVerdict("machine");
+  }
+
+  /** The greeting of the machine that has answered is over, which not all vendors report. */
+  async endGreeting(): Promise<void> {
+    if (this.order.detectsMessageEnd === true) await this.#reportVerdict("messageEnd");
+  }
+
+  async #reportVerdict(verdict: Verdict): Promise<void> {
+    const body = this.#wire.verdict(this, verdict);
     const { machineUrl } = this.order;
-    if (machineUrl !== undefined && verdict !== undefined)
-      await this.#post(machineUrl, verdict, "verdict");
+    if (machineUrl !== undefined && body !== undefined)
+      await this.#post(machineUrl, body, "verdict");
   }
 
   /** Hangs up: the callee, or the server over REST. */

@@ -18,7 +18,12 @@ export interface PlacedOrder {
   readonly statusUrl: string;
   /** Receives the answering machine verdict; undefined if none was requested. */
   readonly machineUrl: string | undefined;
+  /** The end of a machine's greeting is reported too. */
+  readonly detectsMessageEnd?: boolean;
 }
+
+/** `messageEnd`: the machine's greeting is over. */
+export type Verdict = "human" | "machine" | "messageEnd";
 
 export interface SimulatedCallIds {
   readonly id: string;
@@ -59,8 +64,10 @@ export interface PhoneApiWire {
   answered(call: SimulatedCallIds): string;
   /** The body of a report; undefined if the vendor reports nothing in that state. */
   report(call: SimulatedCallIds, state: PlacedState): string | undefined;
-  /** The body of the verdict on a machine or a person; undefined if the vendor has none. */
-  verdict(call: SimulatedCallIds, isMachine: boolean): string | undefined;
+  /** With it, the verdict on a machine comes at the end of the greeting, and only then. */
+  readonly hasOneVerdict?: boolean;
+  /** The body of the verdict; undefined if the vendor has none of the kind. */
+  verdict(call: SimulatedCallIds, verdict: Verdict): string | undefined;
   /** The headers with which the vendor signs, if the REST account is enough for that. */
   sign?(authorization: string, url: string, body: string): Readonly<Record<string, string>>;
 }
@@ -110,20 +117,30 @@ const TwimlOrder = v.pipe(
     From: E164,
     Url,
     StatusCallback: Url,
+    MachineDetection: v.optional(v.picklist(["Enable", "DetectMessageEnd"])),
     AsyncAmdStatusCallback: v.optional(Url),
   }),
   v.transform(
-    ({ To, From, Url: answerUrl, StatusCallback, AsyncAmdStatusCallback }): PlacedOrder => ({
+    ({ To, From, Url: answerUrl, StatusCallback, ...detection }): PlacedOrder => ({
       to: To,
       from: From,
       answerUrl,
       statusUrl: StatusCallback,
-      machineUrl: AsyncAmdStatusCallback,
+      machineUrl: detection.AsyncAmdStatusCallback,
+      detectsMessageEnd: detection.MachineDetection === "DetectMessageEnd",
     }),
   ),
 );
 
-function twimlReports(account: string): Pick<PhoneApiWire, "answered" | "report" | "verdict"> {
+const TWIML_VERDICTS: Readonly<Record<Verdict, string>> = {
+  human: "human",
+  machine: "machine_start",
+  messageEnd: "machine_end_beep",
+};
+
+function twimlReports(
+  account: string,
+): Pick<PhoneApiWire, "answered" | "report" | "verdict" | "hasOneVerdict"> {
   const fields = ({ id, to, from }: SimulatedCallIds) => ({
     CallSid: id,
     AccountSid: account,
@@ -134,8 +151,8 @@ function twimlReports(account: string): Pick<PhoneApiWire, "answered" | "report"
   return {
     answered: (call) => form({ ...fields(call), CallStatus: "in-progress" }),
     report: (call, state) => form({ ...fields(call), CallStatus: TWIML_STATES[state] }),
-    verdict: (call, isMachine) =>
-      form({ ...fields(call), AnsweredBy: isMachine ? "machine_start" : "human" }),
+    hasOneVerdict: true,
+    verdict: (call, verdict) => form({ ...fields(call), AnsweredBy: TWIML_VERDICTS[verdict] }),
   };
 }
 
@@ -244,8 +261,11 @@ const plivo: PhoneApiWire = {
     const [CallStatus, HangupCause] = PLIVO_STATES[state];
     return form({ ...plivoFields(call), CallStatus, HangupCause, Event: "Hangup" });
   },
-  verdict: (call, isMachine) =>
-    form({ ...plivoFields(call), Machine: String(isMachine), Event: "MachineDetection" }),
+  verdict: (call, verdict) => {
+    if (verdict === "messageEnd") return undefined;
+    const Machine = String(verdict === "machine");
+    return form({ ...plivoFields(call), Machine, Event: "MachineDetection" });
+  },
   sign: (authorization, url, body) => {
     const [, password] = basicOf(authorization);
     const nonce = randomUUID();
@@ -280,14 +300,25 @@ const VonageOrder = v.pipe(
     event_url: v.tuple([Url]),
     ringing_timer: v.optional(v.pipe(v.number(), v.maxValue(120))),
     machine_detection: v.optional(v.picklist(["continue", "hangup"])),
+    advanced_machine_detection: v.optional(
+      v.strictObject({
+        behavior: v.picklist(["continue", "hangup"]),
+        mode: v.picklist(["default", "detect", "detect_beep"]),
+        beep_timeout: v.optional(v.number()),
+      }),
+    ),
   }),
   v.transform(
-    ({ to: [to], from, answer_url, event_url, machine_detection }): PlacedOrder => ({
+    ({ to: [to], from, answer_url, event_url, ...detection }): PlacedOrder => ({
       to: `+${to.number}`,
       from: `+${from.number}`,
       answerUrl: answer_url[0],
       statusUrl: event_url[0],
-      machineUrl: machine_detection === undefined ? undefined : event_url[0],
+      machineUrl:
+        (detection.machine_detection ?? detection.advanced_machine_detection) === undefined
+          ? undefined
+          : event_url[0],
+      detectsMessageEnd: detection.advanced_machine_detection !== undefined,
     }),
   ),
 );
@@ -304,8 +335,9 @@ const VonageClaims = v.object({
   exp: v.number(),
   jti: v.string(),
 });
-const vonageEvent = ({ id, to, from }: SimulatedCallIds, status: string) =>
+const vonageEvent = ({ id, to, from }: SimulatedCallIds, status: string, more = {}) =>
   JSON.stringify({
+    ...more,
     from: plain(from),
     to: plain(to),
     uuid: id,
@@ -345,7 +377,10 @@ const vonage: PhoneApiWire = {
   answered: ({ id, to, from }) =>
     JSON.stringify({ from: plain(from), to: plain(to), uuid: id, conversation_uuid: "CON-1" }),
   report: (call, state) => vonageEvent(call, VONAGE_STATES[state]),
-  verdict: (call, isMachine) => vonageEvent(call, isMachine ? "machine" : "human"),
+  verdict: (call, verdict) => {
+    if (verdict !== "messageEnd") return vonageEvent(call, verdict);
+    return vonageEvent(call, "machine", { sub_state: "beep_start" });
+  },
 };
 
 const JAMBONZ_PATH = /^\/v1\/Accounts\/[\w-]+\/Calls(?:\/([\w-]+))?$/;
@@ -377,6 +412,7 @@ const JambonzOrder = v.pipe(
       answerUrl: call_hook.url,
       statusUrl: call_status_hook.url,
       machineUrl: amd?.actionHook,
+      detectsMessageEnd: amd !== undefined,
     }),
   ),
 );
@@ -386,6 +422,12 @@ const jambonzFields = ({ id, to, from }: SimulatedCallIds) => ({
   from,
   to,
 });
+
+const JAMBONZ_VERDICTS: Readonly<Record<Verdict, string>> = {
+  human: "amd_human_detected",
+  machine: "amd_machine_detected",
+  messageEnd: "amd_tone_detected",
+};
 
 /** jambonz-api-server, lib/routes/api/accounts.js (052a19cf). */
 const jambonz: PhoneApiWire = {
@@ -413,11 +455,8 @@ const jambonz: PhoneApiWire = {
       ...jambonzFields(call),
       call_status: state === "canceled" ? "no-answer" : TWIML_STATES[state],
     }),
-  verdict: (call, isMachine) =>
-    JSON.stringify({
-      ...jambonzFields(call),
-      type: isMachine ? "amd_machine_detected" : "amd_human_detected",
-    }),
+  verdict: (call, verdict) =>
+    JSON.stringify({ ...jambonzFields(call), type: JAMBONZ_VERDICTS[verdict] }),
 };
 
 const DIAL_STATES: Readonly<Record<PlacedState, string | undefined>> = {

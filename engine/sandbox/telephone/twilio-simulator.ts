@@ -12,6 +12,7 @@ import {
 } from "../faults.js";
 import { Journal } from "../journal.js";
 import type { Simulator, Upgrade } from "../simulator.js";
+import { askWhoCalls, playVoicemail, putThrough } from "./answering-machine.js";
 import { SimulatedPhoneAccount } from "./phone-account-apis.js";
 import type { PhoneCaller } from "./phone-caller.js";
 import {
@@ -38,8 +39,34 @@ const REPORT_MAX_MS = 5_000;
 /** The vendor's own default for `Timeout`. */
 const RING_MAX_SEC = 60;
 
-/** The outcome of a call. */
-export type CallOutcome = "answers" | "busy" | "no-answer" | "failed" | "machine" | "rings";
+/**
+ * The outcome of a call. `machine`: a silent machine. `voicemail`: one with a greeting and a beep. `lostVerdict`: the same, of
+ * which the vendor says nothing. `screener`: one that asks who calls, and puts the call through. `lateVerdict`: a person whom the
+ * vendor takes for a machine in the middle of the conversation.
+ */
+export type CallOutcome =
+  | "answers"
+  | "busy"
+  | "no-answer"
+  | "failed"
+  | "machine"
+  | "rings"
+  | "voicemail"
+  | "lostVerdict"
+  | "screener"
+  | "lateVerdict";
+
+const ANSWERED: ReadonlySet<CallOutcome> = new Set([
+  "answers",
+  "machine",
+  "voicemail",
+  "lostVerdict",
+  "screener",
+  "lateVerdict",
+]);
+/** The vendor's default threshold: who speaks for this long is a machine. */
+const MACHINE_SPEECH_MS = 2_400;
+const LATE_VERDICT_MS = 15_000;
 
 /** How a person answers the question of a document. */
 export interface PersonReply {
@@ -181,14 +208,15 @@ export class TwilioCall {
     await this.#pause(outcome === "rings" ? timeoutMs : Math.min(ringMs, timeoutMs));
     if (this.#hungUp.signal.aborted) return this.#report("canceled");
     if (outcome === "rings") return this.#report("no-answer");
-    if (outcome !== "answers" && outcome !== "machine") return this.#report(outcome);
+    if (!ANSWERED.has(outcome)) return this.#report(outcome);
     if (telephone.isBusy) return this.#report("busy");
     await this.#report("in-progress");
     const { sid: callSid, from, to } = this;
     const webhookUrl = this.form.get("Url") ?? "";
     try {
       const taken = await telephone.answer({ webhookUrl, callSid, from, to, authToken });
-      await this.#talk(taken, outcome === "machine" ? "machine_start" : "human");
+      void this.#answerAs(outcome, taken);
+      await this.#talk(taken);
     } catch (error) {
       if (error instanceof StreamlessDocumentError)
         await this.#followAsPerson(error.document, outcome);
@@ -199,8 +227,36 @@ export class TwilioCall {
     this.#taken = undefined;
   }
 
-  async #talk(taken: AnsweredCall, answeredBy?: string): Promise<void> {
-    if (answeredBy !== undefined) await this.#reportMachine(answeredBy);
+  /** What a machine says, and the vendor's verdict. Never rejects: the call may end at any moment. */
+  async #answerAs(outcome: CallOutcome, { caller }: AnsweredCall): Promise<void> {
+    const isEndAwaited = this.form.get("MachineDetection") === "DetectMessageEnd";
+    const reportStart = async () => {
+      await this.#pause(MACHINE_SPEECH_MS);
+      if (!isEndAwaited) await this.#reportMachine("machine_start");
+    };
+    try {
+      if (outcome === "voicemail" && caller !== undefined) {
+        await Promise.all([playVoicemail(caller), reportStart()]);
+        if (isEndAwaited) await this.#reportMachine("machine_end_beep");
+      } else if (outcome === "lostVerdict" && caller !== undefined) {
+        await playVoicemail(caller);
+      } else if (outcome === "screener" && caller !== undefined) {
+        await Promise.all([askWhoCalls(caller), reportStart()]);
+        if (isEndAwaited) await this.#reportMachine("machine_end_silence");
+        await putThrough(caller);
+      } else if (outcome === "lateVerdict") {
+        await this.#pause(LATE_VERDICT_MS);
+        await this.#reportMachine("machine_start");
+      } else {
+        const machine = isEndAwaited ? "machine_end_silence" : "machine_start";
+        await this.#reportMachine(outcome === "machine" ? machine : "human");
+      }
+    } catch (error) {
+      this.reports.push(String(error));
+    }
+  }
+
+  async #talk(taken: AnsweredCall): Promise<void> {
     let stream: AnsweredCall | undefined = taken;
     while (stream !== undefined) {
       this.#taken = stream;
@@ -330,7 +386,7 @@ export class TwilioCall {
   }
 
   async #reportMachine(answeredBy: string): Promise<void> {
-    if (this.form.get("MachineDetection") !== "Enable") return;
+    if (this.form.get("MachineDetection") === null || this.#hungUp.signal.aborted) return;
     await this.#post(this.form.get("AsyncAmdStatusCallback") ?? "", { AnsweredBy: answeredBy });
   }
 
@@ -403,7 +459,13 @@ const FATES: ReadonlyMap<string, CallOutcome> = new Map([
   ["0003", "failed"],
   ["0004", "machine"],
   ["0005", "rings"],
+  ["0011", "voicemail"],
+  ["0012", "screener"],
+  ["0013", "lateVerdict"],
+  ["0014", "lostVerdict"],
 ]);
+/** Answered by machines, which speak for themselves. */
+const MACHINE_ENDS: ReadonlySet<string> = new Set(["0011", "0012", "0014"]);
 const FATE_BY_FAULT: Readonly<Record<TwilioOutcome, CallOutcome>> = {
   busy: "busy",
   noAnswer: "no-answer",
@@ -440,6 +502,7 @@ export class TwilioSimulator implements Simulator {
   readonly #faults: SandboxFaults;
   readonly #journal: Journal;
   readonly #person: Telephone;
+  readonly #machine = simulatedTelephone(() => Promise.resolve());
   readonly #conferences = new Conferences();
   readonly #exchange = new TelephoneExchange((call) => this.#adopt(call));
   #calls: TwilioCall[] = [];
@@ -500,7 +563,8 @@ export class TwilioSimulator implements Simulator {
     const to = form.get("To") ?? "";
     if (to.endsWith(INVALID_NUMBER_END)) return refuse(exchange, "invalidNumber");
     if (!this.#hasRoom()) return refuse(exchange, "rateLimited");
-    const telephone = this.#exchange.at(to) ?? this.#person;
+    const answering = MACHINE_ENDS.has(to.slice(-4)) ? this.#machine : this.#person;
+    const telephone = this.#exchange.at(to) ?? answering;
     const call = this.#add({ form, authToken, telephone, onStatus: postStatus(telephone) });
     exchange.answerJson(201, { sid: call.sid, status: "queued", to, from: form.get("From") });
     void call.live();

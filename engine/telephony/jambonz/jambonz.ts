@@ -139,6 +139,10 @@ const SPEECH = {
 const VERDICTS: ReadonlyMap<string, string> = new Map([
   ["amd_human_detected", "human"],
   ["amd_machine_detected", "machine"],
+  ["amd_machine_stopped_speaking", "machine_end_silence"],
+  ["amd_tone_detected", "machine_end_beep"],
+  ["amd_no_speech_detected", "unknown"],
+  ["amd_decision_timeout", "unknown"],
 ]);
 
 /** What Jambonz posts to `call_status_hook`, and to the `actionHook` of its machine detection. */
@@ -299,7 +303,7 @@ export const JAMBONZ: PhoneVendor = {
   accountVariables: ["JAMBONZ_ACCOUNT_SID", "JAMBONZ_API_KEY"],
   capabilities: {
     place: "rest",
-    machineDetection: "report",
+    machineDetection: "greetingEnd",
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",

@@ -111,7 +111,7 @@ export const SIGNALWIRE: PhoneVendor = {
   },
   capabilities: {
     place: "rest",
-    machineDetection: "report",
+    machineDetection: "greetingEnd",
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",

@@ -137,7 +137,7 @@ export class TelnyxCalls {
       StatusCallbackEvent: REPORTED_STATES,
       Timeout: call.ringTimeoutSec,
       ...(call.detectMachine && {
-        MachineDetection: "Enable",
+        MachineDetection: call.detectMessageEnd ? "DetectMessageEnd" : "Enable",
         AsyncAmd: true,
         AsyncAmdStatusCallback: call.statusUrl,
         AsyncAmdStatusCallbackMethod: "POST",
@@ -356,7 +356,7 @@ export const TELNYX: PhoneVendor = {
   accountVariables: ["TELNYX_API_KEY", "TELNYX_TEXML_APP_ID"],
   capabilities: {
     place: "rest",
-    machineDetection: "report",
+    machineDetection: "greetingEnd",
     hangUp: "rest",
     transfer: "document",
     failedTransfer: "comesBack",

@@ -70,7 +70,8 @@ export class TwilioCalls implements CallControlApi {
     });
     for (const event of EVENTS) form.append("StatusCallbackEvent", event);
     if (call.detectMachine) {
-      form.append("MachineDetection", "Enable");
+      // With the second, the verdict on a machine comes at the end of its greeting, and only then.
+      form.append("MachineDetection", call.detectMessageEnd ? "DetectMessageEnd" : "Enable");
       form.append("AsyncAmd", "true");
       form.append("AsyncAmdStatusCallback", call.statusUrl);
       form.append("AsyncAmdStatusCallbackMethod", "POST");

@@ -68,7 +68,7 @@ export const TWILIO: PhoneVendor = {
   },
   capabilities: {
     place: "rest",
-    machineDetection: "report",
+    machineDetection: "greetingEnd",
     hangUp: "rest",
     transfer: "rest",
     failedTransfer: "comesBack",

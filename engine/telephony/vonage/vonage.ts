@@ -145,11 +145,22 @@ const VENDOR = "vonage";
 const TOKEN_LIFETIME_SEC = 5 * 60;
 const Placed = v.object({ uuid: v.string() });
 
-/** What Vonage posts to `event_url`; the verdict on a machine is a status of its own. */
+/**
+ * The paid detection also reports beeps, while the call goes on
+ * (https://developer.vonage.com/en/voice/voice-api/concepts/advanced-machine-detection).
+ */
+function machineDetection({ detectMessageEnd }: CallToPlace) {
+  return detectMessageEnd
+    ? { advanced_machine_detection: { behavior: "continue", mode: "default" } }
+    : { machine_detection: "continue" };
+}
+
+/** What Vonage posts to `event_url`; the verdict on a machine is a status of its own, and its beep a part of that. */
 export function vonagePlacedReport(body: string): PlacedReport {
   const { status } = placedReport(body, "status");
-  const isVerdict = status === "machine" || status === "human";
-  return { status: isVerdict ? "in-progress" : status, answeredBy: isVerdict ? status : "" };
+  if (status !== "machine" && status !== "human") return { status, answeredBy: "" };
+  const isBeep = status === "machine" && webhookField(body, "sub_state") === "beep_start";
+  return { status: "in-progress", answeredBy: isBeep ? "machine_end_beep" : status };
 }
 
 export interface VonageAccount {
@@ -208,7 +219,7 @@ export class VonageCalls implements CallControlApi {
       event_url: [call.statusUrl],
       event_method: "POST",
       ringing_timer: call.ringTimeoutSec,
-      ...(call.detectMachine && { machine_detection: "continue" }),
+      ...(call.detectMachine && machineDetection(call)),
     };
     return parseAnswer(VENDOR, Placed, await this.#request("POST", "", order)).uuid;
   }
@@ -453,7 +464,7 @@ export const VONAGE: PhoneVendor = {
   accountVariables: ["VONAGE_APPLICATION_ID", "VONAGE_PRIVATE_KEY"],
   capabilities: {
     place: "rest",
-    machineDetection: "report",
+    machineDetection: "beep",
     hangUp: "rest",
     transfer: "rest",
     failedTransfer: "comesBack",

@@ -90,6 +90,7 @@ const DEFAULT_PERSONA: Persona = {
   keyterms: [],
   pronunciations: [],
   languages: [],
+  outbound: { voicemailMessage: null, screeningAnswer: null, whileDetecting: "greet" },
 };
 const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
 const DEFAULT_TTS_CONFIG: TtsConfig = { speed: 1, voice: null, languageVoices: [] };

@@ -105,9 +105,31 @@ test("an agent stores its phrases, up to fifty of a kind, and a patch replaces t
   assert.deepEqual(changed.thresholds, created.thresholds);
 });
 
+test("an agent says nothing to machines unless it is given that, and a patch replaces it as a whole", async () => {
+  const { client } = platform;
+  const headers = tenancy.byKey;
+  const created = Object(await client.post(AGENTS, draft, headers)).body;
+  const none = { voicemailMessage: null, screeningAnswer: null, whileDetecting: "greet" };
+  assert.deepEqual(created.persona.outbound, none);
+  const path = `${AGENTS}/${created._id}`;
+  const patched = async (outbound: object) =>
+    Object(await client.send("PATCH", path, { headers, body: { persona: { outbound } } })).body;
+  const voicemailMessage = "Hello {{first|there}}, it is about {{order|your order}}.";
+  const given = { voicemailMessage, screeningAnswer: "x".repeat(300), whileDetecting: "wait" };
+  const changed = await patched(given);
+  assert.deepEqual(changed.persona.outbound, given);
+  assert.deepEqual(changed.variables, ["first", "order"]);
+  assert.deepEqual((await patched({ voicemailMessage: "Bye." })).persona.outbound, {
+    ...none,
+    voicemailMessage: "Bye.",
+  });
+  assert.deepEqual((await patched({})).persona.outbound, none);
+});
+
 test("every field of an agent is checked and named", async () => {
   const fiftyOne = Array.from({ length: 51 }, (_, index) => `phrase ${index}`);
   const eleven = fiftyOne.slice(0, 11);
+  const long = "x".repeat(1_001);
   const wrong: readonly (readonly [string, object])[] = [
     ["name", { name: " " }],
     ["llmProviderId", { llmProviderId: 5 }],
@@ -115,6 +137,12 @@ test("every field of an agent is checked and named", async () => {
     ["persona", { persona: "kind" }],
     ["persona", { persona: [] }],
     ["persona.systemPrompt", { persona: { systemPrompt: "x".repeat(32_001) } }],
+    ["persona.outbound", { persona: { outbound: null } }],
+    ["persona.outbound.message", { persona: { outbound: { message: "Hello." } } }],
+    ["persona.outbound.voicemailMessage", { persona: { outbound: { voicemailMessage: "" } } }],
+    ["persona.outbound.voicemailMessage", { persona: { outbound: { voicemailMessage: long } } }],
+    ["persona.outbound.screeningAnswer", { persona: { outbound: { screeningAnswer: 5 } } }],
+    ["persona.outbound.whileDetecting", { persona: { outbound: { whileDetecting: "talk" } } }],
     ["llmConfig.temperature", { llmConfig: { temperature: 2.01 } }],
     ["llmConfig.temperature", { llmConfig: { temperature: -0.1 } }],
     ["llmConfig.maxTokens", { llmConfig: { maxTokens: 0 } }],
@@ -153,6 +181,7 @@ test("a variable that not every call has needs a default, and guardrails may con
     ["persona.greeting", { greeting: "Hello {{caller}}, {{first}}." }, named],
     ["persona.systemPrompt", { systemPrompt: "You call {{ first }}." }, named],
     ["persona.stockPhrases.apology", { stockPhrases: { apology: "Sorry, {{first}}." } }, named],
+    ["persona.outbound.screeningAnswer", { outbound: { screeningAnswer: "{{first}}." } }, named],
     ["persona.guardrails", { guardrails: "Obey {{caller}}." }, rules],
   ] as const) {
     const answer = await platform.client.post(AGENTS, { ...draft, persona }, tenancy.byKey);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withTerms } from "../../../engine/calls/admission.js";
 import type { CallFacts } from "../../../engine/calls/call-variables.js";
-import { nameWithoutDefault } from "../../../engine/calls/call-variables.js";
+import { nameWithoutDefault, usesValueOf } from "../../../engine/calls/call-variables.js";
 import type { Persona } from "../../../storage/records.js";
 import { agentRecord } from "../../storage/sample-records.js";
 
@@ -39,6 +39,29 @@ test("no caller hears braces: a name has its value, its default, or nothing", ()
   assert.equal(greetingOf(greeting), "Hello there, ! {{bad-name}} ");
   assert.equal(greetingOf(greeting, { name: "Ada" }), "Hello Ada, Ada! {{bad-name}} ");
   assert.equal(greetingOf("Hi{{name| and welcome, you}}."), "Hi and welcome, you.");
+});
+
+test("what is said to machines has the values of the call", () => {
+  const outbound = {
+    voicemailMessage: "For {{name|you}}.",
+    screeningAnswer: "{{callId}} {{unknown|x}}",
+    whileDetecting: "greet",
+  } as const;
+  assert.deepEqual(personaOf({ outbound }, { name: "Ada" }).outbound, {
+    ...outbound,
+    voicemailMessage: "For Ada.",
+    screeningAnswer: "call-1 x",
+  });
+  const empty = { ...outbound, voicemailMessage: null, screeningAnswer: null };
+  assert.deepEqual(personaOf({ outbound: empty, greeting: "{{a|b}}" }).outbound, empty);
+});
+
+test("a text holds a value of the call only if the call was given one for a name in it", () => {
+  const uses = (text: string, given: Readonly<Record<string, string>>) => usesValueOf(text, given);
+  assert.ok(uses("Hello {{ name|there }}.", { name: "" }));
+  assert.ok(uses("On {{date}}.", { date: "Monday" }));
+  assert.ok(!uses("On {{date}} for {{name|you}}, {name}.", { other: "x" }));
+  assert.ok(!uses("{{toString|x}}", {}));
 });
 
 test("values are not read again, and have no line breaks or other control characters", () => {

@@ -100,7 +100,11 @@ export function outboundCalls(
   let idCount = 0;
   const outbound = new OutboundCalls({
     tokens: new OutboundTokens({ secret: "s".repeat(32), clock: surroundings.clock }),
-    opener: { preCall: () => Promise.resolve({}), refusal: () => Promise.resolve(undefined) },
+    opener: {
+      preCall: () => Promise.resolve({}),
+      refusal: () => Promise.resolve(undefined),
+      leavesMessages: () => Promise.resolve(false),
+    },
     phoneNumbers: undefined,
     dialTargets: undefined,
     doNotCall: { has: () => Promise.resolve(false) },

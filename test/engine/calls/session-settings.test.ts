@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sessionSettings } from "../../../engine/calls/call-opener.js";
-import type { AgentRecord, StockPhrases } from "../../../storage/records.js";
+import { outboundSettings, sessionSettings } from "../../../engine/calls/call-opener.js";
+import type { AgentRecord, OutboundSpeech, StockPhrases } from "../../../storage/records.js";
 import { agentRecord, planRecord } from "../../storage/sample-records.js";
 
 const WEB = { promptChars: 120, isPaced: false, isStreamed: true, wasBroken: false };
@@ -49,6 +49,30 @@ test("a call behaves as its agent's author has said", () => {
     tools: settings.tools,
     systemPromptChars: 120,
   });
+});
+
+test("a placed call greets at once unless its author or its values speak against it, and has words for machines", () => {
+  const { persona, name } = agentRecord();
+  const settingsWith = (
+    outbound: Partial<OutboundSpeech>,
+    about: Partial<Parameters<typeof outboundSettings>[1]> = {},
+  ) =>
+    outboundSettings(
+      { name, persona: { ...persona, outbound: { ...persona.outbound, ...outbound } } },
+      { organization: "Acme", detection: "hangUp", isGreetingPrivate: false, ...about },
+    );
+  assert.deepEqual(settingsWith({}), {
+    awaitsVerdict: true,
+    greetsPersonOnly: false,
+    voicemailMessage: "",
+    screeningAnswer: `This is ${name}, calling from Acme. Could you put me through, please?`,
+  });
+  assert.equal(settingsWith({ whileDetecting: "wait" }).greetsPersonOnly, true);
+  assert.equal(settingsWith({}, { isGreetingPrivate: true }).greetsPersonOnly, true);
+  assert.equal(settingsWith({}, { detection: "none" }).awaitsVerdict, false);
+  const given = { voicemailMessage: "Bye.", screeningAnswer: "Me." };
+  const { voicemailMessage, screeningAnswer } = settingsWith(given, { detection: "leaveMessage" });
+  assert.deepEqual({ voicemailMessage, screeningAnswer }, given);
 });
 
 test("the author's phrases stand in place of the language's, which is the region's where it has one", () => {

@@ -44,7 +44,11 @@ function placing() {
         baseUrl: undefined,
       }),
       tokens,
-      opener: { preCall: () => Promise.resolve({}), refusal: () => Promise.resolve(undefined) },
+      opener: {
+        preCall: () => Promise.resolve({}),
+        refusal: () => Promise.resolve(undefined),
+        leavesMessages: () => Promise.resolve(false),
+      },
       phoneNumbers: undefined,
       dialTargets: undefined,
       doNotCall: { has: () => Promise.resolve(false) },

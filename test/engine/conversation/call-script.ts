@@ -8,6 +8,7 @@ import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
 const AUDIO_AHEAD_MS = 1_000;
 
 const CATEGORIES = ["llm", "tts", "stt"] as const;
+const ANSWERERS = ["human", "machine", "fax", "unknown"] as const;
 
 /**
  * Plays a call from a script of blocks: one command, a line of dashes, then what the session did. Gives the script
@@ -51,6 +52,9 @@ const CATEGORIES = ["llm", "tts", "stt"] as const;
  *     say TEXT | say-now TEXT              a person has the agent say that; now: it stops for it
  *     context TEXT                         a person gives the model a note
  *     mute-agent | unmute-agent            a person mutes the agent, or lets it speak again
+ *     answered-by human                    the vendor says who has answered a placed call: human, machine, fax, unknown
+ *     answered-by machine over             and that the machine's greeting is over
+ *     beep                                 a tone as machines play it before they record
  *     stale                                answers to a turn that is over
  *     deaf | leave | suspend | wait MS
  */
@@ -241,6 +245,14 @@ function perform(call: RecordedCall, command: string): void {
       call.send({ type: "replyToken", turnId: turnId - 1, text: "Too late." });
       call.send({ type: "replyDone", turnId: turnId - 1, tokens: 5 });
       return call.send({ type: "sentenceFailed", turnId: turnId - 1, index: 0, retryable: false });
+    case "answered-by": {
+      const answerer = ANSWERERS.find((each) => each === rest[0]);
+      if (answerer === undefined) throw new Error(`answered by whom? ${text}`);
+      const verdict = { answerer, isGreetingOver: rest[1] === "over" };
+      return call.send({ type: "answererDetected", verdict, voiceAgoMs: call.voiceAgoMs });
+    }
+    case "beep":
+      return call.send({ type: "beepHeard" });
     case "deaf":
       return call.send({ type: "sttFailed" });
     case "leave":

@@ -25,6 +25,8 @@ const words = fc.oneof(
   fc.stringMatching(/^[a-z.!?, ]{0,30}$/),
   // So that words meet those of the agent, agree with it, and part from it.
   fc.constantFrom("yeah", "uh-huh", "bye", "wait", "Hello! How can I help", "help you today"),
+  // A machine that screens calls.
+  fc.constantFrom("your name and the reason for your call", "stay on the line"),
 );
 const turnId = fc.integer({ min: 0, max: 6 });
 const index = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constant(1_000));
@@ -111,6 +113,17 @@ const GENERATORS: Generators = {
     }),
   },
   endRequested: { weight: 1, arbitrary: fc.record({ ending }) },
+  answererDetected: {
+    weight: 1,
+    arbitrary: fc.record({
+      verdict: fc.record({
+        answerer: fc.constantFrom("human", "machine", "fax", "unknown"),
+        isGreetingOver: fc.boolean(),
+      }),
+      voiceAgoMs: fc.option(ms, { nil: undefined }),
+    }),
+  },
+  beepHeard: { weight: 1, arbitrary: fc.constant({}) },
   transferTaken: { weight: 1, arbitrary: fc.record({ turnId }) },
   transferRefused: { weight: 1, arbitrary: fc.record({ turnId }) },
   replyToken: { weight: 6, arbitrary: fc.record({ turnId, text: words }) },

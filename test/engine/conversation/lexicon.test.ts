@@ -7,6 +7,7 @@ import {
   predictsContinuation,
 } from "../../../engine/conversation/endpointing.js";
 import {
+  answeringMachineIn,
   DAYS,
   isAcceptance,
   isInDigits,
@@ -15,6 +16,7 @@ import {
   LEXICONS,
   PhraseList,
   SPELT_WORDS,
+  screeningAnswer,
   spokenDigits,
   spokenNumber,
   stockPhrases,
@@ -23,6 +25,7 @@ import {
 } from "../../../engine/conversation/lexicon.js";
 import { changed } from "../../doubles/changed-state.js";
 import { PLAIN_SETTINGS, RecordedCall } from "../../doubles/recorded-call.js";
+import { HELD_OUT_MACHINES } from "./held-out-machines.js";
 import { HELD_OUT, type HeldOutPhrases } from "./held-out-phrases.js";
 
 const ANSWERS: readonly (readonly [string, string, boolean | undefined])[] = [
@@ -66,6 +69,55 @@ for (const [language, text, expected] of ANSWERS) {
     assert.equal(isAcceptance(language, text), expected);
   });
 }
+
+/** As many of the phrases as there are of the kind, and how many of those are found. */
+function foundOf(
+  language: string,
+  phrases: readonly string[],
+  kind: ReturnType<typeof answeringMachineIn>,
+): { readonly found: number; readonly missed: readonly string[] } {
+  const missed = phrases.filter((phrase) => answeringMachineIn(language, phrase) !== kind);
+  return { found: phrases.length - missed.length, missed };
+}
+
+test("machines that screen calls are recognized in held-out phrases, and few are missed", () => {
+  const missed: string[] = [];
+  let count = 0;
+  for (const [language, { screeners }] of Object.entries(HELD_OUT_MACHINES)) {
+    count += screeners.length;
+    missed.push(...foundOf(language, screeners, "screener").missed);
+  }
+  assert.ok(missed.length <= 0.2 * count, `${missed.length} of ${count}: ${missed.join(" | ")}`);
+});
+
+for (const [language, { voicemails, people }] of Object.entries(HELD_OUT_MACHINES)) {
+  test(`held-out greetings of machines and people are no call screening (${language})`, () => {
+    const taken = [...voicemails, ...people].filter(
+      (phrase) => answeringMachineIn(language, phrase) === "screener",
+    );
+    assert.deepEqual(taken, []);
+    assert.deepEqual(foundOf(language, people, undefined).missed, []);
+  });
+}
+
+test("an agent gives its own and its organization's name to a screener, in its language", () => {
+  const names = { agent: "Ada $&", organization: "Acme" };
+  assert.equal(
+    screeningAnswer("en-GB", names),
+    "This is Ada $&, calling from Acme. Could you put me through, please?",
+  );
+  assert.match(screeningAnswer("de-AT", names), /^Hier ist Ada \$&, ich rufe für Acme an\./);
+  assert.match(screeningAnswer("pt-BR", names), /^Fala Ada/);
+  assert.match(screeningAnswer("xx", names), /^This is/);
+});
+
+test("languages with stock phrases have words for machines that answer", () => {
+  for (const [language, { stockPhrases: phrases, answering }] of Object.entries(LEXICONS)) {
+    if (phrases === undefined || language === "pt-br") continue;
+    assert.ok(answering !== undefined, language);
+    assert.ok(["{agent}", "{organization}"].every((n) => answering.screeningAnswer.includes(n)));
+  }
+});
 
 test("a number is in each language once, and all of it is dictated as well as counted", () => {
   for (const [language, { ones, tens, magnitudes, moreNumbers }] of Object.entries(LEXICONS)) {

@@ -39,6 +39,15 @@ const settings = fc.record({
   fillerAfterMs: fc.constantFrom(0, 1_500),
   idleTimeoutMs: fc.constantFrom(0, 10_000),
   languages: fc.constantFrom([], ["en-US", "de-DE"].map(languageSettings)),
+  outbound: fc.option(
+    fc.record({
+      awaitsVerdict: fc.boolean(),
+      greetsPersonOnly: fc.boolean(),
+      voicemailMessage: fc.constantFrom("", "Please call back. Thank you."),
+      screeningAnswer: fc.constantFrom("", "This is Acme."),
+    }),
+    { nil: undefined },
+  ),
 });
 
 type Given = Pick<
@@ -54,6 +63,7 @@ type Given = Pick<
   | "fillerAfterMs"
   | "idleTimeoutMs"
   | "languages"
+  | "outbound"
 >;
 
 function play(

@@ -20,9 +20,16 @@ type Described = PhoneVendor["capabilities"] & {
   readonly account: PhoneVendor["account"];
 };
 
+const MACHINE_WORDS = {
+  report: "yes",
+  greetingEnd: "yes, and the end of the greeting",
+  beep: "yes, and the beep",
+  none: "no",
+} as const;
+
 const COLUMNS: readonly (readonly [string, (of: Described) => string])[] = [
   ["Places calls", ({ place }) => (place === "rest" ? "yes" : "no")],
-  ["Reports machines", ({ machineDetection }) => (machineDetection === "report" ? "yes" : "no")],
+  ["Reports machines", ({ machineDetection }) => MACHINE_WORDS[machineDetection]],
   ["Hangs up by", ({ hangUp }) => (hangUp === "rest" ? "REST" : "end of stream")],
   [
     "Transfers by",

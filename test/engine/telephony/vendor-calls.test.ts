@@ -134,6 +134,53 @@ test("an answer without the call's id, such as an error in a 200, places no call
   }
 });
 
+test("the end of a machine's greeting is asked for in each vendor's own words, and only if it is wanted", async (t) => {
+  const answer = '{"sid":"CA1","call_sid":"1","request_uuid":"1","uuid":"1","id":"1"}';
+  const { apis, lines } = await vendorsThatAnswer(t, 200, answer);
+  const asked: Record<string, readonly string[]> = {};
+  const detection =
+    /(?:MachineDetection|advanced_machine_detection|machine_detection|amd)"?[=:]("?\w+"?|\{[^}]*\})/;
+  for (const name of PHONE_VENDOR_NAMES) {
+    if (apis[name]?.place === undefined) continue;
+    for (const detectMessageEnd of [false, true]) {
+      await apis[name].place({ ...CALL, detectMessageEnd });
+    }
+    const bodies = lines().slice(-2);
+    asked[name] = bodies.map(([, , body]) => detection.exec(String(body))?.[1] ?? "none");
+  }
+  const twiml = ["Enable", "DetectMessageEnd"];
+  const hook = '{"actionHook":"https://voice.example.com/status"}';
+  assert.deepEqual(asked, {
+    twilio: twiml,
+    signalwire: twiml,
+    telnyx: ['"Enable"', '"DetectMessageEnd"'],
+    plivo: ['"true"', '"true"'],
+    vonage: ['"continue"', '{"behavior":"continue","mode":"default"}'],
+    jambonz: [hook, hook],
+    asterisk: ["none", "none"],
+  });
+});
+
+for (const [vendor, body, answeredBy] of [
+  ["twilio", "CallStatus=in-progress&AnsweredBy=machine_end_silence", "machine_end_silence"],
+  ["telnyx", "AnsweredBy=machine_end_beep", "machine_end_beep"],
+  ["plivo", "Machine=true", "machine"],
+  ["plivo", "Machine=false", "human"],
+  ["vonage", '{"status":"machine"}', "machine"],
+  ["vonage", '{"status":"machine","sub_state":"beep_start"}', "machine_end_beep"],
+  ["vonage", '{"status":"human","sub_state":"beep_start"}', "human"],
+  ["vonage", '{"status":"completed","sub_state":"beep_start"}', ""],
+  ["jambonz", '{"type":"amd_machine_detected"}', "machine"],
+  ["jambonz", '{"type":"amd_machine_stopped_speaking"}', "machine_end_silence"],
+  ["jambonz", '{"type":"amd_tone_detected"}', "machine_end_beep"],
+  ["jambonz", '{"type":"amd_no_speech_detected"}', "unknown"],
+  ["jambonz", '{"type":"amd_stopped"}', ""],
+] as const) {
+  test(`${vendor}'s report ${body} says that ${answeredBy || "nobody in particular"} has answered`, () => {
+    assert.equal(phoneVendor(vendor)?.placedReport?.(body).answeredBy, answeredBy);
+  });
+}
+
 test("a private key that is none is refused without a word of it", async (t) => {
   const clock = new SystemClock();
   const own = new Connections({ clock, allowPrivateAddresses: true });

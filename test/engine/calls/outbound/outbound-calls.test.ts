@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { CallJournal } from "../../../../engine/calls/call-journal.js";
 import type { OutboundDeps } from "../../../../engine/calls/outbound/outbound-calls.js";
 import { OutboundTelephony } from "../../../../engine/calls/outbound/outbound-telephony.js";
+import type { AnswererVerdict } from "../../../../engine/conversation/events.js";
 import { installationApis, NO_OWN_NUMBERS } from "../../../doubles/installation-apis.js";
 import { ORDER, outboundCalls, TalkingCall, TENANT } from "../outbound-stand.js";
 import { WrittenCalls } from "../written-calls.js";
@@ -152,9 +153,10 @@ test("a call that is handed over keeps its data, and is adopted with it", async 
   const claims = { callId: "id-1", orgId: "org", agentId: "agent", vendor: "twilio" };
   const numbers = { from: "+15550109999", to: "+15550101000" };
   const callInfo = { direction: "outbound", ...numbers, apiKeyId: "key" } as const;
-  assert.deepEqual(handed, { claims, callRef: "CA1", callInfo, answeredBy: "human" });
+  const about = { answeredBy: "human", detection: "hangUp" } as const;
+  assert.deepEqual(handed, { claims, callRef: "CA1", callInfo, ...about });
   assert.deepEqual(left(), [1, 0, 0, 0]);
-  outbound.adopt({ claims, callRef: "CA1", callInfo, answeredBy: "human" });
+  outbound.adopt({ claims, callRef: "CA1", callInfo, ...about });
   assert.deepEqual(left(), [1, 1, 1, 1]);
   clock.advance(299_999);
   assert.deepEqual(left(), [1, 1, 1, 1]);
@@ -165,6 +167,50 @@ test("a call that is handed over keeps its data, and is adopted with it", async 
     "failed noAnswer",
     ["id-1", { answeredBy: "human" }],
   ]);
+});
+
+/** A call that takes the vendor's verdicts itself. */
+class DetectingCall extends TalkingCall {
+  readonly verdicts: AnswererVerdict[] = [];
+
+  answeredBy(verdict: AnswererVerdict): void {
+    this.verdicts.push(verdict);
+  }
+}
+
+test("a call that leaves messages is not hung up for a machine, and its session gets each verdict", async () => {
+  const opener = {
+    preCall: () => Promise.resolve({}),
+    refusal: () => Promise.resolve(undefined),
+    leavesMessages: () => Promise.resolve(true),
+  };
+  const { outbound, place, say, liveCalls, written, vendor } = placing({ opener });
+  const orders: unknown[] = [];
+  const { place: take } = vendor;
+  vendor.place = (order) => {
+    orders.push(Object(order).detectMessageEnd);
+    return take(order);
+  };
+  await place();
+  await say("in-progress", "machine_start");
+  const session = new DetectingCall("id-1");
+  const detections: string[] = [];
+  await outbound.connect("id-1", "org", (_, detection) => {
+    detections.push(detection);
+    liveCalls.add(session);
+    return Promise.resolve(session);
+  });
+  for (const word of ["machine_end_beep", "fax", "human", "unknown"])
+    await say("in-progress", word);
+  assert.deepEqual([orders, detections, session.endings], [[true], ["leaveMessage"], []]);
+  assert.deepEqual(session.verdicts, [
+    { answerer: "machine", isGreetingOver: false },
+    { answerer: "machine", isGreetingOver: true },
+    { answerer: "fax", isGreetingOver: false },
+    { answerer: "human", isGreetingOver: false },
+    { answerer: "unknown", isGreetingOver: false },
+  ]);
+  assert.deepEqual((await written()).at(-1), ["id-1", { answeredBy: "unknown" }]);
 });
 
 test("an order that fails, or whose call is cancelled meanwhile, leaves no resources behind", async () => {

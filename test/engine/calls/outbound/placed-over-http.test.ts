@@ -73,7 +73,11 @@ test("what would refuse a caller refuses the order, each in its own way", async 
     ["serverStopping", "server_stopping"],
   ];
   let refusal: CallRefusedError | undefined;
-  const opener = { preCall: () => Promise.resolve({}), refusal: () => Promise.resolve(refusal) };
+  const opener = {
+    preCall: () => Promise.resolve({}),
+    refusal: () => Promise.resolve(refusal),
+    leavesMessages: () => Promise.resolve(false),
+  };
   const { place, vendor, left } = await outboundFor(t, { opener });
   for (const [reason, kind] of kinds) {
     refusal = new CallRefusedError(reason, `no: ${reason}`);
