@@ -40,6 +40,7 @@ export const CLOSE_CODE_BY_ENDING: Readonly<Record<EndReason, number>> = {
   busy: 1000,
   noAnswer: 1000,
   vendorFailed: CLOSE_INTERNAL_ERROR,
+  notConnected: CLOSE_INTERNAL_ERROR,
   machine: 1000,
   unsupportedAudio: 1003,
 };
@@ -65,6 +66,7 @@ export const ERROR_CODE_BY_ENDING: Readonly<Record<EndReason, VoiceErrorCode>> =
   busy: "call_not_answered",
   noAnswer: "call_not_answered",
   vendorFailed: "telephony_unavailable",
+  notConnected: "telephony_unavailable",
   machine: "call_not_answered",
   unsupportedAudio: "unsupported_audio",
 };

@@ -28,6 +28,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   busy: "the line was busy",
   noAnswer: "nobody answered",
   vendorFailed: "the telephony vendor failed",
+  notConnected: "answered, and over before it reached the agent",
   machine: "an answering machine",
   everyReplyFailed: "every reply failed",
   unsupportedAudio: "the telephony vendor sent audio that cannot be decoded",

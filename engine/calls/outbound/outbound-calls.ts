@@ -194,10 +194,12 @@ export class OutboundCalls implements PlacedCalls {
     const callInfo = { direction: "outbound", from, to, ...placedBy, ...values } as const;
     const detection = await this.#detectionFor(tenant, order, placing);
     const ringing = await this.#reserve(tenant, claims, { callInfo, detection });
-    ringing.preCall = this.#expireAt(tenant, ringing, callInfo);
     try {
       const start = { ...claims, historyKey: newId(), callInfo };
+      if (isLate(row, this.#deps.clock)) throw rowTaken();
       if (!(await this.#deps.journal.placing(start, row))) throw rowTaken();
+      // Before that, the organization's service would hear of a call that may never be placed.
+      ringing.preCall = this.#expireAt(tenant, ringing, callInfo);
       const token = this.#deps.tokens.mint(claims);
       const detectMessageEnd = detection === "leaveMessage";
       const placed = placing.place({ ...order, detectMessageEnd }, token, RING_TIMEOUT_SEC);
@@ -472,6 +474,13 @@ export class OutboundCalls implements PlacedCalls {
 /** A call of a call list, whose id is known before it is placed. */
 export interface ListedCall extends RowClaim {
   readonly callId: string;
+  /** The call is not placed later, since the hours may be over in which the person may be called. */
+  readonly untilMs: number;
+}
+
+/** This process was stopped for a while, or the request waited for it. */
+function isLate(row: ListedCall | undefined, clock: Clock): boolean {
+  return row !== undefined && clock.epochMs() > row.untilMs;
 }
 
 function rowTaken(): RequestError {
