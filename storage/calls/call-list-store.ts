@@ -32,7 +32,7 @@ const Retries = v.partial(
   ),
 );
 const Variables = v.record(v.string(), v.string());
-/** Of a call's metadata. */
+/** The part of a call's metadata that says what became of the call's row. */
 const StoredEnding = v.object({
   endReason: v.fallback(v.string(), ""),
   voicemail: v.fallback(v.object({ messageLeft: v.boolean() }), { messageLeft: false }),
@@ -78,7 +78,7 @@ export interface RowOutcome {
   readonly nextAtMs: number;
   /** The call was not placed, and does not count. */
   readonly isUncounted?: boolean;
-  /** Left out: 0, or of a call that was not placed: as it is. */
+  /** Left out, a call that was placed sets it to 0, and any other leaves it as it is. */
   readonly refusals?: number;
 }
 
