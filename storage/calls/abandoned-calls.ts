@@ -18,7 +18,7 @@ const SERVER_STOPPED = "server stopped during the call";
 const PROCESS_ENDED = "a process of the server ended during the call";
 const NODE_DIED = "the server that had the call was lost";
 const END_UNKNOWN = "the end of the call was lost";
-export const DIED_WHILE_RINGING = "the server stopped before the placed call reached its agent";
+const DIED_WHILE_RINGING = "the server stopped before the placed call reached its agent";
 
 /** The outcome of a placed call that was lost, in the words of the calls that end. */
 const FAILED = "failed";

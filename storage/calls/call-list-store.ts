@@ -61,13 +61,15 @@ export type PlacedOutcome =
       readonly endReason: string;
       /** The agent left its message on an answering machine. */
       readonly messageLeft: boolean;
+      /** It reached its agent, for however long. */
+      readonly wasConnected: boolean;
     };
 
 type StoredEnd = Pick<
   Extract<PlacedOutcome, { readonly kind: "ended" }>,
-  "endReason" | "messageLeft"
+  "endReason" | "messageLeft" | "wasConnected"
 >;
-const UNKNOWN_END: StoredEnd = { endReason: "", messageLeft: false };
+const UNKNOWN_END: StoredEnd = { endReason: "", messageLeft: false, wasConnected: false };
 
 /** What becomes of a row whose call has this id. */
 export interface RowOutcome {
@@ -436,13 +438,15 @@ export class CallListStore {
     if (callIds.length === 0) return new Map();
     const rows = await this.#db
       .selectFrom("calls")
-      .select(["id", "metadata"])
+      .select(["id", "durationSec", "metadata"])
       .where("id", "in", callIds)
       .execute();
     return new Map(
-      rows.map(({ id, metadata }) => {
+      rows.map(({ id, durationSec, metadata }) => {
         const { endReason, voicemail } = readJson("calls.metadata", StoredEnding, metadata);
-        return [id, { endReason, messageLeft: voicemail.messageLeft }];
+        // A placed call that never reached its agent has a record without a duration.
+        const wasConnected = (durationSec ?? 0) > 0;
+        return [id, { endReason, messageLeft: voicemail.messageLeft, wasConnected }];
       }),
     );
   }

@@ -85,6 +85,7 @@ test("every page is accessible in both themes and on a phone, and violates no co
     ["/calls", "Calls"],
     ["/calls?status=failed", "Calls"],
     [`/calls/${customer.apiKeyId}-1?t=0.2`, "Réception with a browser"],
+    ["/call-lists", "Call lists"],
     ["/numbers", "Numbers"],
     ["/providers", "Providers"],
     ["/usage", "Usage"],

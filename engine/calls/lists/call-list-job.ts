@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { DIED_WHILE_RINGING } from "../../../storage/calls/abandoned-calls.js";
 import type {
   CallListRecord,
   CallListRowRecord,
@@ -63,14 +62,10 @@ const OUTCOMES: ReadonlyMap<string, RetriedOutcome> = new Map([
   ["vendorFailed", "failed"],
 ]);
 
-/** The agent has not talked to the person, who is not called again: a person may have answered. */
-const FINAL: ReadonlySet<string> = new Set<string>([
-  "notConnected",
-  "notPutThrough",
-  DIED_WHILE_RINGING,
-]);
+/** A screener was connected to the agent, and the person was not. */
+const NOT_PUT_THROUGH = "notPutThrough";
 /** Ends that say nothing about the called person, and something about the vendor or this server. */
-const FAILURES: ReadonlySet<string> = new Set(["notConnected"]);
+const FAILURES: ReadonlySet<string> = new Set(["notConnected", "unsupportedAudio"]);
 
 /** A number that may not be called is left out; the others of the list may. */
 const SKIPPED: ReadonlyMap<RequestErrorCode, string> = new Map([
@@ -312,14 +307,14 @@ function endOf(
 ): RowOutcome | undefined {
   if (outcome.kind === "inProgress") return undefined;
   if (outcome.kind === "notPlaced") return notPlaced(row);
-  const { status, endReason, messageLeft } = outcome;
+  const { endReason, messageLeft, wasConnected } = outcome;
   const { nextAtMs } = row;
   const ended = { ...callOf(row), reason: endReason, nextAtMs };
   if (messageLeft) return { ...ended, state: "completed" };
   const retried = OUTCOMES.get(endReason);
   if (retried !== undefined) return unreached(list, row, retried, endReason, nowMs);
-  // A conversation that failed midway was one, and its record says how it ended.
-  const isReached = status === "completed" || (endReason !== "" && !FINAL.has(endReason));
+  // A conversation that failed midway was one. No other end is retried, since a person may have answered.
+  const isReached = wasConnected && endReason !== NOT_PUT_THROUGH;
   return { ...ended, state: isReached ? "completed" : "failed" };
 }
 

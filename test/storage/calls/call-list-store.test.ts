@@ -148,6 +148,7 @@ test("what is stored of a call says whether it is in progress, over, or was neve
     status: "failed",
     endReason: "the server stopped before the placed call reached its agent",
     messageLeft: false,
+    wasConnected: false,
   });
 });
 
@@ -224,7 +225,7 @@ test("a list is completed only if it has nobody left, whatever was read before",
 
 test("a message that was left is a part of the call's end", async (context) => {
   const { database, lists } = await opened(context);
-  const ended = { status: "completed", endedAtMs: NOON_MS } as const;
+  const ended = { status: "completed", endedAtMs: NOON_MS, durationSec: 30 } as const;
   const voicemail = { messageLeft: true, text: "Hello." };
   for (const [id, metadata] of [
     ["left", { endReason: "machine", voicemail }],
@@ -233,7 +234,12 @@ test("a message that was left is a part of the call's end", async (context) => {
     await database.calls.start(callRecord({ id, sessionId: id, ...ended, metadata }), "run");
   }
   const outcomes = await lists.outcomes(["left", "none"]);
-  const kind = { kind: "ended", status: "completed", endReason: "machine" } as const;
+  const kind = {
+    kind: "ended",
+    status: "completed",
+    endReason: "machine",
+    wasConnected: true,
+  } as const;
   assert.deepEqual(outcomes.get("left"), { ...kind, messageLeft: true });
   assert.deepEqual(outcomes.get("none"), { ...kind, messageLeft: false });
 });

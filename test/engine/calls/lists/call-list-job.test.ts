@@ -128,6 +128,7 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
     endReason: string,
     status = "failed",
     metadata: Readonly<Record<string, unknown>> = {},
+    durationSec = status === "completed" ? 12.5 : 0,
   ) => {
     assert.ok(order !== undefined);
     const id = order.row.callId;
@@ -385,19 +386,20 @@ test("whoever answered is not called again, also where the call came to nothing"
   const { start, change, until, isList, orders, end, states } = await stand(
     context,
     { retries, callsMax: 1 },
-    4,
+    5,
   );
   const ends = [
-    "notConnected",
-    "notPutThrough",
-    "languageModelFailed",
-    "a process of the server ended during the call",
-  ];
+    ["notConnected", 0],
+    ["notPutThrough", 60],
+    ["languageModelFailed", 9.5],
+    ["a process of the server ended during the call", 9.5],
+    ["serverStopping", 0],
+  ] as const;
   start();
   await change(START);
-  for (const [index, reason] of ends.entries()) {
+  for (const [index, [reason, durationSec]] of ends.entries()) {
     await until(`call ${index + 1}`, () => orders.length === index + 1);
-    await end(orders[index], reason);
+    await end(orders[index], reason, "failed", {}, durationSec);
   }
   await until("the list is completed", () => isList("completed"));
   assert.deepEqual(await states(), [
@@ -405,6 +407,7 @@ test("whoever answered is not called again, also where the call came to nothing"
     ["failed", 1, "notPutThrough"],
     ["completed", 1, "languageModelFailed"],
     ["completed", 1, "a process of the server ended during the call"],
+    ["failed", 1, "serverStopping"],
   ]);
 });
 
