@@ -3,7 +3,7 @@
 import { saveWords } from "./commit-turn.js";
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
-import { answeringMachineIn, asksToWait } from "./lexicon.js";
+import { type AnsweringMachine, answeringMachineIn, asksToWait } from "./lexicon.js";
 import { startScripted } from "./playout.js";
 import { speakableSentences } from "./sentences.js";
 import { type ConversationState, isPersonThere, joinWords } from "./state.js";
@@ -51,10 +51,13 @@ export function greetPerson(
   return true;
 }
 
-/** Whether the words that are being said show a screener, which is answered when it has finished. */
-export function isScreenerSpeaking({ settings, user }: ConversationState): boolean {
+/** The machine that the words show that are not answered yet; a screener is answered when it has finished. */
+export function machineSpeaking({
+  settings,
+  user,
+}: ConversationState): AnsweringMachine | undefined {
   const words = joinWords(user.unanswered, pendingText(user.hearing));
-  return answeringMachineIn(settings.languageTag, words) === "screener";
+  return answeringMachineIn(settings.languageTag, words);
 }
 
 /** From now on a person is waited for. */

@@ -1,7 +1,7 @@
 /** Whether a person has answered a placed call; the message for an answering machine. */
 
 import { MACHINE_ANSWERED, MESSAGE_LEFT, NOT_PUT_THROUGH } from "./call-end.js";
-import { greetPerson, isScreenerSpeaking, meetScreener } from "./call-screening.js";
+import { greetPerson, machineSpeaking, meetScreener } from "./call-screening.js";
 import { cutTurn, endCall } from "./commit-turn.js";
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
@@ -61,7 +61,7 @@ export function onAnswererDetected(
   // A screener is a machine; a person may still follow it.
   const isScreened = answerer.kind === "screener" || answerer.screeningAnswers > 0;
   if (isScreened || hasConversed(state)) return;
-  if (isScreenerSpeaking(state)) return meetScreener(state, atMs);
+  if (machineSpeaking(state) === "screener") return meetScreener(state, atMs);
   meetMachine(state, atMs, out);
   if (verdict.answerer === "fax") endCall(state, MACHINE_ANSWERED, atMs, out);
   else if (verdict.isGreetingOver) onGreetingOver(state, atMs, out);
@@ -112,15 +112,22 @@ function hasConversed(state: ConversationState): boolean {
   return turn?.kind === "reply" && turn.sentCount > 0;
 }
 
-/** The vendor owes a verdict, and the line has been quiet for so long that a person would be waiting. */
+/**
+ * The vendor owes a verdict, and the line has been quiet for so long that a person would be waiting. What has offered to take a
+ * message gets one.
+ */
 function onVerdictDeadline(
   state: ConversationState,
   { atMs, voiceAgoMs = Number.POSITIVE_INFINITY }: VoiceMoment,
   out: ConversationEffect[],
 ): void {
   const leftMs = Math.min(VERDICT_QUIET_MAX_MS - voiceAgoMs, state.answerer.untilMs - atMs);
-  if (leftMs >= 1) setDeadline(state, "answerer", atMs + leftMs);
-  else meetPerson(state, atMs, out);
+  if (leftMs >= 1) {
+    setDeadline(state, "answerer", atMs + leftMs);
+  } else if (machineSpeaking(state) === "voicemail") {
+    meetMachine(state, atMs, out);
+    onGreetingOver(state, atMs, out);
+  } else meetPerson(state, atMs, out);
 }
 
 /** What the person has said meanwhile is answered now. */
@@ -165,7 +172,7 @@ function watchGreeting(
     setDeadline(state, "answerer", atMs + OPENING_MS);
     return;
   }
-  if (isScreenerSpeaking(state)) return meetScreener(state, atMs);
+  if (machineSpeaking(state) === "screener") return meetScreener(state, atMs);
   if (atMs >= answerer.untilMs) return endCall(state, MACHINE_ANSWERED, atMs, out);
   if (voiceAgoMs >= quietMs) return onGreetingOver(state, atMs, out);
   setDeadline(state, "answerer", Math.min(answerer.untilMs, atMs + quietMs - voiceAgoMs));
