@@ -438,14 +438,14 @@ export class CallListStore {
     if (callIds.length === 0) return new Map();
     const rows = await this.#db
       .selectFrom("calls")
-      .select(["id", "durationSec", "metadata"])
+      .select(["id", "status", "durationSec", "metadata"])
       .where("id", "in", callIds)
       .execute();
     return new Map(
-      rows.map(({ id, durationSec, metadata }) => {
+      rows.map(({ id, status, durationSec, metadata }) => {
         const { endReason, voicemail } = readJson("calls.metadata", StoredEnding, metadata);
-        // A placed call that never reached its agent has a record without a duration.
-        const wasConnected = (durationSec ?? 0) > 0;
+        // A placed call that never reached its agent has failed, and its record has no duration.
+        const wasConnected = status === "completed" || (durationSec ?? 0) > 0;
         return [id, { endReason, messageLeft: voicemail.messageLeft, wasConnected }];
       }),
     );

@@ -138,6 +138,7 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
       id,
       sessionId: id,
       ...ended,
+      durationSec,
       endedAtMs,
       metadata: { endReason, ...metadata },
     });
