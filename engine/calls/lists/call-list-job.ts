@@ -119,8 +119,9 @@ export class CallListJob extends FixedLimitsJob {
     }
     if (await this.#pauseIfFailing(list, failuresInRow)) return again(CALLS_CHECK_MS);
     const heldMs = list.heldUntilMs - this.#options.clock.epochMs();
-    // A hold does not delay the ends of calls.
-    if (heldMs > 0) return again(calling > 0 ? Math.min(heldMs, CALLS_CHECK_MS) : heldMs);
+    // A hold does not delay the ends of calls. One that seems longer is of a clock that was wrong.
+    if (heldMs > 0 && heldMs <= WAIT_MAX_MS)
+      return again(calling > 0 ? Math.min(heldMs, CALLS_CHECK_MS) : heldMs);
     const placing = await this.#place({ ...list, failuresInRow }, list.callsMax - calling, signal);
     if (placing.kind === "more") return again(0);
     if (placing.kind === "held") return again(Math.min(placing.afterMs, CALLS_CHECK_MS));
