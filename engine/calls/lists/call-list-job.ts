@@ -217,7 +217,7 @@ export class CallListJob extends FixedLimitsJob {
     if (placement.kind === "unknown") {
       const nextAtMs = row.nextAtMs;
       const end = { state: "failed", reason: UNKNOWN_WHETHER_PLACED, nextAtMs } as const;
-      await store.settle(list.id, [{ ...callOf(claimed), ...end }]);
+      await store.settle(list.id, [{ ...callOf(claimed), ...end, removesJob: true }]);
       return "failed";
     }
     const { code, message, retryAfterSec, isOfNumber = false } = placement;

@@ -10,8 +10,7 @@ import {
   type TenantStores,
 } from "../../tenancy/tenant.js";
 import type { MaybePromise } from "../../time/maybe-promise.js";
-import { VendorError } from "../../vendors/contracts.js";
-import type { ListedCall, OutboundCalls } from "../outbound/outbound-calls.js";
+import { isUnclear, type ListedCall, type OutboundCalls } from "../outbound/outbound-calls.js";
 
 /** A call of a call list, on its way to the worker that places it. */
 export interface ListedOrder {
@@ -40,7 +39,10 @@ export type ListedPlacement =
       /** The vendor has answered with an error, perhaps because of this number only. */
       readonly isOfNumber?: boolean;
     }
-  /** The vendor has answered, and its answer does not say whether it calls: another order might call a second time. */
+  /**
+   * The vendor has answered, and its answer does not say whether it calls: another order might call a second time. The
+   * call's job is kept until the row is settled.
+   */
   | { readonly kind: "unknown" };
 
 /** Whoever can place calls of call lists: a worker, or the primary, which chooses one. Each call is asked for once. */
@@ -53,7 +55,6 @@ const STATUS_UNAUTHORIZED = 401;
 const STATUS_PAYMENT_REQUIRED = 402;
 const STATUS_FORBIDDEN = 403;
 const STATUS_NOT_FOUND = 404;
-const STATUS_SERVER_ERROR = 500;
 
 /** The account is out of order: every other number would be refused too. */
 const ACCOUNT_STATUSES: ReadonlySet<number> = new Set([
@@ -66,12 +67,9 @@ const NUMBER_STATUSES: ReadonlySet<number> = new Set([STATUS_FORBIDDEN, STATUS_N
 /** What the vendor's answer means for the row: a list asks again and again, which nobody who places one call does. */
 function placementOf({ code, message, retryAfterSec, cause }: RequestError): ListedPlacement {
   const refused = { kind: "refused", code, message, retryAfterSec } as const;
-  if (!(cause instanceof VendorError)) return refused;
-  if (cause.fault === "badAnswer") return { kind: "unknown" };
+  if (isUnclear(cause)) return { kind: "unknown" };
   if (!(cause instanceof TelephonyError)) return refused;
-  const { status = 0, vendorCode, fault } = cause;
-  // A gateway answers so that has passed the order on.
-  if (status >= STATUS_SERVER_ERROR && vendorCode === undefined) return { kind: "unknown" };
+  const { status = 0, fault } = cause;
   if (ACCOUNT_STATUSES.has(status)) {
     const reason = `the telephony vendor refuses the account, with the status ${status}`;
     return { ...refused, message: reason, retryAfterSec: undefined };

@@ -91,6 +91,16 @@ export function mayHaveBeenPlaced(error: unknown): boolean {
   return error.fault === "timeout" || error.fault === "disconnected";
 }
 
+const STATUS_SERVER_ERROR = 500;
+
+/** The vendor has answered, and its answer does not say whether it calls: a gateway answers so that has passed the order on. */
+export function isUnclear(error: unknown): boolean {
+  if (!(error instanceof VendorError)) return false;
+  if (error.fault === "badAnswer") return true;
+  if (!(error instanceof TelephonyError) || error.vendorCode !== undefined) return false;
+  return (error.status ?? 0) >= STATUS_SERVER_ERROR;
+}
+
 /** The vendor's own default: some ten rings. */
 const RING_TIMEOUT_SEC = 60;
 /** A call that waits in the vendor's queue, rings, and is answered has been reported by then. */
@@ -211,7 +221,8 @@ export class OutboundCalls implements PlacedCalls {
       // An error that invites a retry could call the person twice.
       if (this.#ringing.has(claims.callId) && !mayHaveBeenPlaced(error)) {
         this.#release(claims.callId);
-        this.#deps.journal.notPlaced(claims.callId);
+        // The list settles the row together with the call's job; a server that dies before that leaves a lost call.
+        if (row === undefined || !isUnclear(error)) this.#deps.journal.notPlaced(claims.callId);
         throw failure;
       }
     }

@@ -77,7 +77,7 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
       const job = placedCallJob({ orgId, callId, runId: "run" }, {}, clock.epochMs());
       if (!(await database.calls.place(job, callId, row))) return refusal("conflict");
       if (refused !== undefined) {
-        await database.calls.failPlaced(callId);
+        if (refused.kind !== "unknown") await database.calls.failPlaced(callId);
         return refused;
       }
       orders.push({ ...order, atMs: clock.epochMs() });
@@ -414,7 +414,7 @@ test("whoever answered is not called again, also where the call came to nothing"
 
 test("a person whose call may have been placed is not called again", async (context) => {
   const retries = { failed: { times: 5, afterMinutes: 1 } };
-  const { start, change, until, isList, asked, refusals, states } = await stand(context, {
+  const { database, start, change, until, isList, asked, refusals, states } = await stand(context, {
     retries,
   });
   refusals.set("+15550101001", { kind: "unknown" });
@@ -423,6 +423,8 @@ test("a person whose call may have been placed is not called again", async (cont
   await until("the list is completed", () => isList("completed"));
   assert.equal(asked.length, 1);
   assert.deepEqual(await states(), [["failed", 1, "unknownWhetherPlaced"]]);
+  const jobs = await database.jobs.list("org", { state: "queued", skip: 0, limit: 9 });
+  assert.ok(!jobs.some(({ kind }) => kind === "placedCall"), "the job of the call is removed");
 });
 
 test("a list whose calls fail in a row through no fault of the people pauses, and says why", async (context) => {

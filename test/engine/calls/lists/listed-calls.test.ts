@@ -117,10 +117,15 @@ test("an account that the vendor refuses has to be mended by a person", async (c
 });
 
 test("after an error of a gateway it is unknown whether the vendor calls", async (context) => {
-  const { vendor, place, settleAgain } = await stand(context);
+  const { vendor, place, row, outcome, left, settleAgain } = await stand(context);
   for (const status of [500, 502, 503, 504]) {
     vendor.refuse(status, {});
-    assert.deepEqual(await place(`lost ${status}`), { kind: "unknown" });
+    const callId = `lost ${status}`;
+    assert.deepEqual(await place(callId), { kind: "unknown" });
+    // A server that is killed now does not order the call again.
+    assert.deepEqual(await row(), ["calling", 1, callId]);
+    assert.deepEqual(await outcome(callId), { kind: "inProgress" });
+    assert.deepEqual(left(), NOTHING_LEFT);
     await settleAgain(`lost ${status}`);
   }
 });
