@@ -26,7 +26,7 @@ const LIMITS: FixedLimits = {
 };
 
 /** From one look at the calls of a list to the next, while it has any. */
-export const CALLS_CHECK_MS = 1_000;
+const CALLS_CHECK_MS = 1_000;
 /** A list that is resumed while its job is storing that it is paused goes on after this time. */
 export const PAUSED_CHECK_MS = 60_000;
 /** A person whose order has failed in this server is called later than the others. */
