@@ -369,6 +369,10 @@ export const tables = {
       /** Why the list places no calls now: a code of an error, and words. */
       holdCode: text().nullable(),
       holdReason: text().nullable(),
+      /** No call is placed before. */
+      heldUntilMs: number(),
+      /** Calls in a row that the vendor or this server has failed. */
+      failuresInRow: whole("integer"),
       apiKeyId: text().nullable(),
       /** Counts claims of rows; each claim locks the list. */
       claimCount: whole("integer"),
@@ -399,6 +403,8 @@ export const tables = {
       reason: text().nullable(),
       /** Not called before. */
       nextAtMs: number(),
+      /** Orders of the present call that the vendor has refused for a time. */
+      refusals: whole("integer"),
     },
     primaryKey: ["listId", "position"],
     indexes: {

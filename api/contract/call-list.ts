@@ -81,8 +81,8 @@ const retryField = (outcome: string) =>
 const OUTCOME_WORDS = {
   busy: "a busy line",
   noAnswer: "a call that nobody answered",
-  machine: "an answering machine",
-  failed: "a call that the telephony vendor could not connect",
+  machine: "an answering machine that got no message",
+  failed: "a call that the telephony vendor could not connect, or refused",
 } as const satisfies Readonly<Record<(typeof RETRIED_OUTCOMES)[number], string>>;
 
 const rowField = knownObjectField("a person to call", {
@@ -115,7 +115,12 @@ export const CallListBody = requestObject({
       ),
     ),
   ),
-  detectMachine: v.optional(flagField("whether to hang up on answering machines"), true),
+  detectMachine: v.optional(
+    flagField(
+      "whether answering machines are told from people: the agent leaves them its persona.outbound.voicemailMessage, or hangs up",
+    ),
+    true,
+  ),
   callsMax: v.optional(
     wholeNumberField("calls of the list at the same time", 1, CALLS_AT_ONCE_MAX),
     CALLS_AT_ONCE_PRESET,

@@ -21,6 +21,7 @@ export const END_REASONS = [
   "busy",
   "noAnswer",
   "vendorFailed",
+  "notConnected",
   "machine",
   "notPutThrough",
   "unsupportedAudio",

@@ -30,8 +30,9 @@ export const CALL_LIST_STATES = ["ready", "running", "paused", "completed", "can
 export type CallListState = (typeof CALL_LIST_STATES)[number];
 
 /**
- * `calling`: a call was placed whose end is not known yet. `completed`: a call reached the agent. `failed`: none did, and no
- * other follows. `skipped`: never called, since the number may not be called. `cancelled`: not called any more.
+ * `calling`: a call was placed whose end is not known yet. `completed`: the agent talked to the person, or left a message.
+ * `failed`: it did neither, and no other call follows. `skipped`: never called, since the number may not be called.
+ * `cancelled`: not called any more.
  */
 export const CALL_LIST_ROW_STATES = [
   "waiting",
@@ -61,6 +62,10 @@ export interface CallListRecord {
   /** Why the last call could not be placed: a code of an error, and words. Null since one could. */
   readonly holdCode: string | null;
   readonly holdReason: string | null;
+  /** No call is placed before. */
+  readonly heldUntilMs: number;
+  /** Calls in a row that the vendor or this server has failed. */
+  readonly failuresInRow: number;
   /** The key that uploaded the list; its calls count as this key's. */
   readonly apiKeyId: string | null;
   readonly createdAtMs: number;
@@ -90,6 +95,8 @@ export interface CallListRowRecord extends NewCallListRow {
   readonly reason: string | null;
   /** Not called before. */
   readonly nextAtMs: number;
+  /** Orders of the present call that the vendor has refused for a time. */
+  readonly refusals: number;
 }
 
 export type CallListCounts = Readonly<Record<CallListRowState, number>>;

@@ -1,9 +1,15 @@
 import { type Compilable, type Kysely, type Selectable, sql } from "kysely";
 import * as v from "valibot";
-import { callListJob, callListQueue, placedCallJobId } from "../jobs/job-record.js";
-import { type JobsAdded, jobInsert, jobsDueNow } from "../jobs/job-store.js";
+import { callListJob, callListJobId, callListQueue, placedCallJobId } from "../jobs/job-record.js";
+import {
+  failedJobRemoval,
+  type JobsAdded,
+  jobInsert,
+  jobRemoval,
+  jobsDueNow,
+} from "../jobs/job-store.js";
 import { type AtomicRequests, afterChange } from "../statements/atomic-requests.js";
-import { jsonObject, readJson, writeJson } from "../statements/json-column.js";
+import { readJson, writeJson } from "../statements/json-column.js";
 import type { StatementPort } from "../statements/statement-port.js";
 import type { Tables } from "../tables.js";
 import type { AuditRecord } from "../tenancy/audit-record.js";
@@ -32,6 +38,12 @@ const Retries = v.partial(
   ),
 );
 const Variables = v.record(v.string(), v.string());
+/** The part of a call's metadata that says what became of the call's row. */
+const StoredEnding = v.object({
+  endReason: v.fallback(v.string(), ""),
+  voicemail: v.fallback(v.object({ messageLeft: v.boolean() }), { messageLeft: false }),
+});
+const NOT_HELD = { holdCode: null, holdReason: null, heldUntilMs: 0 } as const;
 
 export interface CountedCallList extends CallListRecord {
   readonly counts: CallListCounts;
@@ -53,7 +65,17 @@ export type PlacedOutcome =
       readonly kind: "ended";
       readonly status: "completed" | "failed";
       readonly endReason: string;
+      /** The agent left its message on an answering machine. */
+      readonly messageLeft: boolean;
+      /** It reached its agent, for however long. */
+      readonly wasConnected: boolean;
     };
+
+type StoredEnd = Pick<
+  Extract<PlacedOutcome, { readonly kind: "ended" }>,
+  "endReason" | "messageLeft" | "wasConnected"
+>;
+const UNKNOWN_END: StoredEnd = { endReason: "", messageLeft: false, wasConnected: false };
 
 /** What becomes of a row whose call has this id. */
 export interface RowOutcome {
@@ -64,6 +86,10 @@ export interface RowOutcome {
   readonly nextAtMs: number;
   /** The call was not placed, and does not count. */
   readonly isUncounted?: boolean;
+  /** Left out, a call that was placed sets it to 0, and any other leaves it as it is. */
+  readonly refusals?: number;
+  /** Nothing more is going to be known of the call. */
+  readonly removesJob?: boolean;
 }
 
 /** Why a list places no calls. */
@@ -73,6 +99,8 @@ export interface CallListHold {
   readonly reason: string;
   /** Only a person can change that. */
   readonly isPaused: boolean;
+  /** No call is placed before. */
+  readonly untilMs: number;
 }
 
 /** Which states a list may change from, and what becomes of its rows that wait. */
@@ -193,7 +221,7 @@ export class CallListStore {
     const { atMs } = entry;
     const guard = this.#db
       .updateTable("callLists")
-      .set({ state: to, holdCode: null, holdReason: null, updatedAtMs: atMs })
+      .set({ ...NOT_HELD, state: to, failuresInRow: 0, updatedAtMs: atMs })
       .where("orgId", "=", orgId)
       .where("id", "=", id)
       .where("state", "in", from);
@@ -202,6 +230,8 @@ export class CallListStore {
       ...auditOf(this.#db, entry),
       ...(isDue
         ? [
+            // Otherwise a job that was given up would keep the new one from being stored.
+            failedJobRemoval(this.#db, callListJobId(id)),
             jobInsert(this.#db, callListJob(orgId, id, atMs)),
             // No other queue's name lies between these two.
             jobsDueNow(this.#db, { from: queue, before: `${queue}\u0001` }, atMs),
@@ -252,12 +282,12 @@ export class CallListStore {
     const placing = new Set(jobs.rows.map(({ id }) => id));
     const statusOf = new Map(calls.rows.map(({ id, status }) => [id, status]));
     const ended = callIds.filter((id) => (statusOf.get(id) ?? "active") !== "active");
-    const reasons = await this.#endReasons(ended);
+    const ends = await this.#ends(ended);
     return new Map(
       callIds.map((id): [string, PlacedOutcome] => {
         const status = statusOf.get(id);
         if (status === "completed" || status === "failed") {
-          return [id, { kind: "ended", status, endReason: reasons.get(id) ?? "" }];
+          return [id, { kind: "ended", status, ...(ends.get(id) ?? UNKNOWN_END) }];
         }
         const isInProgress = status === "active" || placing.has(placedCallJobId(id));
         return [id, { kind: isInProgress ? "inProgress" : "notPlaced" }];
@@ -268,32 +298,64 @@ export class CallListStore {
   /** An outcome changes nothing if the row has another call by now. */
   async settle(listId: string, outcomes: readonly RowOutcome[]): Promise<void> {
     if (outcomes.length === 0) return;
-    await this.#atomic.run(
-      outcomes.map(({ position, callId, state, reason, nextAtMs, isUncounted = false }) =>
-        this.#db
-          .updateTable("callListRows")
-          .set((its) => ({
-            state,
-            reason,
-            nextAtMs,
-            ...(isUncounted ? { attempts: its("attempts", "-", 1), callId: null } : {}),
-          }))
-          .where("listId", "=", listId)
-          .where("position", "=", position)
-          .where("callId", "=", callId)
-          .where("state", "=", "calling"),
+    const calls = outcomes.filter(({ removesJob }) => removesJob).map(({ callId }) => callId);
+    await this.#atomic.run([
+      ...calls.map((callId) => jobRemoval(this.#db, placedCallJobId(callId))),
+      ...outcomes.map(
+        ({ position, callId, state, reason, nextAtMs, isUncounted = false, refusals }) =>
+          this.#db
+            .updateTable("callListRows")
+            .set((its) => ({
+              state,
+              reason,
+              nextAtMs,
+              refusals: refusals ?? (isUncounted ? its.ref("refusals") : 0),
+              ...(isUncounted ? { attempts: its("attempts", "-", 1), callId: null } : {}),
+            }))
+            .where("listId", "=", listId)
+            .where("position", "=", position)
+            .where("callId", "=", callId)
+            .where("state", "=", "calling"),
       ),
-    );
+    ]);
   }
 
-  /** A row that is not to be called at all. */
+  /** A row that may not be called: `skipped` if it never was. */
   async skip(listId: string, position: number, reason: string): Promise<void> {
     await this.#db
       .updateTable("callListRows")
-      .set({ state: "skipped", reason })
+      .set((its) => ({
+        state: its
+          .case()
+          .when("attempts", "=", 0)
+          .then("skipped" as const)
+          .else("failed" as const)
+          .end(),
+        reason,
+      }))
       .where("listId", "=", listId)
       .where("position", "=", position)
       .where("state", "=", "waiting")
+      .execute();
+  }
+
+  /** The row that waits is not called before `nextAtMs`. */
+  async postpone(listId: string, position: number, nextAtMs: number): Promise<void> {
+    await this.#db
+      .updateTable("callListRows")
+      .set({ nextAtMs })
+      .where("listId", "=", listId)
+      .where("position", "=", position)
+      .where("state", "=", "waiting")
+      .execute();
+  }
+
+  /** Calls in a row that the vendor or this server has failed. */
+  async countFailures(listId: string, failuresInRow: number): Promise<void> {
+    await this.#db
+      .updateTable("callLists")
+      .set({ failuresInRow })
+      .where("id", "=", listId)
       .execute();
   }
 
@@ -338,6 +400,7 @@ export class CallListStore {
       .set({
         holdCode: held?.code ?? null,
         holdReason: held?.reason ?? null,
+        heldUntilMs: held?.untilMs ?? 0,
         ...(held?.isPaused === true ? { state: "paused" as const, updatedAtMs: atMs } : {}),
       })
       .where("id", "=", listId)
@@ -365,27 +428,36 @@ export class CallListStore {
     await this.#cancelWaiting(listId).execute();
   }
 
-  /** The running list has nobody left to be called. */
-  async complete(listId: string, atMs: number): Promise<void> {
-    await this.#db
+  /** Returns false, with nothing written, unless the list is running and has nobody left to be called. */
+  async complete(listId: string, atMs: number): Promise<boolean> {
+    const open = this.#db
+      .selectFrom("callListRows")
+      .select("position")
+      .where("listId", "=", listId)
+      .where("state", "in", ["waiting", "calling"]);
+    const { numUpdatedRows } = await this.#db
       .updateTable("callLists")
-      .set({ state: "completed", holdCode: null, holdReason: null, updatedAtMs: atMs })
+      .set({ ...NOT_HELD, state: "completed", updatedAtMs: atMs })
       .where("id", "=", listId)
       .where("state", "=", "running")
-      .execute();
+      .where((its) => its.not(its.exists(open)))
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows) === 1;
   }
 
-  async #endReasons(callIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  async #ends(callIds: readonly string[]): Promise<ReadonlyMap<string, StoredEnd>> {
     if (callIds.length === 0) return new Map();
     const rows = await this.#db
       .selectFrom("calls")
-      .select(["id", "metadata"])
+      .select(["id", "status", "durationSec", "metadata"])
       .where("id", "in", callIds)
       .execute();
     return new Map(
-      rows.map(({ id, metadata }) => {
-        const { endReason } = readJson("calls.metadata", jsonObject, metadata);
-        return [id, typeof endReason === "string" ? endReason : ""];
+      rows.map(({ id, status, durationSec, metadata }) => {
+        const { endReason, voicemail } = readJson("calls.metadata", StoredEnding, metadata);
+        // A placed call that never reached its agent has failed, and its record has no duration.
+        const wasConnected = status === "completed" || (durationSec ?? 0) > 0;
+        return [id, { endReason, messageLeft: voicemail.messageLeft, wasConnected }];
       }),
     );
   }
@@ -431,13 +503,14 @@ export class CallListStore {
         "state",
         "attempts",
         "nextAtMs",
+        "refusals",
         "position",
         "number",
         "timeZones",
         "variables",
       ].map((name) => sql.ref(name)),
     );
-    const fixed = sql`${id}, ${orgId}, 'waiting', 0, 0`;
+    const fixed = sql`${id}, ${orgId}, 'waiting', 0, 0, 0`;
     const query =
       this.#writers === "one"
         ? sql`insert into "callListRows" (${columns}) select ${fixed},

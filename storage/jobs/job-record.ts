@@ -150,9 +150,13 @@ export function callListQueue(listId: string): string {
   return `callList:${listId}`;
 }
 
+export function callListJobId(listId: string): string {
+  return `callList_${listId}`;
+}
+
 export function callListJob(orgId: string, listId: string, atMs: number): NewJob {
   return {
-    id: `callList_${listId}`,
+    id: callListJobId(listId),
     orgId,
     kind: "callList",
     queue: callListQueue(listId),

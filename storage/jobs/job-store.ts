@@ -117,6 +117,11 @@ export function jobRemoval(db: Kysely<Tables>, id: string) {
   return db.deleteFrom("jobs").where("id", "=", id).where("state", "=", QUEUED);
 }
 
+/** Returns the statement that removes a job that was given up. */
+export function failedJobRemoval(db: Kysely<Tables>, id: string) {
+  return db.deleteFrom("jobs").where("id", "=", id).where("state", "=", FAILED);
+}
+
 /**
  * Returns the statement that touches a queued job, so that no other transaction removes it before the commit. It
  * affects no row if the job is no longer queued.

@@ -174,7 +174,7 @@ test("the answering party is recorded for a call that never reached its agent, t
   assert.equal((await report(url, "completed")).status, 204);
   await answeredBy(customer, "human");
   const { status, metadata } = await server.endedCall(customer);
-  assert.deepEqual([status, metadata["endReason"]], ["failed", "vendorFailed"]);
+  assert.deepEqual([status, metadata["endReason"]], ["failed", "notConnected"]);
 });
 
 test("an agent's transfer redirects the call at the vendor before the stream is closed", async () => {

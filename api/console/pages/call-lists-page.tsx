@@ -211,7 +211,7 @@ function NewCallList({ onClose }: { onClose: () => void }) {
         onChange={setAfterMinutes}
       />
       <CheckField
-        label="Hang up on answering machines"
+        label="Detect answering machines: leave the agent's message, or hang up"
         value={detectMachine}
         onChange={setDetectMachine}
       />

@@ -28,6 +28,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   busy: "the line was busy",
   noAnswer: "nobody answered",
   vendorFailed: "the telephony vendor failed",
+  notConnected: "answered, and over before it reached the agent",
   machine: "an answering machine",
   notPutThrough: "a call screener put it through to nobody",
   everyReplyFailed: "every reply failed",

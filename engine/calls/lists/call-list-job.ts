@@ -14,7 +14,7 @@ import type { RequestErrorCode } from "../../../storage/parley-error.js";
 import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../../jobs/job-runner.js";
 import type { Clock } from "../../time/clock.js";
 import { isOpen, nextOpening } from "./call-windows.js";
-import type { CallPlacer } from "./listed-calls.js";
+import type { CallPlacer, ListedPlacement } from "./listed-calls.js";
 
 /** An exception is an unreachable database, and each kill of the process may count as a try of a list that runs for weeks. */
 const TRIES_MAX = 1_000;
@@ -26,9 +26,11 @@ const LIMITS: FixedLimits = {
 };
 
 /** From one look at the calls of a list to the next, while it has any. */
-export const CALLS_CHECK_MS = 1_000;
+const CALLS_CHECK_MS = 1_000;
 /** A list that is resumed while its job is storing that it is paused goes on after this time. */
 export const PAUSED_CHECK_MS = 60_000;
+/** A person whose order has failed in this server is called later than the others. */
+const FAULT_DELAY_MS = 60_000;
 /** The clock may step, and time zones change: no list waits longer without another look. */
 const WAIT_MAX_MS = 60 * 60 * 1_000;
 /** The server is starting, or stopping. */
@@ -39,12 +41,20 @@ const MINUTES_CHECK_MS = 10 * 60 * 1_000;
 const PLACED_PER_RUN_MAX = 20;
 /** A vendor that answers slowly must not keep the lists of others waiting. */
 const PLACING_MAX_MS = 5_000;
+/** An order that waits for its worker longer than this is not placed: the window may be closed by then. */
+export const ORDER_MAX_MS = 10_000;
+/** Orders for one person that the vendor refuses for a time, in a row. The next one is the last. */
+export const REFUSALS_MAX = 5;
+/** After each of them the person waits this many times as long. */
+const REFUSAL_BACKOFF = 3;
+/** Calls in a row that never reach the agent through no fault of the called people; then the list pauses. */
+export const FAILURES_IN_ROW_MAX = 5;
 /** More than any list may have at once. */
 const CALLING_MAX = 200;
 
 const MINUTE_MS = 60_000;
 
-/** The ends of calls that did not reach their agent. Any other end is not followed by another call. */
+/** The ends of calls that may be followed by another call to the same person. */
 const OUTCOMES: ReadonlyMap<string, RetriedOutcome> = new Map([
   ["busy", "busy"],
   ["noAnswer", "noAnswer"],
@@ -52,11 +62,18 @@ const OUTCOMES: ReadonlyMap<string, RetriedOutcome> = new Map([
   ["vendorFailed", "failed"],
 ]);
 
+/** A screener was connected to the agent, and the person was not. */
+const NOT_PUT_THROUGH = "notPutThrough";
+/** Ends that say nothing about the called person, and something about the vendor or this server. */
+const FAILURES: ReadonlySet<string> = new Set(["notConnected", "unsupportedAudio"]);
+
 /** A number that may not be called is left out; the others of the list may. */
 const SKIPPED: ReadonlyMap<RequestErrorCode, string> = new Map([
   ["do_not_call", "doNotCall"],
   ["target_not_allowed", "targetNotAllowed"],
 ]);
+
+const UNKNOWN_WHETHER_PLACED = "unknownWhetherPlaced";
 
 const Payload = v.object({ listId: v.string() });
 
@@ -93,22 +110,29 @@ export class CallListJob extends FixedLimitsJob {
     const { listId } = v.parse(Payload, payload);
     const list = await store.findUncounted(orgId, listId);
     if (list === undefined) return { kind: "done" };
-    const calling = await this.#settle(list);
+    const { calling, failuresInRow } = await this.#settle(list);
     if (list.state !== "running") {
       // A call that ended meanwhile may have left its row waiting.
       if (list.state === "cancelled") await store.cancelWaiting(list.id);
       if (calling > 0) return again(CALLS_CHECK_MS);
       return list.state === "paused" ? again(PAUSED_CHECK_MS) : { kind: "done" };
     }
-    const placing = await this.#place(list, list.callsMax - calling, signal);
+    if (await this.#pauseIfFailing(list, failuresInRow)) return again(CALLS_CHECK_MS);
+    const heldMs = list.heldUntilMs - this.#options.clock.epochMs();
+    // A hold does not delay the ends of calls. One that seems longer is of a clock that was wrong.
+    if (heldMs > 0 && heldMs <= WAIT_MAX_MS)
+      return again(calling > 0 ? Math.min(heldMs, CALLS_CHECK_MS) : heldMs);
+    const placing = await this.#place({ ...list, failuresInRow }, list.callsMax - calling, signal);
     if (placing.kind === "more") return again(0);
-    if (placing.kind === "held") return again(placing.afterMs);
+    if (placing.kind === "held") return again(Math.min(placing.afterMs, CALLS_CHECK_MS));
     if (calling > 0 || placing.kind === "full") return again(CALLS_CHECK_MS);
     return this.#waitForNext(list);
   }
 
-  /** Notes how calls have ended. Returns how many have not. */
-  async #settle(list: CallListRecord): Promise<number> {
+  /** Notes how calls have ended. `calling`: how many have not. */
+  async #settle(
+    list: CallListRecord,
+  ): Promise<{ readonly calling: number; readonly failuresInRow: number }> {
     const { store, clock } = this.#options;
     const rows = await store.calling(list.id, CALLING_MAX);
     const outcomes = await store.outcomes(rows.flatMap(({ callId }) => callId ?? []));
@@ -117,7 +141,29 @@ export class CallListJob extends FixedLimitsJob {
       return outcome === undefined ? [] : (endOf(list, row, outcome, clock.epochMs()) ?? []);
     });
     await store.settle(list.id, ends);
-    return rows.length - ends.length;
+    const failuresInRow = ends
+      .filter(({ isUncounted }) => isUncounted !== true)
+      .reduce(
+        (sum, { reason }) => (reason !== null && FAILURES.has(reason) ? sum + 1 : 0),
+        list.failuresInRow,
+      );
+    await this.#countFailures(list, failuresInRow);
+    return { calling: rows.length - ends.length, failuresInRow };
+  }
+
+  async #countFailures(list: CallListRecord, failuresInRow: number): Promise<void> {
+    if (failuresInRow === list.failuresInRow) return;
+    await this.#options.store.countFailures(list.id, failuresInRow);
+  }
+
+  /** Otherwise each person of the list would be rung for nothing. */
+  async #pauseIfFailing(list: CallListRecord, failuresInRow: number): Promise<boolean> {
+    if (failuresInRow < FAILURES_IN_ROW_MAX) return false;
+    const { store, clock } = this.#options;
+    const reason = `${failuresInRow} calls in a row were refused, or ended before they reached the agent`;
+    const hold = { code: "telephony_unavailable", reason, isPaused: true, untilMs: 0 };
+    await store.hold(list.id, hold, clock.epochMs());
+    return true;
   }
 
   async #place(list: CallListRecord, places: number, signal: AbortSignal): Promise<Placing> {
@@ -135,61 +181,100 @@ export class CallListJob extends FixedLimitsJob {
     if (due.length === 0) return { kind: "none" };
     const endsAtMs = clock.monotonicMs() + PLACING_MAX_MS;
     let placedCount = 0;
+    let { failuresInRow } = list;
     for (const row of due) {
       if (signal.aborted) break;
       if (clock.monotonicMs() > endsAtMs) return { kind: "more" };
       const called = await this.#call(list, row, worker);
       if (typeof called === "number") return { kind: "held", afterMs: called };
       if (called === "placed") placedCount += 1;
+      if (called !== "failed") continue;
+      failuresInRow += 1;
+      await this.#countFailures(list, failuresInRow);
+      if (await this.#pauseIfFailing(list, failuresInRow)) {
+        return { kind: "held", afterMs: PAUSED_CHECK_MS };
+      }
     }
     return { kind: due.length === limit && placedCount < places ? "more" : "full" };
   }
 
-  /** A number says how long no call can be placed. */
+  /** A number says how long no call can be placed. `failed`: the row is settled, through no fault of the person. */
   async #call(
     list: CallListRecord,
     row: CallListRowRecord,
     worker: CallPlacer,
-  ): Promise<"placed" | "notPlaced" | number> {
-    const { store, clock, newId } = this.#options;
-    const { position, attempts } = row;
-    const callId = newId();
-    const placement = await worker.placeListedCall({
-      orgId: list.orgId,
-      agentId: list.agentId,
-      from: list.fromNumber,
-      to: row.number,
-      detectMachine: list.detectMachine,
-      vendor: list.vendor,
-      variables: row.variables,
-      apiKeyId: list.apiKeyId,
-      row: { listId: list.id, position, attempts, callId },
-    });
+  ): Promise<"placed" | "notPlaced" | "failed" | number> {
+    const { store, clock } = this.#options;
+    const { position } = row;
+    const callId = this.#options.newId();
+    const placement = await this.#order(list, row, callId, worker);
     const nowMs = clock.epochMs();
     if (placement.kind === "placed") {
       if (list.holdCode !== null) await store.hold(list.id, null, nowMs);
       return "placed";
     }
-    const { code, message, retryAfterSec } = placement;
-    // The list was paused, or another process has called.
+    const claimed = { ...row, attempts: row.attempts + 1, callId };
+    if (placement.kind === "unknown") {
+      const nextAtMs = row.nextAtMs;
+      const end = { state: "failed", reason: UNKNOWN_WHETHER_PLACED, nextAtMs } as const;
+      await store.settle(list.id, [{ ...callOf(claimed), ...end, removesJob: true }]);
+      return "failed";
+    }
+    const { code, message, retryAfterSec, isOfNumber = false } = placement;
+    // The list was paused, another process has called, or the order came too late.
     if (code === "conflict") return "notPlaced";
     const reason = SKIPPED.get(code);
     if (reason !== undefined) {
       await store.skip(list.id, position, reason);
       return "notPlaced";
     }
-    const claimed = { ...row, attempts: attempts + 1, callId };
-    if (code === "call_rejected") {
+    const refusals = isOfNumber ? row.refusals + 1 : row.refusals;
+    if (code === "call_rejected" || refusals >= REFUSALS_MAX) {
       await store.settle(list.id, [unreached(list, claimed, "failed", "rejected", nowMs)]);
-      return "notPlaced";
+      return "failed";
     }
     // If the vendor fails for one number only, the others come first.
-    const nextAtMs = nowMs + (retryAfterSec ?? 0) * 1_000;
-    await store.settle(list.id, [notPlaced({ ...claimed, nextAtMs })]);
+    const waitSec = (retryAfterSec ?? 0) * REFUSAL_BACKOFF ** Math.max(0, refusals - 1);
+    const nextAtMs = nowMs + waitSec * 1_000;
+    await store.settle(list.id, [{ ...notPlaced({ ...claimed, nextAtMs }), refusals }]);
     const isPaused = retryAfterSec === undefined;
-    await store.hold(list.id, { code, reason: message, isPaused }, nowMs);
-    if (isPaused) return PAUSED_CHECK_MS;
-    return code === "minutes_limit_reached" ? MINUTES_CHECK_MS : retryAfterSec * 1_000;
+    const afterMs =
+      code === "minutes_limit_reached" ? MINUTES_CHECK_MS : (retryAfterSec ?? 0) * 1_000;
+    const untilMs = isPaused ? 0 : nowMs + afterMs;
+    await store.hold(list.id, { code, reason: message, isPaused, untilMs }, nowMs);
+    return isPaused ? PAUSED_CHECK_MS : afterMs;
+  }
+
+  /** Throws if it is unknown whether the call was placed; another row comes first then. */
+  async #order(
+    list: CallListRecord,
+    { position, attempts, number, variables }: CallListRowRecord,
+    callId: string,
+    worker: CallPlacer,
+  ): Promise<ListedPlacement> {
+    const { store, clock } = this.#options;
+    try {
+      return await worker.placeListedCall({
+        orgId: list.orgId,
+        agentId: list.agentId,
+        from: list.fromNumber,
+        to: number,
+        detectMachine: list.detectMachine,
+        vendor: list.vendor,
+        variables,
+        apiKeyId: list.apiKeyId,
+        row: {
+          listId: list.id,
+          position,
+          attempts,
+          callId,
+          untilMs: clock.epochMs() + ORDER_MAX_MS,
+        },
+      });
+    } catch (error) {
+      await store.postpone(list.id, position, clock.epochMs() + FAULT_DELAY_MS);
+      throw error;
+    }
   }
 
   /** No call is in progress: the list is over, or waits for a window or for a retry. */
@@ -198,8 +283,9 @@ export class CallListJob extends FixedLimitsJob {
     const zones = await store.waitingZones(list.id);
     const nowMs = clock.epochMs();
     if (zones.length === 0) {
-      await store.complete(list.id, nowMs);
-      return { kind: "done" };
+      // Another process may have claimed a row since the calls were looked at.
+      if (await store.complete(list.id, nowMs)) return { kind: "done" };
+      return again(CALLS_CHECK_MS);
     }
     const times = zones.map(({ timeZones, nextAtMs }) => {
       const fromMs = Math.max(nowMs, nextAtMs);
@@ -222,10 +308,15 @@ function endOf(
 ): RowOutcome | undefined {
   if (outcome.kind === "inProgress") return undefined;
   if (outcome.kind === "notPlaced") return notPlaced(row);
-  const { status, endReason } = outcome;
+  const { endReason, messageLeft, wasConnected } = outcome;
+  const { nextAtMs } = row;
+  const ended = { ...callOf(row), reason: endReason, nextAtMs };
+  if (messageLeft) return { ...ended, state: "completed" };
   const retried = OUTCOMES.get(endReason);
   if (retried !== undefined) return unreached(list, row, retried, endReason, nowMs);
-  return { ...callOf(row), state: status, reason: endReason, nextAtMs: row.nextAtMs };
+  // A conversation that failed midway was one. No other end is retried, since a person may have answered.
+  const isReached = wasConnected && endReason !== NOT_PUT_THROUGH;
+  return { ...ended, state: isReached ? "completed" : "failed" };
 }
 
 /** It waits again as if nothing had been tried. */

@@ -10,7 +10,7 @@ import {
   VARIABLES_MAX,
 } from "../../telephony/call-values.js";
 import { numberRefusal } from "../../telephony/refused-numbers.js";
-import { isTimeZone, nextOpening } from "./call-windows.js";
+import { nextOpening, timeZoneOf } from "./call-windows.js";
 import { csvRecords, UnclosedQuoteError } from "./csv-records.js";
 import { zonesOfNumber } from "./number-time-zones.js";
 
@@ -18,6 +18,8 @@ import { zonesOfNumber } from "./number-time-zones.js";
 export const CALL_LIST_ROWS_MAX = 5_000;
 /** Faults that are named; the others are counted. */
 export const ROW_FAULTS_NAMED_MAX = 20;
+/** The zones that rows name; each is looked at on its own, whenever the list is. */
+export const TIME_ZONES_MAX = 100;
 /** Read in one turn of the event loop, which calls share. */
 const ROWS_PER_TURN = 100;
 
@@ -26,6 +28,8 @@ const E164 = /^\+[1-9]\d{6,14}$/;
 const NUMBER_DECORATION = /^'|[\s().-]/g;
 const ZONE_COLUMN = "timeZone";
 const NUMBER_COLUMN = "to";
+/** The two above, and a column for each variable. */
+export const COLUMNS_MAX = VARIABLES_MAX + 2;
 
 /** A person as uploaded. */
 export interface GivenRow {
@@ -98,8 +102,13 @@ function* rowsOfCsv(csv: string): Generator<PlacedRow | { readonly fault: FieldF
 
 /** RequestError `invalid_request`: without the columns nothing else can be read. */
 function columnsOf(fields: readonly string[], line: number): readonly string[] {
+  if (fields.length > COLUMNS_MAX) {
+    const message = `expected at most ${COLUMNS_MAX} columns`;
+    throw invalidFields([{ path: `csv line ${line}`, message }]);
+  }
   const columns = fields.map((field) => field.trim());
   const faults: FieldFault[] = [];
+  const earlier = new Set<string>();
   if (!columns.includes(NUMBER_COLUMN)) {
     const message = `expected the names of the columns, with ${NUMBER_COLUMN} among them`;
     faults.push({ path: `csv line ${line}`, message });
@@ -109,9 +118,10 @@ function columnsOf(fields: readonly string[], line: number): readonly string[] {
     if (!VARIABLE_NAME.test(column)) {
       const message = "expected a letter and up to 39 letters, digits and underscores";
       faults.push({ path, message });
-    } else if (columns.indexOf(column) !== index) {
+    } else if (earlier.has(column)) {
       faults.push({ path, message: "expected a name that no other column has" });
     }
+    earlier.add(column);
   }
   if (faults.length > 0) throw invalidFields(faults.slice(0, ROW_FAULTS_NAMED_MAX));
   return columns;
@@ -125,6 +135,8 @@ class RowReader {
   #faultCount = 0;
   /** Where each number is. */
   readonly #places = new Map<string, string>();
+  /** By the name in lower case: the zones that rows name. */
+  readonly #zones = new Map<string, string>();
   /** By zones: whether the windows are ever open in all of them. */
   readonly #opens = new Map<string, boolean>();
 
@@ -153,8 +165,7 @@ class RowReader {
       fault(NUMBER_COLUMN, `expected each number once; it is at ${earlier} already`);
     }
     this.#places.set(to, earlier ?? pathOf(NUMBER_COLUMN));
-    const isZone = timeZone === undefined || isTimeZone(timeZone);
-    if (!isZone) fault(ZONE_COLUMN, "expected a time zone such as Europe/Berlin");
+    const named = timeZone === undefined ? undefined : this.#zoneOf(timeZone, fault);
     const names = Object.entries(variables);
     if (names.length > VARIABLES_MAX) fault("variables", `expected at most ${VARIABLES_MAX}`);
     for (const [name, value] of names) {
@@ -162,7 +173,7 @@ class RowReader {
       fault(name, `expected text of at most ${VARIABLE_CHARACTERS_MAX} characters`);
     }
     if (this.#faultCount > before) return;
-    const zones = timeZone ?? zonesOfNumber(to);
+    const zones = named ?? zonesOfNumber(to);
     if (zones === undefined) {
       const message = "expected the number of a country; for any other one, name its timeZone";
       fault(NUMBER_COLUMN, message);
@@ -178,10 +189,25 @@ class RowReader {
 
   finish(path: string): readonly NewCallListRow[] {
     const more = this.#faultCount - this.#faults.length;
-    const rest = more === 0 ? [] : [{ path, message: `${more} more faults of this kind` }];
+    const rest = more === 0 ? [] : [{ path, message: `${more} more faults` }];
     if (this.#faultCount > 0) throw invalidFields([...this.#faults, ...rest]);
     if (this.#rows.length > 0) return this.#rows;
     throw invalidFields([{ path, message: "expected at least one person to call" }]);
+  }
+
+  /** Undefined, with a fault, if it is none. */
+  #zoneOf(timeZone: string, fault: (field: string, message: string) => void): string | undefined {
+    const name = timeZone.toLowerCase();
+    const known = this.#zones.get(name);
+    if (known !== undefined) return known;
+    const zone = this.#zones.size < TIME_ZONES_MAX ? timeZoneOf(timeZone) : undefined;
+    if (zone !== undefined) this.#zones.set(name, zone);
+    else if (this.#zones.size < TIME_ZONES_MAX) {
+      fault(ZONE_COLUMN, "expected a time zone such as Europe/Berlin");
+    } else {
+      fault(ZONE_COLUMN, `expected at most ${TIME_ZONES_MAX} different time zones in a list`);
+    }
+    return zone;
   }
 
   #mayOpen(zones: string): boolean {

@@ -102,6 +102,8 @@ export class CallLists {
       state: "ready",
       holdCode: null,
       holdReason: null,
+      heldUntilMs: 0,
+      failuresInRow: 0,
       apiKeyId: tenant.apiKeyId ?? null,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,

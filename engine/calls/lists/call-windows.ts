@@ -37,12 +37,12 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Whether it names a zone of the IANA time zone database that this Node.js knows. */
-export function isTimeZone(name: string): boolean {
+/** The one spelling of a zone of the IANA time zone database; undefined if this Node.js does not know it. */
+export function timeZoneOf(name: string): string | undefined {
   try {
-    return formatOf(name).resolvedOptions().timeZone !== "";
+    return formatOf(name).resolvedOptions().timeZone;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { RequestErrorCode } from "../../../storage/parley-error.js";
 import { RequestError } from "../../request-error.js";
+import { TelephonyError } from "../../telephony/telephony-request.js";
 import { PHONE_VENDOR_NAMES } from "../../telephony/telephony-settings.js";
 import {
   ALL_SCOPES,
@@ -9,8 +10,7 @@ import {
   type TenantStores,
 } from "../../tenancy/tenant.js";
 import type { MaybePromise } from "../../time/maybe-promise.js";
-import { VendorError } from "../../vendors/contracts.js";
-import type { ListedCall, OutboundCalls } from "../outbound/outbound-calls.js";
+import { isUnclear, type ListedCall, type OutboundCalls } from "../outbound/outbound-calls.js";
 
 /** A call of a call list, on its way to the worker that places it. */
 export interface ListedOrder {
@@ -36,12 +36,48 @@ export type ListedPlacement =
       readonly message: string;
       /** Undefined if time changes nothing. */
       readonly retryAfterSec: number | undefined;
-    };
+      /** The vendor has answered with an error, perhaps because of this number only. */
+      readonly isOfNumber?: boolean;
+    }
+  /**
+   * The vendor has answered, and its answer does not say whether it calls: another order might call a second time. The
+   * call's job is kept until the row is settled.
+   */
+  | { readonly kind: "unknown" };
 
 /** Whoever can place calls of call lists: a worker, or the primary, which chooses one. Each call is asked for once. */
 export interface CallPlacer {
   /** Rejects only if it is unknown whether the call was placed; its row says so then. */
   placeListedCall(order: ListedOrder): MaybePromise<ListedPlacement>;
+}
+
+const STATUS_UNAUTHORIZED = 401;
+const STATUS_PAYMENT_REQUIRED = 402;
+const STATUS_FORBIDDEN = 403;
+const STATUS_NOT_FOUND = 404;
+
+/** The account is out of order: every other number would be refused too. */
+const ACCOUNT_STATUSES: ReadonlySet<number> = new Set([
+  STATUS_UNAUTHORIZED,
+  STATUS_PAYMENT_REQUIRED,
+]);
+/** Vendors refuse single numbers and countries with these. */
+const NUMBER_STATUSES: ReadonlySet<number> = new Set([STATUS_FORBIDDEN, STATUS_NOT_FOUND]);
+
+/** What the vendor's answer means for the row: a list asks again and again, which nobody who places one call does. */
+function placementOf({ code, message, retryAfterSec, cause }: RequestError): ListedPlacement {
+  const refused = { kind: "refused", code, message, retryAfterSec } as const;
+  if (isUnclear(cause)) return { kind: "unknown" };
+  if (!(cause instanceof TelephonyError)) return refused;
+  const { status = 0, fault } = cause;
+  if (ACCOUNT_STATUSES.has(status)) {
+    const reason = `the telephony vendor refuses the account, with the status ${status}`;
+    return { ...refused, message: reason, retryAfterSec: undefined };
+  }
+  if (fault === "refused" || NUMBER_STATUSES.has(status)) {
+    return { ...refused, code: "call_rejected", retryAfterSec: undefined };
+  }
+  return { ...refused, isOfNumber: fault !== "rateLimited" };
 }
 
 export interface ListedCallsOptions {
@@ -66,11 +102,7 @@ export class ListedCalls implements CallPlacer {
       return { kind: "placed" };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      const { message, retryAfterSec } = error;
-      // The vendor has answered, and nobody can read whether it calls: asking again and again might call again and again.
-      const isUnreadable = error.cause instanceof VendorError && error.cause.fault === "badAnswer";
-      const code = isUnreadable ? "call_rejected" : error.code;
-      return { kind: "refused", code, message, retryAfterSec };
+      return placementOf(error);
     }
   }
 

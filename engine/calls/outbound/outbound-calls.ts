@@ -91,6 +91,16 @@ export function mayHaveBeenPlaced(error: unknown): boolean {
   return error.fault === "timeout" || error.fault === "disconnected";
 }
 
+const STATUS_SERVER_ERROR = 500;
+
+/** The vendor has answered, and its answer does not say whether it calls: a gateway answers so that has passed the order on. */
+export function isUnclear(error: unknown): boolean {
+  if (!(error instanceof VendorError)) return false;
+  if (error.fault === "badAnswer") return true;
+  if (!(error instanceof TelephonyError) || error.vendorCode !== undefined) return false;
+  return (error.status ?? 0) >= STATUS_SERVER_ERROR;
+}
+
 /** The vendor's own default: some ten rings. */
 const RING_TIMEOUT_SEC = 60;
 /** A call that waits in the vendor's queue, rings, and is answered has been reported by then. */
@@ -194,10 +204,12 @@ export class OutboundCalls implements PlacedCalls {
     const callInfo = { direction: "outbound", from, to, ...placedBy, ...values } as const;
     const detection = await this.#detectionFor(tenant, order, placing);
     const ringing = await this.#reserve(tenant, claims, { callInfo, detection });
-    ringing.preCall = this.#expireAt(tenant, ringing, callInfo);
     try {
       const start = { ...claims, historyKey: newId(), callInfo };
+      if (isLate(row, this.#deps.clock)) throw rowTaken();
       if (!(await this.#deps.journal.placing(start, row))) throw rowTaken();
+      // Before that, the organization's service would hear of a call that may never be placed.
+      ringing.preCall = this.#expireAt(tenant, ringing, callInfo);
       const token = this.#deps.tokens.mint(claims);
       const detectMessageEnd = detection === "leaveMessage";
       const placed = placing.place({ ...order, detectMessageEnd }, token, RING_TIMEOUT_SEC);
@@ -209,7 +221,8 @@ export class OutboundCalls implements PlacedCalls {
       // An error that invites a retry could call the person twice.
       if (this.#ringing.has(claims.callId) && !mayHaveBeenPlaced(error)) {
         this.#release(claims.callId);
-        this.#deps.journal.notPlaced(claims.callId);
+        // The list settles the row together with the call's job; a server that dies before that leaves a lost call.
+        if (row === undefined || !isUnclear(error)) this.#deps.journal.notPlaced(claims.callId);
         throw failure;
       }
     }
@@ -472,6 +485,13 @@ export class OutboundCalls implements PlacedCalls {
 /** A call of a call list, whose id is known before it is placed. */
 export interface ListedCall extends RowClaim {
   readonly callId: string;
+  /** The call is not placed later, since the hours may be over in which the person may be called. */
+  readonly untilMs: number;
+}
+
+/** This process was stopped for a while, or the request waited for it. */
+function isLate(row: ListedCall | undefined, clock: Clock): boolean {
+  return row !== undefined && clock.epochMs() > row.untilMs;
 }
 
 function rowTaken(): RequestError {

@@ -29,7 +29,7 @@ const VENDOR_FAILED: Ending = {
 
 /** Answered, and over before its audio arrived. */
 export const NOT_CONNECTED: Ending = {
-  reason: "vendorFailed",
+  reason: "notConnected",
   status: "failed",
   message: "the call ended before it reached the agent",
 };

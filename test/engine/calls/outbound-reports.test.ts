@@ -27,7 +27,7 @@ test("a call that cannot be connected is recorded as failed, and gives everythin
   assert.deepEqual(left(), NOTHING_LEFT);
   assert.deepEqual(await endOf(id), [
     "failed",
-    "vendorFailed",
+    "notConnected",
     "the call ended before it reached the agent",
   ]);
   assert.equal((await stored(id))?.metadata["answeredBy"], "human");
@@ -38,7 +38,7 @@ for (const [status, answeredBy, reason, message] of [
   ["no-answer", "", "noAnswer", "nobody answered"],
   ["canceled", "", "noAnswer", "nobody answered"],
   ["failed", "", "vendorFailed", "the telephony vendor could not connect the call"],
-  ["completed", "", "vendorFailed", "the call ended before it reached the agent"],
+  ["completed", "", "notConnected", "the call ended before it reached the agent"],
   ["in-progress", "machine_start", "machine", "an answering machine took the call"],
   ["in-progress", "fax", "machine", "an answering machine took the call"],
 ] as const) {
@@ -127,7 +127,7 @@ test("after a restart a report still records the call, also one that says no mor
   await outbound.report(earlier("other"), { status: "completed", answeredBy: "" });
   assert.deepEqual(await endOf("other"), [
     "failed",
-    "vendorFailed",
+    "notConnected",
     "the call ended before it reached the agent",
   ]);
   await outbound.report(earlier("one"), { status: "no-answer", answeredBy: "" });

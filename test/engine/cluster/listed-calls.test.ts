@@ -13,7 +13,7 @@ const ORDER: ListedOrder = {
   vendor: null,
   variables: { firstName: "Ada" },
   apiKeyId: null,
-  row: { listId: "list", position: 1, attempts: 0, callId: "call" },
+  row: { listId: "list", position: 1, attempts: 0, callId: "call", untilMs: 0 },
 };
 const PLACED: ListedPlacement = { kind: "placed" };
 

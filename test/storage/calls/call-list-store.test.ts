@@ -62,6 +62,7 @@ test("a list is stored with its rows, and belongs to its organization", async (c
       calledAtMs: null,
       reason: null,
       nextAtMs: 0,
+      refusals: 0,
     },
   ]);
   assert.equal(await lists.find("other", "list"), undefined);
@@ -146,6 +147,8 @@ test("what is stored of a call says whether it is in progress, over, or was neve
     kind: "ended",
     status: "failed",
     endReason: "the server stopped before the placed call reached its agent",
+    messageLeft: false,
+    wasConnected: false,
   });
 });
 
@@ -189,7 +192,7 @@ test("why a list places no calls is told of running lists only, and may pause th
   const { database, lists } = await opened(context, { state: "running" });
   const ready = callListRecord({ id: "ready" });
   await lists.insertWithin(ready, [callListRow(1)], 9, callListEntry("create"));
-  const hold = { code: "overloaded", reason: "the server is full", isPaused: false };
+  const hold = { code: "overloaded", reason: "the server is full", isPaused: false, untilMs: 0 };
   const stateOf = async (id: string) => {
     const list = await lists.findUncounted("org", id);
     return [list?.state, list?.holdCode, list?.holdReason];
@@ -207,4 +210,36 @@ test("why a list places no calls is told of running lists only, and may pause th
   assert.equal(await place(database, 1, "call"), false);
   await lists.cancelWaiting("list");
   assert.equal((await lists.find("org", "list"))?.counts.cancelled, 3);
+});
+
+test("a list is completed only if it has nobody left, whatever was read before", async (context) => {
+  const { database, lists } = await opened(context, { state: "running" }, 1);
+  assert.equal(await lists.complete("list", NOON_MS), false, "its person waits");
+  await place(database, 1, "call");
+  assert.equal(await lists.complete("list", NOON_MS), false, "the person is being called");
+  const end = { position: 1, callId: "call", reason: "busy", nextAtMs: 0 } as const;
+  await lists.settle("list", [{ ...end, state: "failed" }]);
+  assert.equal(await lists.complete("list", NOON_MS), true);
+  assert.equal((await lists.findUncounted("org", "list"))?.state, "completed");
+});
+
+test("a message that was left is a part of the call's end", async (context) => {
+  const { database, lists } = await opened(context);
+  const ended = { status: "completed", endedAtMs: NOON_MS, durationSec: 30 } as const;
+  const voicemail = { messageLeft: true, text: "Hello." };
+  for (const [id, metadata] of [
+    ["left", { endReason: "machine", voicemail }],
+    ["none", { endReason: "machine" }],
+  ] as const) {
+    await database.calls.start(callRecord({ id, sessionId: id, ...ended, metadata }), "run");
+  }
+  const outcomes = await lists.outcomes(["left", "none"]);
+  const kind = {
+    kind: "ended",
+    status: "completed",
+    endReason: "machine",
+    wasConnected: true,
+  } as const;
+  assert.deepEqual(outcomes.get("left"), { ...kind, messageLeft: true });
+  assert.deepEqual(outcomes.get("none"), { ...kind, messageLeft: false });
 });

@@ -19,6 +19,8 @@ export function callListRecord(fields: Partial<CallListRecord> = {}): CallListRe
     state: "ready",
     holdCode: null,
     holdReason: null,
+    heldUntilMs: 0,
+    failuresInRow: 0,
     apiKeyId: null,
     createdAtMs: NOON_MS,
     updatedAtMs: NOON_MS,

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { CallListJob, PAUSED_CHECK_MS } from "../../../../engine/calls/lists/call-list-job.js";
+import {
+  CallListJob,
+  FAILURES_IN_ROW_MAX,
+  ORDER_MAX_MS,
+  PAUSED_CHECK_MS,
+  REFUSALS_MAX,
+} from "../../../../engine/calls/lists/call-list-job.js";
 import type {
   CallPlacer,
   ListedOrder,
@@ -34,8 +40,12 @@ interface PlacedOrder extends ListedOrder {
   readonly atMs: number;
 }
 
-function refusal(code: RequestErrorCode, retryAfterSec?: number): ListedPlacement {
-  return { kind: "refused", code, message: `refused with ${code}`, retryAfterSec };
+function refusal(
+  code: RequestErrorCode,
+  retryAfterSec?: number,
+  isOfNumber = false,
+): ListedPlacement {
+  return { kind: "refused", code, message: `refused with ${code}`, retryAfterSec, isOfNumber };
 }
 
 /** A list of `people` on a database, the runner of its job with a virtual clock, and a worker that claims rows as a real one. */
@@ -48,18 +58,25 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
   await database.callLists.insertWithin(list, rows, 9, callListEntry("create"));
   const orders: PlacedOrder[] = [];
   /** What the worker answers in place of placing the call. */
-  const refusals = new Map<string, ListedPlacement>();
+  const refusals = new Map<string, ListedPlacement | "broken">();
+  /** When the worker was asked, whatever it answered. */
+  const asked: number[] = [];
   const placer: CallPlacer = {
     placeListedCall: async (order) => {
+      asked.push(clock.epochMs());
       const refused = refusals.get(order.to);
-      const isVendors = refused?.kind === "refused" && refused.code === "call_rejected";
+      if (refused === "broken") throw new Error("the worker has ended");
+      const isVendors =
+        refused?.kind === "unknown" ||
+        (refused?.kind === "refused" &&
+          (refused.code === "call_rejected" || refused.isOfNumber === true));
       if (refused !== undefined && !isVendors) return refused;
       const { orgId, row } = order;
       const { callId } = row;
       const job = placedCallJob({ orgId, callId, runId: "run" }, {}, clock.epochMs());
       if (!(await database.calls.place(job, callId, row))) return refusal("conflict");
       if (refused !== undefined) {
-        await database.calls.failPlaced(callId);
+        if (refused.kind !== "unknown") await database.calls.failPlaced(callId);
         return refused;
       }
       orders.push({ ...order, atMs: clock.epochMs() });
@@ -105,12 +122,25 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
   const isList = async (state: CallListRecord["state"]) =>
     (await database.callLists.find("org", "list"))?.state === state;
   /** The call of an order has ended. */
-  const end = async (order: PlacedOrder | undefined, endReason: string, status = "failed") => {
+  const end = async (
+    order: PlacedOrder | undefined,
+    endReason: string,
+    status = "failed",
+    metadata: Readonly<Record<string, unknown>> = {},
+    durationSec = status === "completed" ? 12.5 : 0,
+  ) => {
     assert.ok(order !== undefined);
     const id = order.row.callId;
     const ended = { status: status === "failed" ? "failed" : "completed" } as const;
     const endedAtMs = clock.epochMs();
-    const record = callRecord({ id, sessionId: id, ...ended, endedAtMs, metadata: { endReason } });
+    const record = callRecord({
+      id,
+      sessionId: id,
+      ...ended,
+      durationSec,
+      endedAtMs,
+      metadata: { endReason, ...metadata },
+    });
     await database.calls.start(record, "run");
   };
   const states = async () =>
@@ -128,6 +158,7 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
     clock,
     list,
     orders,
+    asked,
     refusals,
     start,
     change,
@@ -324,4 +355,190 @@ test("a cancelled list notes the ends of its calls, and calls nobody else", asyn
     ["failed", 1, "busy"],
     ["cancelled", 0, null],
   ]);
+});
+
+test("a message that was left reaches the person, and only a machine without one is called again", async (context) => {
+  const retries = { machine: { times: 3, afterMinutes: 1 } };
+  const { start, change, until, isList, orders, end, states } = await stand(
+    context,
+    { retries, callsMax: 1 },
+    2,
+  );
+  start();
+  await change(START);
+  await until("the first call", () => orders.length === 1);
+  await end(orders[0], "machine", "completed", { voicemail: { messageLeft: true, text: "Hi." } });
+  await until("the second call", () => orders.length === 2);
+  await end(orders[1], "machine", "completed", { voicemail: { messageLeft: false, text: "" } });
+  await until("the third call", () => orders.length === 3);
+  assert.equal(orders[2]?.to, orders[1]?.to);
+  await end(orders[2], "callerLeft", "completed");
+  await until("the list is completed", () => isList("completed"));
+  assert.deepEqual(await states(), [
+    ["completed", 1, "machine"],
+    ["completed", 2, "callerLeft"],
+  ]);
+});
+
+test("whoever answered is not called again, also where the call came to nothing", async (context) => {
+  const rule = { times: 5, afterMinutes: 1 };
+  const retries = { busy: rule, noAnswer: rule, machine: rule, failed: rule };
+  const { start, change, until, isList, orders, end, states } = await stand(
+    context,
+    { retries, callsMax: 1 },
+    5,
+  );
+  const ends = [
+    ["notConnected", 0],
+    ["notPutThrough", 60],
+    ["languageModelFailed", 9.5],
+    ["a process of the server ended during the call", 9.5],
+    ["serverStopping", 0],
+  ] as const;
+  start();
+  await change(START);
+  for (const [index, [reason, durationSec]] of ends.entries()) {
+    await until(`call ${index + 1}`, () => orders.length === index + 1);
+    await end(orders[index], reason, "failed", {}, durationSec);
+  }
+  await until("the list is completed", () => isList("completed"));
+  assert.deepEqual(await states(), [
+    ["failed", 1, "notConnected"],
+    ["failed", 1, "notPutThrough"],
+    ["completed", 1, "languageModelFailed"],
+    ["completed", 1, "a process of the server ended during the call"],
+    ["failed", 1, "serverStopping"],
+  ]);
+});
+
+test("a person whose call may have been placed is not called again", async (context) => {
+  const retries = { failed: { times: 5, afterMinutes: 1 } };
+  const { database, start, change, until, isList, asked, refusals, states } = await stand(context, {
+    retries,
+  });
+  refusals.set("+15550101001", { kind: "unknown" });
+  start();
+  await change(START);
+  await until("the list is completed", () => isList("completed"));
+  assert.equal(asked.length, 1);
+  assert.deepEqual(await states(), [["failed", 1, "unknownWhetherPlaced"]]);
+  const jobs = await database.jobs.list("org", { state: "queued", skip: 0, limit: 9 });
+  assert.ok(!jobs.some(({ kind }) => kind === "placedCall"), "the job of the call is removed");
+});
+
+test("a list whose calls fail in a row through no fault of the people pauses, and says why", async (context) => {
+  const { database, start, change, until, isList, orders, end, refusals } = await stand(
+    context,
+    { callsMax: 1 },
+    FAILURES_IN_ROW_MAX * 2 + 1,
+  );
+  start();
+  await change(START);
+  await until("the first call", () => orders.length === 1);
+  await end(orders[0], "notConnected");
+  await until("the second call", () => orders.length === 2);
+  await end(orders[1], "busy");
+  for (let calls = 3; calls < FAILURES_IN_ROW_MAX + 3; calls += 1) {
+    await until(`call ${calls}`, () => orders.length === calls);
+    await end(orders[calls - 1], "notConnected");
+  }
+  await until("the list is paused", () => isList("paused"));
+  assert.equal(orders.length, FAILURES_IN_ROW_MAX + 2, "one in between began the count again");
+  const paused = await database.callLists.find("org", "list");
+  assert.equal(paused?.holdCode, "telephony_unavailable");
+  assert.equal(
+    paused.holdReason,
+    "5 calls in a row were refused, or ended before they reached the agent",
+  );
+  for (let person = 1; person < 20; person += 1) {
+    const number = `+155501010${String(person).padStart(2, "0")}`;
+    refusals.set(number, person % 2 === 0 ? refusal("call_rejected") : { kind: "unknown" });
+  }
+  await change(RESUME);
+  await until("it is completed or paused", async () => !(await isList("running")));
+  const waiting = (await database.callLists.find("org", "list"))?.counts.waiting;
+  assert.equal(waiting, 0, "the four that were left were too few to pause it again");
+});
+
+test("a number that the vendor refuses for a time is ordered a few times, and then never again", async (context) => {
+  const { start, change, until, isList, asked, refusals, states } = await stand(context);
+  refusals.set("+15550101001", refusal("telephony_unavailable", 10, true));
+  start();
+  await change(START);
+  await until("the list is completed", () => isList("completed"));
+  assert.equal(asked.length, REFUSALS_MAX);
+  const waits = asked.slice(1).map((atMs, index) => atMs - (asked[index] ?? 0));
+  assert.ok(
+    waits.every((waitMs, index) => waitMs >= 10_000 * 3 ** index),
+    waits.join(", "),
+  );
+  assert.deepEqual(await states(), [["failed", 1, "rejected"]]);
+});
+
+test("a hold delays calls, and not the ends of those in progress", async (context) => {
+  const { clock, start, change, until, orders, asked, end, refusals, states } = await stand(
+    context,
+    { callsMax: 2 },
+    2,
+  );
+  refusals.set("+15550101002", refusal("minutes_limit_reached", 10));
+  start();
+  await change(START);
+  await until("the call and the refusal", () => asked.length === 2);
+  const heldAtMs = clock.epochMs();
+  await end(orders[0], "callerLeft", "completed");
+  await until("its end is noted", async () => (await states())[0]?.[0] === "completed");
+  assert.ok(clock.epochMs() - heldAtMs < MINUTE_MS, "long before the hold is over");
+  await until("the next order", () => asked.length === 3);
+  assert.ok(clock.epochMs() - heldAtMs >= 10 * MINUTE_MS, "the hold lasts as long as it did");
+});
+
+test("a person whose order fails in the server does not keep the others waiting", async (context) => {
+  const { start, change, until, orders, refusals } = await stand(context, { callsMax: 1 }, 2);
+  refusals.set("+15550101001", "broken");
+  start();
+  await change(START);
+  await until("the other's call", () => orders.length === 1);
+  assert.equal(orders[0]?.to, "+15550101002");
+});
+
+test("an order says until when its call may be placed", async (context) => {
+  const { start, change, until, orders, asked } = await stand(context);
+  start();
+  await change(START);
+  await until("the call", () => orders.length === 1);
+  assert.equal(orders[0]?.row.untilMs, (asked[0] ?? 0) + ORDER_MAX_MS);
+});
+
+test("a person who comes on the do-not-call list after a call was called", async (context) => {
+  const { start, change, until, isList, orders, end, refusals, states } = await stand(context);
+  start();
+  await change(START);
+  await until("the call", () => orders.length === 1);
+  refusals.set("+15550101001", refusal("do_not_call"));
+  await end(orders[0], "busy");
+  await until("the list is completed", () => isList("completed"));
+  assert.deepEqual(await states(), [["failed", 1, "doNotCall"]]);
+});
+
+test("a list whose job was given up goes on when it is resumed", async (context) => {
+  const { database, clock, start, change, until, orders, jobs } = await stand(context);
+  await change(START);
+  const [job] = await database.jobs.claim({
+    queue: "callList:list",
+    owner: "gone",
+    nowMs: NOON_MS,
+    leaseUntilMs: NOON_MS + 1,
+    limit: 1,
+  });
+  assert.ok(job !== undefined);
+  await database.jobs.fail(job, "internal error", clock.epochMs());
+  assert.deepEqual(
+    (await jobs()).map(({ state }) => state),
+    ["failed"],
+  );
+  start();
+  await change(PAUSE);
+  assert.equal(await change(RESUME), true);
+  await until("the call", () => orders.length === 1);
 });

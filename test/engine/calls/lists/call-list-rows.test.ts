@@ -3,9 +3,11 @@ import { test } from "node:test";
 import { ROWS_MAX } from "../../../../api/contract/call-list.js";
 import {
   CALL_LIST_ROWS_MAX,
+  COLUMNS_MAX,
   callListRows,
   type GivenRow,
   ROW_FAULTS_NAMED_MAX,
+  TIME_ZONES_MAX,
 } from "../../../../engine/calls/lists/call-list-rows.js";
 import { RequestError } from "../../../../engine/request-error.js";
 import type { CallWindow } from "../../../../storage/calls/call-list-record.js";
@@ -106,7 +108,7 @@ test("of many faults the first are named and the others counted", async () => {
   const lines = Array.from({ length: ROW_FAULTS_NAMED_MAX + 5 }, () => "nobody");
   const faults = await faultsOf(ofCsv(`to\n${lines.join("\n")}`));
   assert.equal(faults.length, ROW_FAULTS_NAMED_MAX + 1);
-  assert.equal(faults.at(-1), "csv: 5 more faults of this kind");
+  assert.equal(faults.at(-1), "csv: 5 more faults");
 });
 
 test("a list of more rows than the limit is refused", async () => {
@@ -116,5 +118,32 @@ test("a list of more rows than the limit is refused", async () => {
   assert.equal(rows.length, CALL_LIST_ROWS_MAX);
   assert.deepEqual(await faultsOf(ofCsv(`to\n${numbers.join("\n")}`)), [
     `csv: expected at most ${CALL_LIST_ROWS_MAX} rows; make several lists`,
+  ]);
+});
+
+test("a text of more columns than a call has variables is refused before they are compared", async () => {
+  const names = Array.from({ length: 100_000 }, (_, index) => `c${index}`);
+  assert.deepEqual(await faultsOf(ofCsv(`to,${names.join(",")}\n`)), [
+    `csv line 1: expected at most ${COLUMNS_MAX} columns`,
+  ]);
+  const allowed = names.slice(0, COLUMNS_MAX - 2).join(",");
+  assert.equal((await ofCsv(`to,timeZone,${allowed}\n+4930123456\n`)).length, 1);
+});
+
+test("a time zone is stored in one spelling, whatever the rows write", async () => {
+  const spellings = ["Europe/Berlin", "eUROPE/berLIN", "europe/berlin"];
+  const rows = spellings.map((timeZone, index) => ({ to: `+493012345${index}0`, timeZone }));
+  assert.deepEqual(
+    (await ofRows(...rows)).map(({ timeZones }) => timeZones),
+    ["Europe/Berlin", "Europe/Berlin", "Europe/Berlin"],
+  );
+});
+
+test("a list of more time zones than the limit is refused", async () => {
+  const zones = Intl.supportedValuesOf("timeZone").slice(0, TIME_ZONES_MAX + 1);
+  const rows = zones.map((timeZone, index) => ({ to: `+4930${1_000_000 + index}`, timeZone }));
+  assert.equal((await ofRows(...rows.slice(1))).length, TIME_ZONES_MAX);
+  assert.deepEqual(await faultsOf(ofRows(...rows)), [
+    `rows.${TIME_ZONES_MAX}.timeZone: expected at most ${TIME_ZONES_MAX} different time zones in a list`,
   ]);
 });

@@ -10,14 +10,26 @@ import { NOON_MS } from "../../../storage/sample-records.js";
 import { NOTHING_LEFT, outboundFor } from "../outbound-stand.js";
 
 /** A running list of one person, and the worker that places its call at a vendor on a socket. */
-async function stand(context: TestContext, status: "active" | "pending" = "active") {
-  const parts = await outboundFor(context);
+async function stand(
+  context: TestContext,
+  status: "active" | "pending" = "active",
+  onPreCall: () => void = () => undefined,
+) {
+  const opener = {
+    preCall: () => {
+      onPreCall();
+      return Promise.resolve({});
+    },
+    refusal: () => Promise.resolve(undefined),
+    leavesMessages: () => Promise.resolve(false),
+  };
+  const parts = await outboundFor(context, { opener });
   const { database, outbound } = parts;
   await database.organizations.setStatus("org", status, NOON_MS, callListEntry("create"));
   const list = callListRecord({ state: "running" });
   await database.callLists.insertWithin(list, [callListRow(1)], 9, callListEntry("create"));
   const listed = new ListedCalls({ database, outboundCalls: outbound });
-  const place = (callId: string, attempts = 0) => {
+  const place = (callId: string, attempts = 0, untilMs = parts.clock.epochMs()) => {
     const order: ListedOrder = {
       orgId: "org",
       agentId: "agent",
@@ -27,10 +39,15 @@ async function stand(context: TestContext, status: "active" | "pending" = "activ
       vendor: null,
       variables: { firstName: "Ada" },
       apiKeyId: null,
-      row: { listId: "list", position: 1, attempts, callId },
+      row: { listId: "list", position: 1, attempts, callId, untilMs },
     };
     return listed.placeListedCall(order);
   };
+  /** The row waits again, as the job leaves it behind a call that was not placed. */
+  const settleAgain = (callId: string) =>
+    database.callLists.settle("list", [
+      { position: 1, callId, state: "waiting", reason: null, nextAtMs: 0, isUncounted: true },
+    ]);
   const row = async () => {
     const [found] = await database.callLists.rows("org", "list", { after: 0, limit: 9 });
     return [found?.state, found?.attempts, found?.callId];
@@ -39,7 +56,7 @@ async function stand(context: TestContext, status: "active" | "pending" = "activ
     await parts.journal.stored();
     return (await database.callLists.outcomes([callId])).get(callId);
   };
-  return { ...parts, place, row, outcome };
+  return { ...parts, place, settleAgain, row, outcome };
 }
 
 test("the vendor is asked once for a row, whatever asks for its call again", async (context) => {
@@ -69,17 +86,83 @@ test("a number that the vendor refuses has no call, and leaves nothing behind", 
 test("a reply of the vendor that nobody can read counts as a call", async (context) => {
   const { vendor, place } = await stand(context);
   vendor.refuse(200, { code: 20_429, message: "Too many requests" });
-  const placement = await place("unread");
-  assert.ok(placement.kind === "refused");
-  assert.equal(placement.code, "call_rejected");
+  assert.deepEqual(await place("unread"), { kind: "unknown" });
 });
 
-test("a vendor that is down delays the call", async (context) => {
+test("a number that the vendor refuses without a code of its own is not ordered again", async (context) => {
+  const { vendor, place, settleAgain } = await stand(context);
+  for (const status of [400, 403, 404, 422]) {
+    vendor.refuse(status, {});
+    const placement = await place(`refused ${status}`);
+    assert.ok(placement.kind === "refused");
+    assert.deepEqual([placement.code, placement.retryAfterSec], ["call_rejected", undefined]);
+    // Its row waits again, as after a run of the job.
+    await settleAgain(`refused ${status}`);
+  }
+});
+
+test("an account that the vendor refuses has to be mended by a person", async (context) => {
   const { vendor, place } = await stand(context);
-  vendor.refuse(503, {});
+  vendor.refuse(401, { code: 20_003 });
+  const placement = await place("unauthorized");
+  assert.ok(placement.kind === "refused");
+  assert.deepEqual(
+    [placement.code, placement.message, placement.retryAfterSec],
+    [
+      "telephony_unavailable",
+      "the telephony vendor refuses the account, with the status 401",
+      undefined,
+    ],
+  );
+});
+
+test("after an error of a gateway it is unknown whether the vendor calls", async (context) => {
+  const { vendor, place, row, outcome, left, settleAgain } = await stand(context);
+  for (const status of [500, 502, 503, 504]) {
+    vendor.refuse(status, {});
+    const callId = `lost ${status}`;
+    assert.deepEqual(await place(callId), { kind: "unknown" });
+    // A server that is killed now does not order the call again.
+    assert.deepEqual(await row(), ["calling", 1, callId]);
+    assert.deepEqual(await outcome(callId), { kind: "inProgress" });
+    assert.deepEqual(left(), NOTHING_LEFT);
+    await settleAgain(`lost ${status}`);
+  }
+});
+
+test("an error that the vendor names as its own delays the call, and counts for its number", async (context) => {
+  const { vendor, place, settleAgain } = await stand(context);
+  vendor.refuse(503, { code: 20_503 });
   const placement = await place("later");
   assert.ok(placement.kind === "refused");
-  assert.deepEqual([placement.code, placement.retryAfterSec], ["telephony_unavailable", 10]);
+  assert.deepEqual(
+    [placement.code, placement.retryAfterSec, placement.isOfNumber],
+    ["telephony_unavailable", 10, true],
+  );
+  await settleAgain("later");
+  vendor.refuse(429, {});
+  const limited = await place("too many");
+  assert.ok(limited.kind === "refused");
+  assert.deepEqual([limited.retryAfterSec, limited.isOfNumber], [10, false]);
+});
+
+test("an order that its worker gets too late is not placed, and leaves nothing behind", async (context) => {
+  const { vendor, clock, place, row, left } = await stand(context);
+  const placement = await place("late", 0, clock.epochMs() - 1);
+  assert.ok(placement.kind === "refused");
+  assert.equal(placement.code, "conflict");
+  assert.equal(vendor.asked.length, 0);
+  assert.deepEqual(await row(), ["waiting", 0, null]);
+  assert.deepEqual(left(), NOTHING_LEFT);
+});
+
+test("the organization's service hears of a call only when its row is claimed", async (context) => {
+  let requestCount = 0;
+  const { place } = await stand(context, "active", () => {
+    requestCount += 1;
+  });
+  await Promise.all([place("a"), place("b")]);
+  assert.equal(requestCount, 1);
 });
 
 test("a lost reply of the vendor leaves the call in progress, until its end is known", async (context) => {

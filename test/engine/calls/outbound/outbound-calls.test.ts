@@ -80,7 +80,7 @@ test("a call is held from its order to its answer, and by its session from there
 test("what ends a ringing call is recorded once, and a machine is hung up", async () => {
   for (const [status, answeredBy, expected] of [
     ["busy", "", ["failed busy"]],
-    ["completed", "human", ["failed vendorFailed", ["id-1", { answeredBy: "human" }]]],
+    ["completed", "human", ["failed notConnected", ["id-1", { answeredBy: "human" }]]],
     [
       "in-progress",
       "machine_start",

@@ -13,7 +13,7 @@ test("what the vendor says of a placed call is why it ended, or nothing yet", ()
   };
   assert.deepEqual(
     ["busy", "no-answer", "canceled", "failed", "completed"].map((status) => reasonOf(status)),
-    ["busy", "noAnswer", "noAnswer", "vendorFailed", "vendorFailed"].map((one) => `${one} failed`),
+    ["busy", "noAnswer", "noAnswer", "vendorFailed", "notConnected"].map((one) => `${one} failed`),
   );
   for (const status of ["", "queued", "ringing", "in-progress", "answered"]) {
     assert.equal(reasonOf(status), undefined, status);
