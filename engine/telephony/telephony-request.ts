@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { VendorError } from "../vendors/contracts.js";
 import { requestStream } from "../vendors/transport/http-stream.js";
 import { isCode, keyFaultOfStatus } from "../vendors/vendor-fault.js";
@@ -11,6 +12,8 @@ const STATUS_CALL_ENDED = 404;
 
 /** A request that the vendor has started is awaited: after a timeout it would be unknown whether a telephone rings. */
 const NEVER_ABORTED = new AbortController().signal;
+// Each request listens while it is under way: Node would warn at eleven at a time.
+setMaxListeners(0, NEVER_ABORTED);
 
 export interface TelephonyRequest {
   readonly vendor: string;
