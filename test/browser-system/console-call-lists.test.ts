@@ -14,7 +14,7 @@ const FROM = "+15550408888";
 const stand = await TwilioStand.start();
 const { server, browser } = await standOfFile({ environment: stand.environment });
 after(() => stand.close());
-stand.leadTo(server.parley.port);
+await stand.leadTo(server.parley.port);
 
 test("a list is uploaded, started and called to its end, and each person's outcome is shown", async () => {
   const customer = await server.customer();

@@ -16,7 +16,7 @@ const NAME = "مكتب <b>Engines</b> & Co 🛎";
 const stand = await TwilioStand.start();
 const { server, browser } = await standOfFile({ environment: stand.environment });
 after(() => stand.close());
-stand.leadTo(server.parley.port);
+await stand.leadTo(server.parley.port);
 
 /** Opens a page of the console as the user with this e-mail. */
 async function visit(path: string, { email }: Pick<Customer, "email">) {

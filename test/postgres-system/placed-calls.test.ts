@@ -14,7 +14,7 @@ test("a call that one server has placed is answered, carried and reported on at 
   const stand = await NodeStand.start(context, cluster, twilio.environment);
   const placing = await stand.serve("placing");
   const answering = await stand.serve("answering", { WORKERS: "2" });
-  twilio.leadTo(Number(new URL(answering.url).port));
+  await twilio.leadTo(Number(new URL(answering.url).port));
   const customer = await stand.customers.customer();
   const agent = await stand.customers.agent(customer, { persona: { greeting: GREETING } });
   await stand.tenancy.phoneNumbers.allow(customer.email, FROM);

@@ -13,7 +13,7 @@ let server: TestServer;
 before(async () => {
   stand = await TwilioStand.start();
   server = await TestServer.start({ environment: stand.environment });
-  stand.leadTo(server.parley.port);
+  await stand.leadTo(server.parley.port);
 });
 after(async () => {
   await server.settled();

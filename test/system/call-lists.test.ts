@@ -44,7 +44,7 @@ async function serverOn(dataDir: string, stand: TwilioStand) {
     JWT_SECRET: "j".repeat(32),
     ENCRYPTION_KEY: "5a".repeat(32),
   });
-  stand.leadTo(Number(new URL(server.url).port));
+  await stand.leadTo(Number(new URL(server.url).port));
   const demo = v.parse(Demo, JSON.parse(await readFile(join(dataDir, "demo.json"), "utf8")));
   const request = async (method: string, path: string, body?: object): Promise<unknown> => {
     const response = await fetch(`${server.url}/api/dashboard${path}`, {

@@ -14,7 +14,7 @@ let server: TestServer;
 before(async () => {
   stand = await TwilioStand.start();
   server = await TestServer.start({ environment: stand.environment, log: new RecordingLogger() });
-  stand.leadTo(server.parley.port);
+  await stand.leadTo(server.parley.port);
 });
 after(async () => {
   await server.settled();

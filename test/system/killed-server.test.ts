@@ -360,7 +360,7 @@ before(async () => {
   const settings = { ...environmentOf(sandbox, dataDir), ...vendors.environment };
   const environment = { ...settings, ...development };
   const killed = await ServerProcess.start(environment);
-  vendors.leadTo(Number(new URL(killed.url).port));
+  await vendors.leadTo(Number(new URL(killed.url).port));
   const begun = new Map<Story, Promise<Afterwards>>();
   await inGroups((story) => {
     const beginning = story.state.begin(story.line);
@@ -370,7 +370,7 @@ before(async () => {
   killed.signal("SIGKILL");
   await killed.exited();
   const next = await ServerProcess.start(environment);
-  vendors.leadTo(Number(new URL(next.url).port));
+  await vendors.leadTo(Number(new URL(next.url).port));
   await inGroups((story) => {
     story.outcome = Promise.resolve(begun.get(story)).then((afterwards) => afterwards?.());
     return story.outcome;

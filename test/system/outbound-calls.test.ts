@@ -20,7 +20,7 @@ const log = new RecordingLogger();
 before(async () => {
   stand = await TwilioStand.start();
   server = await TestServer.start({ environment: stand.environment, log });
-  stand.leadTo(server.parley.port);
+  await stand.leadTo(server.parley.port);
 });
 after(async () => {
   await server.settled();
@@ -261,7 +261,7 @@ test("a ringing call occupies a slot of the plan, and is hung up when the server
   try {
     const customer = await other.customer("free");
     const agent = await other.agent(customer, {}, { llm: "groq", tts: "edge" });
-    stand.leadTo(other.parley.port);
+    await stand.leadTo(other.parley.port);
     const from = await newNumber(other, customer);
     const body = { agentId: agent.id, to: "+15550110005", from };
     const { maxConcurrentCalls } = customer.tenant.plan.limits;
@@ -275,7 +275,7 @@ test("a ringing call occupies a slot of the plan, and is hung up when the server
     const update = await stand.of(body.to, "the hang-up", ({ updates }) => updates[0]);
     assert.equal(update.get("Status"), "canceled");
   } finally {
-    stand.leadTo(server.parley.port);
+    await stand.leadTo(server.parley.port);
     await other.stop();
   }
 });

@@ -19,7 +19,7 @@ let server: TestServer;
 before(async () => {
   vendors = await PlacingVendors.start();
   server = await TestServer.start({ environment: vendors.environment, log });
-  vendors.leadTo(server.parley.port);
+  await vendors.leadTo(server.parley.port);
 });
 after(async () => {
   await server.settled();

@@ -95,8 +95,8 @@ export class PlacingVendors {
     return this.#entrance.url;
   }
 
-  leadTo(serverPort: number): void {
-    this.#entrance.leadTo(serverPort);
+  leadTo(serverPort: number): Promise<void> {
+    return this.#entrance.leadTo(serverPort);
   }
 
   /** The calls of the vendor from that number. */

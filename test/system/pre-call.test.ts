@@ -26,7 +26,7 @@ before(async () => {
   placing = await TestServer.start({
     environment: { ...stand.environment, ALLOW_PRIVATE_PROVIDERS },
   });
-  stand.leadTo(placing.parley.port);
+  await stand.leadTo(placing.parley.port);
 });
 after(async () => {
   await closeServer(server, clock);

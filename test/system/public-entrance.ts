@@ -6,6 +6,7 @@ import {
   type Socket,
   type Server as TcpServer,
 } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { Exchange } from "../../engine/sandbox/exchange.js";
 import type { Simulator } from "../../engine/sandbox/simulator.js";
 
@@ -37,11 +38,17 @@ export class PublicEntrance {
     return addressOf(this.#entrance);
   }
 
-  /** Cuts the connections to an earlier server, which clients would use again. */
-  leadTo(serverPort: number): void {
+  /** Cuts the connections to an earlier server. Resolves when clients in this process know, and do not use them again. */
+  async leadTo(serverPort: number): Promise<void> {
     this.#serverPort = serverPort;
-    for (const socket of this.#sockets) socket.destroy();
+    const cut = [...this.#sockets].filter((socket) => !socket.closed);
     this.#sockets.clear();
+    const closed = cut.map((socket) => once(socket, "close"));
+    for (const socket of cut) socket.destroy();
+    await Promise.all(closed);
+    // The other end reads its end in the next turn of the event loop, and its client closes it in the one after.
+    await setImmediate();
+    await setImmediate();
   }
 
   close(): void {

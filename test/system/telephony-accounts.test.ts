@@ -76,7 +76,7 @@ before(async () => {
     VENDOR_REQUESTS_PER_MINUTE: "10000",
   };
   server = await TestServer.start({ environment, log });
-  entrance.leadTo(server.parley.port);
+  await entrance.leadTo(server.parley.port);
 });
 after(async () => {
   await server.settled();

@@ -52,8 +52,8 @@ export class TwilioStand {
     };
   }
 
-  leadTo(serverPort: number): void {
-    this.#entrance.leadTo(serverPort);
+  leadTo(serverPort: number): Promise<void> {
+    return this.#entrance.leadTo(serverPort);
   }
 
   /** Resolves with the call to that number, once `has` returns a value for it. */

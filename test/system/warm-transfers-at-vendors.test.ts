@@ -88,7 +88,7 @@ before(async () => {
     VENDOR_REQUESTS_PER_MINUTE: "10000",
   };
   server = await TestServer.start({ environment, log });
-  entrance.leadTo(server.parley.port);
+  await entrance.leadTo(server.parley.port);
 });
 after(async () => {
   await server.settled();
@@ -287,7 +287,7 @@ test("kill -9 while callers are on hold: the next server joins those whose perso
     SANDBOX: "off",
   });
   context.after(() => killed.signal("SIGKILL"));
-  entrance.leadTo(Number(new URL(killed.url).port));
+  await entrance.leadTo(Number(new URL(killed.url).port));
   context.after(() => entrance.leadTo(server.parley.port));
   const talks = new Map<Vendor, Talk>();
   const holds = [...customers].map(async ([vendor, customer]) =>
@@ -300,7 +300,7 @@ test("kill -9 while callers are on hold: the next server joins those whose perso
   await killed.exited();
   const second = await TestServer.start(options);
   context.after(() => second.stop());
-  entrance.leadTo(second.parley.port);
+  await entrance.leadTo(second.parley.port);
   for (const [vendor, { held, customer, caller }] of talks) {
     const ringing = await personAt(vendor, people.get(vendor) ?? "", "the person", (call) => call);
     if (vendor === "telnyx" || vendor === "jambonz") {

@@ -25,7 +25,7 @@ let server: TestServer;
 before(async () => {
   stand = await TwilioStand.start();
   server = await TestServer.start({ environment: stand.environment, log });
-  stand.leadTo(server.parley.port);
+  await stand.leadTo(server.parley.port);
 });
 after(async () => {
   await server.settled();
@@ -236,7 +236,7 @@ for (const [what, answer] of [
     const dataDir = await newDataDir();
     const environment = vendor.environment;
     const first = await TestServer.start({ environment, dataDir });
-    vendor.leadTo(first.parley.port);
+    await vendor.leadTo(first.parley.port);
     context.after(() => vendor.close());
     const person = answer === undefined ? "+15550230005" : "+15550240005";
     const talk = await talking(person, [warmTool(person)], { on: first, at: vendor });
@@ -247,7 +247,7 @@ for (const [what, answer] of [
     await first.stop();
     const second = await TestServer.start({ environment, dataDir });
     context.after(() => second.stop());
-    vendor.leadTo(second.parley.port);
+    await vendor.leadTo(second.parley.port);
     const form = await vendor.of(person, "the person's call", (call) => call.form);
     const tell = async (url: string, fields: Readonly<Record<string, string>>) => {
       const headers = signatureHeader(url, fields, AUTH_TOKEN);
@@ -292,7 +292,7 @@ test("a server is gone and no one hears of the person: the next server's job bri
   const dataDir = await newDataDir();
   const { environment } = vendor;
   const first = await TestServer.start({ environment, dataDir });
-  vendor.leadTo(first.parley.port);
+  await vendor.leadTo(first.parley.port);
   context.after(() => vendor.close());
   const person = "+15550250005";
   const { customer, caller, to } = await talking(person, [warmTool(person)], {
@@ -305,7 +305,7 @@ test("a server is gone and no one hears of the person: the next server's job bri
   await first.settled();
   await first.stop();
   const port = await freePort("127.0.0.1", 0);
-  vendor.leadTo(port);
+  await vendor.leadTo(port);
   const second = await TestServer.start({
     environment: { ...environment, PORT: String(port) },
     dataDir,

@@ -20,7 +20,7 @@ before(async () => {
   server = await TestServer.start({
     environment: { ALLOW_PRIVATE_PROVIDERS: "true", ...stand.environment },
   });
-  stand.leadTo(server.parley.port);
+  await stand.leadTo(server.parley.port);
 });
 after(async () => {
   await server.close();

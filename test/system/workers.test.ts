@@ -96,7 +96,7 @@ function boxTests(): void {
     context.after(() => twilio.close());
     const placing = await WorkersStand.start(twilio.environment);
     context.after(() => placing.stop());
-    twilio.leadTo(placing.server.port);
+    await twilio.leadTo(placing.server.port);
     const customer = await placing.customers.customer();
     const agent = await placing.customers.agent(customer, { persona: { greeting: GREETING } });
     await placing.tenancy.phoneNumbers.allow(customer.email, "+15550400001");
@@ -138,7 +138,7 @@ function boxTests(): void {
     context.after(() => twilio.close());
     const placing = await WorkersStand.start(twilio.environment);
     context.after(() => placing.stop());
-    twilio.leadTo(placing.server.port);
+    await twilio.leadTo(placing.server.port);
     const customer = await placing.customers.customer();
     const agent = await placing.customers.agent(customer, { persona: { greeting: GREETING } });
     await placing.tenancy.phoneNumbers.allow(customer.email, "+15550400001");
