@@ -63,6 +63,12 @@ export const NO_PUBLIC_ADDRESS = "this server has no public address";
 const NO_WARM_TRANSFER = "the telephony vendor has no warm transfer";
 const NO_ACCOUNT = "no account at the telephony vendor can make one";
 const NO_OWN_NUMBER = "the number of the call is not known";
+/** The call has had as many failed transfers as it may have. */
+export const FAILED_TOO_OFTEN = "the call's transfers have failed too often";
+/** Neither the account nor the document after the stream can transfer the call. */
+export const NO_TRANSFER = "the telephony vendor cannot transfer the call";
+const NOT_ALLOWED = "the person's number may not be called";
+const UNDER_WAY = "another warm transfer of the call is under way";
 
 export interface WarmTransfersOptions {
   readonly continuations: Pick<
@@ -87,6 +93,8 @@ export interface WarmTransferOrder {
   readonly summary: string;
   /** `https://host` of this server as vendors reach it. */
   readonly base: string;
+  /** A member of the organization has ordered it, and learns from the record and an event why it cannot start. */
+  readonly neverBlind?: true | undefined;
 }
 
 /** What the person has answered, in the vendor's words. */
@@ -152,7 +160,7 @@ export class WarmTransfers {
   /** An ordered transfer that cannot start: the record says why, and the call goes on with the agent. Never rejects. */
   async refuse(
     claims: StreamClaims,
-    { to, summary }: Omit<WarmTransferOrder, "base">,
+    { to, summary }: Pick<WarmTransferOrder, "to" | "summary">,
     reason: string,
   ): Promise<void> {
     const { continuations, calls, clock, log } = this.#options;
@@ -164,7 +172,9 @@ export class WarmTransfers {
       const refused = { to, mode: "warm", result: "failed", reason, summary, startedAtMs } as const;
       const transfer = { ...NOTHING_OF_EARLIER, ...refused };
       const event = transferCompletedEvent(call, refused, startedAtMs);
-      await calls.annotateIf(call.id, isFree, { transfer }, event);
+      // The record keeps the transfer that is under way, and the event alone says why this one was refused.
+      if (!(await calls.annotateIf(call.id, isFree, { transfer }, event)))
+        await calls.annotateIf(call.id, () => true, {}, event);
       log.warn({ vendor, orgId, callId: call.id, reason }, "a warm transfer was refused");
     } catch (error) {
       log.error({ vendor, orgId, error }, "failed to note that a warm transfer was refused");
@@ -203,8 +213,8 @@ export class WarmTransfers {
     const call = await continuations.recordOf(claims);
     const from = call && ownNumberOf(call);
     if (documents === undefined || api === undefined || call === undefined || from === undefined)
-      return false;
-    if (!(await this.#mayCall(orgId, to))) return false;
+      return this.#refuseStart(claims, order, (await this.refusalOf(claims)) ?? NO_ACCOUNT);
+    if (!(await this.#mayCall(orgId, to))) return this.#refuseStart(claims, order, NOT_ALLOWED);
     const startedAtMs = clock.epochMs();
     const transfer = {
       ...NOTHING_OF_EARLIER,
@@ -214,7 +224,8 @@ export class WarmTransfers {
       summary,
       startedAtMs,
     };
-    if (!(await calls.annotateIf(call.id, isFree, { transfer }))) return false;
+    if (!(await calls.annotateIf(call.id, isFree, { transfer })))
+      return this.#refuseStart(claims, order, UNDER_WAY);
     const caller = { vendor, callerRef: claims.callerRef, ownAccount: claims.ownAccount === true };
     const nextSessionId = continuations.nextSessionOf(claims);
     const resultUrl = this.#sentBackUrl(base, claims);
@@ -227,6 +238,16 @@ export class WarmTransfers {
       await this.#fail(placing, "", error);
       return false;
     }
+  }
+
+  /** The caller is still with the agent. */
+  async #refuseStart(
+    claims: StreamClaims,
+    order: WarmTransferOrder,
+    reason: string,
+  ): Promise<false> {
+    if (order.neverBlind === true) await this.refuse(claims, order, reason);
+    return false;
   }
 
   /** The caller is put on hold only if there is no outcome yet: the person may have refused before the vendor's answer is here. */
@@ -345,12 +366,13 @@ export class WarmTransfers {
   /** The document for a person who has answered the telephone; undefined if no caller waits any more. */
   async answered(person: PersonClaims, base: string): Promise<string | undefined> {
     const warm = await this.#waiting(person);
-    if (warm === undefined || (await this.#hasCallerLeft(warm))) return undefined;
+    if (warm === undefined || (await this.#hasCallerLeft(warm, base))) return undefined;
     return this.#ask(warm, base, 1);
   }
 
   /** Asked where no request says it. A vendor that does not answer leaves it open. */
-  async #hasCallerLeft({ claims, call, startedAtMs, documents }: WarmCall): Promise<boolean> {
+  async #hasCallerLeft(warm: WarmCall, base: string): Promise<boolean> {
+    const { claims, call, startedAtMs, documents } = warm;
     const { callControl, calls, clock, log } = this.#options;
     if (documents.reportsCallerExit) return false;
     try {
@@ -359,8 +381,8 @@ export class WarmTransfers {
       const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
       const report = { result: "canceled", reason: "", durationSec: undefined } as const;
       const event = this.#completed(call, { startedAtMs, result: "canceled" });
-      await calls.annotateIf(call.id, isOpen, transferNote(call, report), event);
-      return true;
+      if (!(await calls.annotateIf(call.id, isOpen, transferNote(call, report), event)))
+        return true;
     } catch (error) {
       log.warn(
         { callId: call.id, atMs: clock.epochMs(), error },
@@ -368,6 +390,12 @@ export class WarmTransfers {
       );
       return false;
     }
+    // A vendor that is wrong about it would leave the caller on hold; a caller who has left needs nothing.
+    await this.#sendBack(claims, base).catch((error: unknown) => {
+      const facts = { callId: call.id, error };
+      log.error(facts, "a caller could not be brought back; the job retries");
+    });
+    return true;
   }
 
   #completed(call: CallRecord, outcome: Omit<WarmTransferOutcome, "to">): NewEvent {
@@ -388,7 +416,7 @@ export class WarmTransfers {
     const { language } = await this.#voiceFor(warm);
     const isAccepted = digits === "" ? isAcceptance(language, heard) : digits === ACCEPT_KEY;
     if (isAccepted === true) {
-      if (await this.#hasCallerLeft(warm)) return undefined;
+      if (await this.#hasCallerLeft(warm, base)) return undefined;
       const acceptedBy = digits === "" ? "voice" : "key";
       const isFirst = await this.#accept(warm, acceptedBy);
       return isFirst ? documents.join(this.#conferenceOf(person.claims)) : undefined;

@@ -229,15 +229,16 @@ test("an ordered transfer that cannot start is refused, and the record and the e
   assert.deepEqual(asked, []);
 });
 
-test("where no request says that a caller on hold has left, a person who answers is asked nothing", async () => {
+test("where no request says that a caller on hold has left, a person who answers is asked nothing, and the caller is sent back should the vendor be wrong", async () => {
   const vonage = { ...CLAIMS, vendor: "vonage" };
-  const { transfers, transfer, events, leave } = warmTransfers({}, vonage);
+  const { transfers, asked, transfer, events, leave } = warmTransfers({}, vonage);
   await transfers.start(vonage, ORDER);
   leave();
   const person = { claims: vonage, startedAtMs: Number(transfer().startedAtMs) };
   assert.equal(await transfers.answered(person, BASE), undefined);
   assert.equal(transfer().result, "canceled");
   assert.equal(events.length, 1);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "back"]);
 });
 
 test("a person who has accepted is hung up when the caller leaves", async () => {
@@ -264,6 +265,34 @@ test("a number on the do-not-call list is not called", async () => {
   const { transfers, asked } = warmTransfers({ isBlocked: true });
   assert.equal(await transfers.start(CLAIMS, ORDER), false);
   assert.deepEqual(asked, []);
+});
+
+test("an ordered transfer to a number that may not be called says so in the record and in an event", async () => {
+  const { transfers, asked, transfer, events } = warmTransfers({ isBlocked: true });
+  assert.equal(await transfers.start(CLAIMS, { ...ORDER, neverBlind: true }), false);
+  assert.deepEqual(asked, []);
+  const reason = "the person's number may not be called";
+  assert.deepEqual(
+    [transfer().mode, transfer().result, transfer().reason],
+    ["warm", "failed", reason],
+  );
+  assert.deepEqual(
+    events.map(({ data }) => [data["result"], data["reason"]]),
+    [["failed", reason]],
+  );
+});
+
+test("an order while another transfer is under way has an event with the reason, and that one goes on", async () => {
+  const { transfers, asked, transfer, events, clock } = warmTransfers();
+  assert.equal(await transfers.start(CLAIMS, ORDER), true);
+  clock.advance(1);
+  assert.equal(await transfers.start(CLAIMS, { ...ORDER, neverBlind: true }), false);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold"]);
+  assert.equal(transfer().result, "dialing");
+  assert.deepEqual(
+    events.map(({ data }) => data["reason"]),
+    ["another warm transfer of the call is under way"],
+  );
 });
 
 test("a store that is away refuses the transfer, and no one is called", async () => {
