@@ -122,10 +122,16 @@ export function isOpenSince(metadata: JsonObject, startedAtMs: number): boolean 
   );
 }
 
-/** Why a call's transfer failed; undefined if there was none, or if it succeeded. */
+/**
+ * Why a call's transfer failed; undefined if there was none, or if it succeeded, or if the call went on after a warm one that could
+ * not start.
+ */
 export function failedTransferOf(call: CallRecord): TransferResult | undefined {
-  const result = transferOf(call)?.result;
+  const { result, mode } = transferOf(call) ?? {};
   if (result === undefined || result === "answered") return undefined;
+  const { endReason } = call.metadata;
+  if (mode === "warm" && endReason !== TRANSFERRED && endReason !== TRANSFER_FAILED)
+    return undefined;
   return result === "pending" || result === "dialing" ? "failed" : result;
 }
 
