@@ -60,6 +60,8 @@ const TRANSFERRED: EndReason = "transferred";
 /** A metadata field of a call whose transfer failed, instead of `transferred`. */
 export const TRANSFER_FAILED = "transferFailed";
 
+const ENDED_BY_TRANSFER: ReadonlySet<string> = new Set([TRANSFERRED, TRANSFER_FAILED]);
+
 /** The key of a call that this server placed; its first session has the call's id. */
 export function placedCallKey(callId: string): string {
   return `${PLACED}${callId}`;
@@ -278,9 +280,10 @@ export class Continuations {
       return placedCallId === undefined ? again : { ...again, placedCallId };
     }
     const stored = transferOf(call);
+    // The vendor may ask what follows the stream that it has left for the hold, also when the transfer has its outcome.
+    const hasLeft = ENDED_BY_TRANSFER.has(String(call.metadata["endReason"]));
+    if (stored?.mode === "warm" && stored.isOnHold && hasLeft) return { kind: "onHold" };
     if (stored?.mode === "warm" && isOpenTransfer(stored)) {
-      // The vendor may ask what follows the stream that it has just left for the hold.
-      if (stored.isOnHold && call.metadata["endReason"] === TRANSFERRED) return { kind: "onHold" };
       // The server died before the caller was put on hold: the person who answers is not connected.
       await this.#noteWarm(call, stored, "failed");
       return { kind: "goesOn", claims: afterTransfer(claims) };

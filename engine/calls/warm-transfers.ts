@@ -301,8 +301,7 @@ export class WarmTransfers {
       const transfer = now && transferOf(now);
       const isOurs = transfer?.startedAtMs === startedAtMs;
       if (!isOurs || isOpenTransfer(transfer) || transfer.result === "answered") return;
-      // The outcome came right behind the hold, and its own request has done this.
-      if (this.#returned.has(this.#conferenceOf(claims))) return;
+      if (!this.#claimsReturn(this.#conferenceOf(claims))) return;
       await this.#sendBack(claims, base);
     } catch (error) {
       log.error({ callId: call.id, error }, "a caller could not be brought back; the job retries");
@@ -569,8 +568,8 @@ export class WarmTransfers {
     const facts = { vendor, orgId, callId: call.id, result: report.result };
     const sessionId = this.#conferenceOf(claims);
     // While the caller is being put on hold, the start brings the caller back behind it.
-    if (transfer?.isOnHold === true && !this.#holding.has(sessionId)) {
-      if (this.#starting.has(sessionId)) this.#returned.add(sessionId);
+    const mayReturn = transfer?.isOnHold === true && !this.#holding.has(sessionId);
+    if (mayReturn && this.#claimsReturn(sessionId)) {
       try {
         await this.#sendBack(claims, base);
         log.info(facts, "a caller returns to the agent from a warm transfer");
@@ -580,6 +579,14 @@ export class WarmTransfers {
     }
     const personCallId = transfer?.personCallId ?? "";
     if (personCallId !== "") await callControl.hangUp(claims, personCallId, "ringingOrAnswered");
+  }
+
+  /** False if the start of the transfer or the request with its outcome, which may run at once, has done it already. */
+  #claimsReturn(sessionId: string): boolean {
+    if (!this.#starting.has(sessionId)) return true;
+    if (this.#returned.has(sessionId)) return false;
+    this.#returned.add(sessionId);
+    return true;
   }
 
   /** Rejects with a VendorError. A caller who has hung up needs nothing. */

@@ -56,6 +56,13 @@ export class VendorCaller {
     return this.#step?.next === undefined ? undefined : this.#ask(this.#step.next, state);
   }
 
+  /** The vendor's REST API has taken the call out of its stream; what the vendor then gets for what follows the stream. */
+  async interrupted(): Promise<string> {
+    const body = this.#documents.bodyOf("streamEnded", this.#from);
+    assert.ok(this.#step?.next !== undefined && body !== undefined);
+    return this.#post(this.#step.next, body);
+  }
+
   /** The stream has ended, and the next document transfers the caller. */
   async handedOn(): Promise<DialStep> {
     const body = this.#documents.bodyOf("streamEnded", this.#from);

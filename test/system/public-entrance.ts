@@ -37,8 +37,11 @@ export class PublicEntrance {
     return addressOf(this.#entrance);
   }
 
+  /** Cuts the connections to an earlier server, which clients would use again. */
   leadTo(serverPort: number): void {
     this.#serverPort = serverPort;
+    for (const socket of this.#sockets) socket.destroy();
+    this.#sockets.clear();
   }
 
   close(): void {

@@ -133,6 +133,14 @@ async function onHold(vendor: Vendor, customer: Customer, url: string): Promise<
   assert.match(await call.said(2), /^One moment please/);
   call.play();
   await call.closed;
+  // Whether the others ask is not documented.
+  if (vendor === "jambonz") {
+    await eventually(
+      "the hold",
+      () => held.isInConference || held.documents.length > 0 || undefined,
+    );
+    assert.equal(await caller.interrupted(), "[]", "its answer would be followed");
+  }
   return { customer, caller, call, held };
 }
 
@@ -318,7 +326,9 @@ test("the document of a caller on hold is for the vendor alone", async () => {
   const url = `${entrance.url}/api/telephony/hold?token=wrong`;
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const body = "CallUUID=c1";
-  assert.equal((await fetch(url, { method: "POST", headers, body })).status, 401);
+  assert.equal((await fetch(url, { method: "POST", headers, body })).status, 403);
+  const signed = { ...headers, ...SIGNERS["twilio"]?.sign(url, body) };
+  assert.equal((await fetch(url, { method: "POST", headers: signed, body })).status, 401);
   await held.end();
   await server.settled();
 });

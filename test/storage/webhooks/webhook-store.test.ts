@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Database } from "../../../storage/database.js";
+import type { JsonObject } from "../../../storage/records.js";
 import {
   callEventId,
   type NewEvent,
@@ -84,6 +85,26 @@ test("an event is stored with the call's commit, with one job for each subscribe
       ["evt_call_end", 2],
     ],
   );
+});
+
+test("an event of an annotation is stored by the one writer whose condition was met", async (context) => {
+  const database = await stored(context, { eventTypes: ["transfer.completed"] });
+  await database.calls.start(callRecord({ metadata: { result: "dialing" } }), "run");
+  const outcome = (result: string) => {
+    const event = newEvent({
+      id: callEventId("call", result),
+      orgId: "org",
+      type: "transfer.completed",
+      callId: "call",
+      atMs: NOON_MS,
+      data: { to: "+1", mode: "warm", result, reason: "", acceptedBy: null, waitedSec: null },
+    });
+    const isOpen = (metadata: JsonObject) => metadata["result"] === "dialing";
+    return database.calls.annotateIf("call", isOpen, { result }, event);
+  };
+  const [busy, answered] = await Promise.all([outcome("busy"), outcome("answered")]);
+  assert.notEqual(busy, answered);
+  assert.deepEqual(await queued(database), [`evt_call_${busy ? "busy" : "answered"}_endpoint`]);
 });
 
 test("nothing is stored for an organization without a subscribed endpoint", async (context) => {
