@@ -372,11 +372,10 @@ export class WarmTransfers {
   /** Asked where no request says it. A vendor that does not answer leaves it open. */
   async #hasCallerLeft(warm: WarmCall, base: string): Promise<boolean> {
     const { claims, call, startedAtMs, documents } = warm;
-    const { callControl, calls, clock, log } = this.#options;
+    const { calls, clock, log } = this.#options;
     if (documents.reportsCallerExit) return false;
     try {
-      const api = await callControl.warmTransferApi(claims, claims.callerRef);
-      if (api === undefined || (await api.isLive(claims.callerRef))) return false;
+      if (await this.#isCallerLive(claims)) return false;
       const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
       const report = { result: "canceled", reason: "", durationSec: undefined } as const;
       const event = this.#completed(call, { startedAtMs, result: "canceled" });
@@ -390,9 +389,12 @@ export class WarmTransfers {
       return false;
     }
     // A vendor that is wrong about it would leave the caller on hold; a caller who has left needs nothing.
-    await this.#sendBack(claims, base).catch((error: unknown) => {
-      const facts = { callId: call.id, error };
-      log.error(facts, "a caller could not be brought back; the job retries");
+    const { vendor, orgId } = claims;
+    await this.#returnFromHold(claims, base, {
+      vendor,
+      orgId,
+      callId: call.id,
+      result: "canceled",
     });
     return true;
   }
@@ -492,12 +494,28 @@ export class WarmTransfers {
    * needed, and one who has accepted has no one to talk to.
    */
   async callerLeft(claims: StreamClaims): Promise<void> {
-    const { continuations, callControl } = this.#options;
+    const { continuations, callControl, clock, log } = this.#options;
     const call = await continuations.recordOf(claims);
     const transfer = call && transferOf(call);
-    if (transfer?.mode !== "warm" || !MAY_BE_CALLED.has(transfer.result)) return;
-    if (transfer.personCallId !== "")
-      await callControl.hangUp(claims, transfer.personCallId, "ringingOrAnswered");
+    if (call === undefined || transfer?.mode !== "warm") return;
+    const { personCallId, result } = transfer;
+    if (personCallId === "" || !MAY_BE_CALLED.has(result)) return;
+    const hangUp = () => callControl.hangUp(claims, personCallId, "ringingOrAnswered");
+    if (result !== "answered") return hangUp();
+    // Jambonz asks this also when the two are joined on another of its servers.
+    clock.after(CALLER_OVER_MAX_MS, () => {
+      this.#isCallerLive(claims)
+        .then((isLive) => (isLive ? undefined : hangUp()))
+        .catch((error: unknown) => {
+          log.warn({ callId: call.id, error }, "whether a joined caller is still there is unknown");
+        });
+    });
+  }
+
+  /** Rejects with a VendorError. */
+  async #isCallerLive(claims: StreamClaims): Promise<boolean> {
+    const api = await this.#options.callControl.warmTransferApi(claims, claims.callerRef);
+    return api === undefined || api.isLive(claims.callerRef);
   }
 
   /** The sound of what the person hears, as a WAV file; undefined if TTS cannot say it now, or no caller waits any more. */
@@ -557,28 +575,35 @@ export class WarmTransfers {
     report: TransferReport,
     base: string,
   ): Promise<void> {
-    const { continuations, calls, callControl, log } = this.#options;
+    const { continuations, calls, callControl } = this.#options;
     const { vendor, orgId } = claims;
     const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
     const { result, reason } = report;
     const event = this.#completed(call, { startedAtMs, result, reason });
     if (!(await calls.annotateIf(call.id, isOpen, transferNote(call, report), event))) return;
+    await this.#returnFromHold(claims, base, { vendor, orgId, callId: call.id, result });
     const now = await continuations.recordOf(claims);
-    const transfer = now && transferOf(now);
-    const facts = { vendor, orgId, callId: call.id, result: report.result };
-    const sessionId = this.#conferenceOf(claims);
-    // While the caller is being put on hold, the start brings the caller back behind it.
-    const mayReturn = transfer?.isOnHold === true && !this.#holding.has(sessionId);
-    if (mayReturn && this.#claimsReturn(sessionId)) {
-      try {
-        await this.#sendBack(claims, base);
-        log.info(facts, "a caller returns to the agent from a warm transfer");
-      } catch (error) {
-        log.error({ ...facts, error }, "a caller could not be brought back; the job retries");
-      }
-    }
-    const personCallId = transfer?.personCallId ?? "";
+    const personCallId = (now && transferOf(now))?.personCallId ?? "";
     if (personCallId !== "") await callControl.hangUp(claims, personCallId, "ringingOrAnswered");
+  }
+
+  /** The outcome is stored. While the caller is being put on hold, the start brings the caller back behind it. */
+  async #returnFromHold(
+    claims: StreamClaims,
+    base: string,
+    facts: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const { continuations, log } = this.#options;
+    const now = await continuations.recordOf(claims);
+    const sessionId = this.#conferenceOf(claims);
+    const isOnHold = now !== undefined && transferOf(now)?.isOnHold === true;
+    if (!isOnHold || this.#holding.has(sessionId) || !this.#claimsReturn(sessionId)) return;
+    try {
+      await this.#sendBack(claims, base);
+      log.info(facts, "a caller returns to the agent from a warm transfer");
+    } catch (error) {
+      log.error({ ...facts, error }, "a caller could not be brought back; the job retries");
+    }
   }
 
   /** False if the start of the transfer or the request with its outcome, which may run at once, has done it already. */

@@ -242,11 +242,24 @@ test("where no request says that a caller on hold has left, a person who answers
 });
 
 test("a person who has accepted is hung up when the caller leaves", async () => {
-  const { transfers, asked, person } = warmTransfers();
+  const { transfers, asked, person, leave, clock } = warmTransfers();
+  await transfers.start(CLAIMS, ORDER);
+  await transfers.decided(person(), { digits: "1", speech: "", asked: 1 }, BASE);
+  leave();
+  await transfers.callerLeft(CLAIMS);
+  clock.advance(2_000);
+  await new Promise(setImmediate);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2"]);
+});
+
+test("a vendor that moves an accepted caller to another of its servers asks after the hold, and the person stays", async () => {
+  const { transfers, asked, person, clock } = warmTransfers();
   await transfers.start(CLAIMS, ORDER);
   await transfers.decided(person(), { digits: "1", speech: "", asked: 1 }, BASE);
   await transfers.callerLeft(CLAIMS);
-  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2"]);
+  clock.advance(2_000);
+  await new Promise(setImmediate);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold"]);
 });
 
 test("a person who answers nothing hears the question alone the next time, and a greeting accepts nothing", async () => {
