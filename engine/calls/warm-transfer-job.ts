@@ -134,7 +134,7 @@ export class WarmTransferJob extends FixedLimitsJob {
  * The stream of a caller who was back with the agent closes when a late order puts the caller on hold again, which looks as if the
  * caller had left.
  */
-function maybeOnHold({ status, metadata }: CallRecord): boolean {
+export function maybeOnHold({ status, metadata }: CallRecord): boolean {
   const isOver = status !== "active" && metadata["endReason"] === CALLER_LEFT.reason;
   return isOver && metadata["continuedBy"] === undefined;
 }

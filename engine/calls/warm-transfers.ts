@@ -35,6 +35,7 @@ import {
   transferNote,
   transferOf,
 } from "./continuations.js";
+import { maybeOnHold } from "./warm-transfer-job.js";
 
 /** Where the vendor asks what the called person hears, and tells what the person answers. */
 export const BRIEFING_PATH = "/api/telephony/briefing";
@@ -295,12 +296,18 @@ export class WarmTransfers {
 
   /** An outcome that came while the caller was put on hold may have brought the caller back too early. */
   async #returnIfDecided({ claims, call, startedAtMs }: Placing, base: string): Promise<void> {
-    const { continuations, log } = this.#options;
+    const { continuations, calls, callControl, log } = this.#options;
     try {
       const now = await continuations.recordOf(claims);
       const transfer = now && transferOf(now);
       const isOurs = transfer?.startedAtMs === startedAtMs;
       if (!isOurs || isOpenTransfer(transfer) || transfer.result === "answered") return;
+      const next = await calls.findBySession(claims.orgId, continuations.nextSessionOf(claims));
+      if (next !== undefined && !maybeOnHold(next)) {
+        // The vendor asked what follows the stream before it answered, and the caller is with the agent.
+        await callControl.hangUp(claims, transfer.personCallId, "ringingOrAnswered");
+        return;
+      }
       if (!this.#claimsReturn(this.#conferenceOf(claims))) return;
       await this.#sendBack(claims, base);
     } catch (error) {
@@ -599,8 +606,8 @@ export class WarmTransfers {
     const isOnHold = now !== undefined && transferOf(now)?.isOnHold === true;
     if (!isOnHold || this.#holding.has(sessionId) || !this.#claimsReturn(sessionId)) return;
     try {
-      await this.#sendBack(claims, base);
-      log.info(facts, "a caller returns to the agent from a warm transfer");
+      if (await this.#sendBack(claims, base))
+        log.info(facts, "a caller returns to the agent from a warm transfer");
     } catch (error) {
       log.error({ ...facts, error }, "a caller could not be brought back; the job retries");
     }
@@ -614,14 +621,14 @@ export class WarmTransfers {
     return true;
   }
 
-  /** Rejects with a VendorError. A caller who has hung up needs nothing. */
-  async #sendBack(claims: StreamClaims, base: string): Promise<void> {
+  /** False for a caller who has hung up, who needs nothing. Rejects with a VendorError. */
+  async #sendBack(claims: StreamClaims, base: string): Promise<boolean> {
     const api = await this.#options.callControl.warmTransferApi(claims, claims.callerRef);
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
-    if (documents === undefined) return;
+    if (documents === undefined || api === undefined) return false;
     if (documents.interrupted !== undefined) await this.#noteSentBack(claims);
     const url = this.#sentBackUrl(base, claims);
-    await api?.redirect(claims.callerRef, { document: documents.goOn(url), url });
+    return api.redirect(claims.callerRef, { document: documents.goOn(url), url });
   }
 
   /** Tells the vendor's request for what follows the interrupted hold from that of a caller whose hold is over. */

@@ -46,6 +46,7 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
   const events: NewEvent[] = [];
   const clock = new VirtualClock();
   const metadata: Record<string, JsonObject> = {};
+  let next: CallRecord | undefined;
   const call = (): CallRecord => ({
     ...callRecord(),
     status: "active",
@@ -88,7 +89,7 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
   const transfers = new WarmTransfers({
     continuations,
     calls: {
-      findBySession: async () => undefined,
+      findBySession: async () => next,
       annotate: async (_id, note) => merge(note),
       annotateIf: async (_id, isMet, note, event) => {
         if (options.isStoreBroken === true) throw new Error("the store is away");
@@ -119,7 +120,12 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
   const leave = () => {
     isCallerGone = true;
   };
-  return { transfers, asked, jobs, events, transfer, person, leave, clock, log };
+  /** The vendor has asked for the next stream before the order of the hold was answered. */
+  const beginNext = (begun: Partial<CallRecord>) => {
+    merge({ transfer: { result: "failed" } });
+    next = { ...callRecord(), ...begun };
+  };
+  return { transfers, asked, jobs, events, transfer, person, leave, beginNext, clock, log };
 }
 
 test("a hold whose answer is lost leaves a failed transfer, and a job that soon looks after the caller", async () => {
@@ -156,6 +162,23 @@ test("a caller whose person is busy during the hold is brought back once, behind
   });
   assert.equal(await transfers.start(CLAIMS, ORDER), true);
   assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2", "back"]);
+});
+
+test("a caller who got a new stream before a slow answer to the hold stays there, and the person's telephone stops", async () => {
+  const { transfers, asked, beginNext } = warmTransfers({
+    whileHeld: async () => beginNext({ status: "active" }),
+  });
+  assert.equal(await transfers.start(CLAIMS, ORDER), true);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2"]);
+});
+
+test("a caller whom a late hold has taken out of the new stream is brought back", async () => {
+  const { transfers, asked, beginNext } = warmTransfers({
+    whileHeld: async () =>
+      beginNext({ status: "completed", metadata: { endReason: "callerLeft" } }),
+  });
+  assert.equal(await transfers.start(CLAIMS, ORDER), true);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "back"]);
 });
 
 test("a second order while a transfer starts calls no one, and gets the first one's outcome", async () => {
