@@ -349,11 +349,35 @@ export class WarmTransfers {
     return dialTargets === undefined || (await dialTargets.mayReach(orgId, to));
   }
 
-  /** What a caller on hold hears, or the document of the hold itself; undefined at vendors without one. */
-  hold(claims: StreamClaims, base: string, isPlayed = false): string | undefined {
+  /**
+   * What a caller on hold hears, or the document of the hold itself; undefined at vendors without one. The vendor may ask late: a
+   * caller who has no one to wait for goes on to the agent.
+   */
+  async hold(claims: StreamClaims, base: string, isPlayed = false): Promise<string | undefined> {
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
-    if (isPlayed) return documents?.play?.(`${base}${HOLD_MUSIC_PATH}`);
-    return documents && this.#wait(claims, documents, base);
+    if (documents === undefined) return undefined;
+    if (isPlayed) return documents.play?.(`${base}${HOLD_MUSIC_PATH}`);
+    if (await this.#isAwaited(claims)) return this.#wait(claims, documents, base);
+    // A hold that is still being ordered needs no second way back.
+    this.#claimsReturn(this.#conferenceOf(claims));
+    return documents.goOn(this.#sentBackUrl(base, claims));
+  }
+
+  /** Whether the person may still enter the conference, or is in it. A vendor that does not answer leaves it open. */
+  async #isAwaited(claims: StreamClaims): Promise<boolean> {
+    const { continuations, callControl, log } = this.#options;
+    const call = await continuations.recordOf(claims);
+    if (call === undefined) return true;
+    const transfer = transferOf(call);
+    if (transfer?.mode !== "warm") return false;
+    if (transfer.result !== "answered") return isOpenTransfer(transfer);
+    try {
+      const api = await callControl.warmTransferApi(claims, claims.callerRef);
+      return api === undefined || (await api.isLive(transfer.personCallId));
+    } catch (error) {
+      log.warn({ callId: call.id, error }, "whether a person is still there is unknown");
+      return true;
+    }
   }
 
   #wait(claims: StreamClaims, documents: WarmTransferDocuments, base: string): string {

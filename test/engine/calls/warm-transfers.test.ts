@@ -297,6 +297,48 @@ test("a person who answers nothing hears the question alone the next time, and a
   assert.ok(second.includes(briefingQuestion) && !second.includes(briefingGreeting), second);
 });
 
+test("a vendor that asks for the hold when the transfer has failed sends the caller to the agent", async () => {
+  const telnyx = { ...CLAIMS, vendor: "telnyx" };
+  const { transfers, transfer, asked } = warmTransfers({}, telnyx);
+  const person = () => ({ claims: telnyx, startedAtMs: Number(transfer().startedAtMs) });
+  await transfers.start(telnyx, ORDER);
+  assert.match((await transfers.hold(telnyx, BASE)) ?? "", /<Conference/);
+  await transfers.reported(person(), { answeredBy: "" }, BUSY, BASE);
+  const document = (await transfers.hold(telnyx, BASE)) ?? "";
+  assert.doesNotMatch(document, /<Conference/);
+  assert.ok(document.includes(`${SENT_BACK_PARAMETER}=1`), document);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "back", "hang up CA2"]);
+});
+
+test("a caller whose person fails while the vendor asks for the hold is sent back once", async () => {
+  const telnyx = { ...CLAIMS, vendor: "telnyx" };
+  const documents: string[] = [];
+  const { transfers, asked, transfer } = warmTransfers(
+    {
+      whileHeld: async () => {
+        const person = { claims: telnyx, startedAtMs: Number(transfer().startedAtMs) };
+        await transfers.reported(person, { answeredBy: "" }, BUSY, BASE);
+        documents.push((await transfers.hold(telnyx, BASE)) ?? "");
+      },
+    },
+    telnyx,
+  );
+  assert.equal(await transfers.start(telnyx, ORDER), true);
+  assert.ok(documents[0]?.includes(`${SENT_BACK_PARAMETER}=1`));
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2"]);
+});
+
+test("a caller who is accepted before the vendor asks for the hold joins the person, if the person is still there", async () => {
+  const telnyx = { ...CLAIMS, vendor: "telnyx" };
+  const { transfers, transfer, leave } = warmTransfers({}, telnyx);
+  await transfers.start(telnyx, ORDER);
+  const person = { claims: telnyx, startedAtMs: Number(transfer().startedAtMs) };
+  await transfers.decided(person, { digits: "1", speech: "", asked: 1 }, BASE);
+  assert.match((await transfers.hold(telnyx, BASE)) ?? "", /<Conference/);
+  leave();
+  assert.doesNotMatch((await transfers.hold(telnyx, BASE)) ?? "", /<Conference/);
+});
+
 test("a number on the do-not-call list is not called", async () => {
   const { transfers, asked } = warmTransfers({ isBlocked: true });
   assert.equal(await transfers.start(CLAIMS, ORDER), false);
