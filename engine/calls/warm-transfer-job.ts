@@ -30,7 +30,7 @@ const LIMITS: FixedLimits = {
 };
 
 /** A caller whose outcome has just been stored is back within this time. */
-const RETURN_MAX_MS = 15_000;
+export const RETURN_MAX_MS = 15_000;
 
 const Payload = v.object({
   callId: v.string(),

@@ -35,7 +35,7 @@ import {
   transferNote,
   transferOf,
 } from "./continuations.js";
-import { maybeOnHold } from "./warm-transfer-job.js";
+import { maybeOnHold, RETURN_MAX_MS } from "./warm-transfer-job.js";
 
 /** Where the vendor asks what the called person hears, and tells what the person answers. */
 export const BRIEFING_PATH = "/api/telephony/briefing";
@@ -141,7 +141,7 @@ export class WarmTransfers {
   readonly #starting = new Map<string, Promise<boolean>>();
   /** The sessions whose callers are just being put on hold. */
   readonly #holding = new Set<string>();
-  /** The sessions among those that start whose callers have already been sent back. */
+  /** The sessions whose callers have just been sent back, or are about to be. */
   readonly #returned = new Set<string>();
 
   constructor(options: WarmTransfersOptions) {
@@ -191,16 +191,14 @@ export class WarmTransfers {
     const { sessionId } = this.#options.continuations.conversationOf(claims);
     const underWay = this.#starting.get(sessionId);
     if (underWay !== undefined) return underWay;
+    this.#returned.delete(sessionId);
     const started = this.#begin(claims, order)
       .catch((error: unknown) => {
         const { vendor, orgId } = claims;
         this.#options.log.error({ vendor, orgId, error }, "failed to start a warm transfer");
         return false;
       })
-      .finally(() => {
-        this.#starting.delete(sessionId);
-        this.#returned.delete(sessionId);
-      });
+      .finally(() => this.#starting.delete(sessionId));
     this.#starting.set(sessionId, started);
     return started;
   }
@@ -357,9 +355,9 @@ export class WarmTransfers {
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
     if (documents === undefined) return undefined;
     if (isPlayed) return documents.play?.(`${base}${HOLD_MUSIC_PATH}`);
-    if (await this.#isAwaited(claims)) return this.#wait(claims, documents, base);
-    // A hold that is still being ordered needs no second way back.
-    this.#claimsReturn(this.#conferenceOf(claims));
+    // A caller who has just been sent back needs no second way back; the job looks after one whom the hold overtakes.
+    if ((await this.#isAwaited(claims)) || !this.#claimsReturn(this.#conferenceOf(claims)))
+      return this.#wait(claims, documents, base);
     return documents.goOn(this.#sentBackUrl(base, claims));
   }
 
@@ -637,11 +635,11 @@ export class WarmTransfers {
     }
   }
 
-  /** False if the start of the transfer or the request with its outcome, which may run at once, has done it already. */
+  /** False if the start of the transfer, or a request that may run at once, has done it already. */
   #claimsReturn(sessionId: string): boolean {
-    if (!this.#starting.has(sessionId)) return true;
     if (this.#returned.has(sessionId)) return false;
     this.#returned.add(sessionId);
+    this.#options.clock.after(RETURN_MAX_MS, () => this.#returned.delete(sessionId));
     return true;
   }
 

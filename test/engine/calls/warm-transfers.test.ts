@@ -299,11 +299,13 @@ test("a person who answers nothing hears the question alone the next time, and a
 
 test("a vendor that asks for the hold when the transfer has failed sends the caller to the agent", async () => {
   const telnyx = { ...CLAIMS, vendor: "telnyx" };
-  const { transfers, transfer, asked } = warmTransfers({}, telnyx);
+  const { transfers, transfer, asked, clock } = warmTransfers({}, telnyx);
   const person = () => ({ claims: telnyx, startedAtMs: Number(transfer().startedAtMs) });
   await transfers.start(telnyx, ORDER);
   assert.match((await transfers.hold(telnyx, BASE)) ?? "", /<Conference/);
   await transfers.reported(person(), { answeredBy: "" }, BUSY, BASE);
+  assert.match((await transfers.hold(telnyx, BASE)) ?? "", /<Conference/, "the way back follows");
+  clock.advance(15_000);
   const document = (await transfers.hold(telnyx, BASE)) ?? "";
   assert.doesNotMatch(document, /<Conference/);
   assert.ok(document.includes(`${SENT_BACK_PARAMETER}=1`), document);
