@@ -50,13 +50,13 @@ function holdRoute(options: BriefingRoutesOptions): Endpoint {
       claimsOf: (token) => options.continuations.transferClaimsOf(token),
       accountOf: (claims) => claims,
       wrongToken: notOnHold,
-      serve: ({ request, query, claims, vendor }) => {
+      serve: async ({ request, query, claims, vendor }) => {
         if (claims === undefined) throw notOnHold();
         const base = httpBase(request, options.publicBaseUrl);
         const isPlayed = query.has(PLAYED_PARAMETER);
-        const document = options.warmTransfers.hold(claims, base, isPlayed);
+        const document = await options.warmTransfers.hold(claims, base, isPlayed);
         if (document === undefined) throw notOnHold();
-        return Promise.resolve(documentAnswer(vendor.documents, document));
+        return documentAnswer(vendor.documents, document);
       },
     },
     options,

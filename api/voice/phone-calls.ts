@@ -13,7 +13,12 @@ import {
   type MachineDetection,
   type PlacedCalls,
 } from "../../engine/calls/outbound/placed-calls.js";
-import { NO_PUBLIC_ADDRESS, type WarmTransfers } from "../../engine/calls/warm-transfers.js";
+import {
+  FAILED_TOO_OFTEN,
+  NO_PUBLIC_ADDRESS,
+  NO_TRANSFER,
+  type WarmTransfers,
+} from "../../engine/calls/warm-transfers.js";
 import type { LiveConversation } from "../../engine/conversation/actor.js";
 import { unsupportedAudio } from "../../engine/conversation/call-end.js";
 import type { TransferAnswer } from "../../engine/conversation/caller-channel.js";
@@ -41,10 +46,10 @@ import { type LegSocket, PhoneLeg } from "./phone-leg.js";
 import { phoneTenant } from "./phone-tenant.js";
 
 export interface PhoneCallsOptions {
-  readonly organizations: Organizations;
-  readonly opener: CallOpener;
+  readonly organizations: Pick<Organizations, "find">;
+  readonly opener: Pick<CallOpener, "open" | "recordUnsupported">;
   readonly outbound: Pick<PlacedCalls, "connect">;
-  readonly callControl: CallControl;
+  readonly callControl: Pick<CallControl, "canTransfer" | "transfer" | "hangUp">;
   readonly continuations: Pick<
     Continuations,
     "conversationOf" | "mayGoOn" | "mayTransfer" | "transferTokenFor" | "stored"
@@ -305,14 +310,21 @@ export class PhoneCalls {
     claims: StreamClaims | undefined,
     { to, briefing: summary, neverBlind }: TransferTarget,
   ): Promise<TransferAnswer> {
-    const { baseUrl, warmTransfers } = this.#options;
+    const { baseUrl, warmTransfers, continuations } = this.#options;
     const base = baseUrl();
+    if (claims === undefined) return false;
     // Members of the organization can order a transfer that the agent was not offered.
-    if (claims === undefined || !(await this.#canTransfer(claims))) return false;
+    if (!(await this.#canTransfer(claims))) {
+      if (summary !== undefined && neverBlind === true) {
+        const reason = continuations.mayTransfer(claims) ? NO_TRANSFER : FAILED_TOO_OFTEN;
+        await warmTransfers.refuse(claims, { to, summary }, reason);
+      }
+      return false;
+    }
     if (summary === undefined) return this.#transferBlindly(claims, to, base);
     const refusal = base === undefined ? NO_PUBLIC_ADDRESS : await warmTransfers.refusalOf(claims);
     if (base !== undefined && refusal === undefined)
-      return warmTransfers.start(claims, { to, summary, base });
+      return warmTransfers.start(claims, { to, summary, base, neverBlind });
     if (neverBlind === true) {
       await warmTransfers.refuse(claims, { to, summary }, refusal ?? NO_PUBLIC_ADDRESS);
       return false;

@@ -118,7 +118,8 @@ async function answer(
   if (next.kind === "onHold" || next.kind === "sentBack") {
     // A vendor that ignores the answer gets the same hold again.
     const base = httpBase(request, options.publicBaseUrl);
-    const hold = documents.warmTransfer?.interrupted ?? options.warmTransfers.hold(claims, base);
+    const { interrupted } = documents.warmTransfer ?? {};
+    const hold = interrupted ?? (await options.warmTransfers.hold(claims, base));
     return documentAnswer(documents, hold ?? documents.hangUp());
   }
   const tenant = next.kind === "over" ? undefined : await phoneTenant(organizations, orgId);

@@ -4,6 +4,7 @@ import type { CallRecord, JsonObject } from "../../storage/records.js";
 import { CALLER_LEFT, type EndReason } from "../conversation/call-end.js";
 import { SignedIds } from "../security/signed-ids.js";
 import type { StreamClaims } from "../security/stream-token.js";
+import { phoneVendor } from "../telephony/phone-vendors.js";
 import {
   TRANSFER_RESULTS,
   type TransferReport,
@@ -124,10 +125,15 @@ export function isOpenSince(metadata: JsonObject, startedAtMs: number): boolean 
   );
 }
 
-/** Why a call's transfer failed; undefined if there was none, or if it succeeded. */
+/**
+ * Why a call's transfer failed; undefined if there was none, or if it succeeded, or if the call went on after a warm one that could
+ * not start.
+ */
 export function failedTransferOf(call: CallRecord): TransferResult | undefined {
-  const result = transferOf(call)?.result;
+  const { result, mode } = transferOf(call) ?? {};
   if (result === undefined || result === "answered") return undefined;
+  const { endReason } = call.metadata;
+  if (mode === "warm" && !ENDED_BY_TRANSFER.has(String(endReason))) return undefined;
   return result === "pending" || result === "dialing" ? "failed" : result;
 }
 
@@ -171,7 +177,7 @@ export type NextStream =
   | { readonly kind: "transfer"; readonly to: string; readonly call: CallRecord }
   /** The caller is on hold in a warm transfer, or about to be. */
   | { readonly kind: "onHold" }
-  /** The server itself has taken the caller out of the hold: the vendor's other request gets the next stream. */
+  /** REST says what follows, and the vendor has a document for that. If it is the agent, another request gets the next stream. */
   | { readonly kind: "sentBack" }
   /** The caller hears that the call's audio cannot be decoded. */
   | { readonly kind: "unsupportedAudio" }
@@ -276,7 +282,12 @@ export class Continuations {
     const stored = transferOf(call);
     // The vendor may ask what follows the stream that it has left for the hold, also when the transfer has its outcome.
     const hasLeft = ENDED_BY_TRANSFER.has(String(call.metadata["endReason"]));
-    if (stored?.mode === "warm" && stored.isOnHold && hasLeft) return { kind: "onHold" };
+    if (stored?.mode === "warm" && stored.isOnHold && hasLeft) {
+      if (isOpenTransfer(stored)) return { kind: "onHold" };
+      const { interrupted } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
+      if (interrupted !== undefined) return { kind: "sentBack" };
+      return this.#returning(afterTransfer(claims), false);
+    }
     if (stored?.mode === "warm" && isOpenTransfer(stored)) {
       // The server died before the caller was put on hold: the person who answers is not connected.
       await this.#noteWarm(call, stored, "failed");

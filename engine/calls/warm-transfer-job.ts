@@ -30,7 +30,7 @@ const LIMITS: FixedLimits = {
 };
 
 /** A caller whose outcome has just been stored is back within this time. */
-const RETURN_MAX_MS = 15_000;
+export const RETURN_MAX_MS = 15_000;
 
 const Payload = v.object({
   callId: v.string(),
@@ -134,7 +134,7 @@ export class WarmTransferJob extends FixedLimitsJob {
  * The stream of a caller who was back with the agent closes when a late order puts the caller on hold again, which looks as if the
  * caller had left.
  */
-function maybeOnHold({ status, metadata }: CallRecord): boolean {
+export function maybeOnHold({ status, metadata }: CallRecord): boolean {
   const isOver = status !== "active" && metadata["endReason"] === CALLER_LEFT.reason;
   return isOver && metadata["continuedBy"] === undefined;
 }

@@ -35,6 +35,7 @@ import {
   transferNote,
   transferOf,
 } from "./continuations.js";
+import { maybeOnHold, RETURN_MAX_MS } from "./warm-transfer-job.js";
 
 /** Where the vendor asks what the called person hears, and tells what the person answers. */
 export const BRIEFING_PATH = "/api/telephony/briefing";
@@ -63,6 +64,12 @@ export const NO_PUBLIC_ADDRESS = "this server has no public address";
 const NO_WARM_TRANSFER = "the telephony vendor has no warm transfer";
 const NO_ACCOUNT = "no account at the telephony vendor can make one";
 const NO_OWN_NUMBER = "the number of the call is not known";
+/** The call has had as many failed transfers as it may have. */
+export const FAILED_TOO_OFTEN = "the call's transfers have failed too often";
+/** Neither the account nor the document after the stream can transfer the call. */
+export const NO_TRANSFER = "the telephony vendor cannot transfer the call";
+const NOT_ALLOWED = "the person's number may not be called";
+const UNDER_WAY = "another warm transfer of the call is under way";
 
 export interface WarmTransfersOptions {
   readonly continuations: Pick<
@@ -87,6 +94,8 @@ export interface WarmTransferOrder {
   readonly summary: string;
   /** `https://host` of this server as vendors reach it. */
   readonly base: string;
+  /** A member of the organization has ordered it, and learns from the record and an event why it cannot start. */
+  readonly neverBlind?: true | undefined;
 }
 
 /** What the person has answered, in the vendor's words. */
@@ -132,7 +141,7 @@ export class WarmTransfers {
   readonly #starting = new Map<string, Promise<boolean>>();
   /** The sessions whose callers are just being put on hold. */
   readonly #holding = new Set<string>();
-  /** The sessions among those that start whose callers have already been sent back. */
+  /** The sessions whose callers have just been sent back, or are about to be. */
   readonly #returned = new Set<string>();
 
   constructor(options: WarmTransfersOptions) {
@@ -152,7 +161,7 @@ export class WarmTransfers {
   /** An ordered transfer that cannot start: the record says why, and the call goes on with the agent. Never rejects. */
   async refuse(
     claims: StreamClaims,
-    { to, summary }: Omit<WarmTransferOrder, "base">,
+    { to, summary }: Pick<WarmTransferOrder, "to" | "summary">,
     reason: string,
   ): Promise<void> {
     const { continuations, calls, clock, log } = this.#options;
@@ -164,7 +173,9 @@ export class WarmTransfers {
       const refused = { to, mode: "warm", result: "failed", reason, summary, startedAtMs } as const;
       const transfer = { ...NOTHING_OF_EARLIER, ...refused };
       const event = transferCompletedEvent(call, refused, startedAtMs);
-      await calls.annotateIf(call.id, isFree, { transfer }, event);
+      // The record keeps the transfer that is under way, and the event alone says why this one was refused.
+      if (!(await calls.annotateIf(call.id, isFree, { transfer }, event)))
+        await calls.annotateIf(call.id, () => true, {}, event);
       log.warn({ vendor, orgId, callId: call.id, reason }, "a warm transfer was refused");
     } catch (error) {
       log.error({ vendor, orgId, error }, "failed to note that a warm transfer was refused");
@@ -180,16 +191,14 @@ export class WarmTransfers {
     const { sessionId } = this.#options.continuations.conversationOf(claims);
     const underWay = this.#starting.get(sessionId);
     if (underWay !== undefined) return underWay;
+    this.#returned.delete(sessionId);
     const started = this.#begin(claims, order)
       .catch((error: unknown) => {
         const { vendor, orgId } = claims;
         this.#options.log.error({ vendor, orgId, error }, "failed to start a warm transfer");
         return false;
       })
-      .finally(() => {
-        this.#starting.delete(sessionId);
-        this.#returned.delete(sessionId);
-      });
+      .finally(() => this.#starting.delete(sessionId));
     this.#starting.set(sessionId, started);
     return started;
   }
@@ -203,8 +212,8 @@ export class WarmTransfers {
     const call = await continuations.recordOf(claims);
     const from = call && ownNumberOf(call);
     if (documents === undefined || api === undefined || call === undefined || from === undefined)
-      return false;
-    if (!(await this.#mayCall(orgId, to))) return false;
+      return this.#refuseStart(claims, order, (await this.refusalOf(claims)) ?? NO_ACCOUNT);
+    if (!(await this.#mayCall(orgId, to))) return this.#refuseStart(claims, order, NOT_ALLOWED);
     const startedAtMs = clock.epochMs();
     const transfer = {
       ...NOTHING_OF_EARLIER,
@@ -214,7 +223,8 @@ export class WarmTransfers {
       summary,
       startedAtMs,
     };
-    if (!(await calls.annotateIf(call.id, isFree, { transfer }))) return false;
+    if (!(await calls.annotateIf(call.id, isFree, { transfer })))
+      return this.#refuseStart(claims, order, UNDER_WAY);
     const caller = { vendor, callerRef: claims.callerRef, ownAccount: claims.ownAccount === true };
     const nextSessionId = continuations.nextSessionOf(claims);
     const resultUrl = this.#sentBackUrl(base, claims);
@@ -227,6 +237,16 @@ export class WarmTransfers {
       await this.#fail(placing, "", error);
       return false;
     }
+  }
+
+  /** The caller is still with the agent. */
+  async #refuseStart(
+    claims: StreamClaims,
+    order: WarmTransferOrder,
+    reason: string,
+  ): Promise<false> {
+    if (order.neverBlind === true) await this.refuse(claims, order, reason);
+    return false;
   }
 
   /** The caller is put on hold only if there is no outcome yet: the person may have refused before the vendor's answer is here. */
@@ -274,12 +294,18 @@ export class WarmTransfers {
 
   /** An outcome that came while the caller was put on hold may have brought the caller back too early. */
   async #returnIfDecided({ claims, call, startedAtMs }: Placing, base: string): Promise<void> {
-    const { continuations, log } = this.#options;
+    const { continuations, calls, callControl, log } = this.#options;
     try {
       const now = await continuations.recordOf(claims);
       const transfer = now && transferOf(now);
       const isOurs = transfer?.startedAtMs === startedAtMs;
       if (!isOurs || isOpenTransfer(transfer) || transfer.result === "answered") return;
+      const next = await calls.findBySession(claims.orgId, continuations.nextSessionOf(claims));
+      if (next !== undefined && !maybeOnHold(next)) {
+        // The vendor asked what follows the stream before it answered, and the caller is with the agent.
+        await callControl.hangUp(claims, transfer.personCallId, "ringingOrAnswered");
+        return;
+      }
       if (!this.#claimsReturn(this.#conferenceOf(claims))) return;
       await this.#sendBack(claims, base);
     } catch (error) {
@@ -321,11 +347,35 @@ export class WarmTransfers {
     return dialTargets === undefined || (await dialTargets.mayReach(orgId, to));
   }
 
-  /** What a caller on hold hears, or the document of the hold itself; undefined at vendors without one. */
-  hold(claims: StreamClaims, base: string, isPlayed = false): string | undefined {
+  /**
+   * What a caller on hold hears, or the document of the hold itself; undefined at vendors without one. The vendor may ask late: a
+   * caller who has no one to wait for goes on to the agent.
+   */
+  async hold(claims: StreamClaims, base: string, isPlayed = false): Promise<string | undefined> {
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
-    if (isPlayed) return documents?.play?.(`${base}${HOLD_MUSIC_PATH}`);
-    return documents && this.#wait(claims, documents, base);
+    if (documents === undefined) return undefined;
+    if (isPlayed) return documents.play?.(`${base}${HOLD_MUSIC_PATH}`);
+    // A caller who has just been sent back needs no second way back; the job looks after one whom the hold overtakes.
+    if ((await this.#isAwaited(claims)) || !this.#claimsReturn(this.#conferenceOf(claims)))
+      return this.#wait(claims, documents, base);
+    return documents.goOn(this.#sentBackUrl(base, claims));
+  }
+
+  /** Whether the person may still enter the conference, or is in it. A vendor that does not answer leaves it open. */
+  async #isAwaited(claims: StreamClaims): Promise<boolean> {
+    const { continuations, callControl, log } = this.#options;
+    const call = await continuations.recordOf(claims);
+    if (call === undefined) return true;
+    const transfer = transferOf(call);
+    if (transfer?.mode !== "warm") return false;
+    if (transfer.result !== "answered") return isOpenTransfer(transfer);
+    try {
+      const api = await callControl.warmTransferApi(claims, claims.callerRef);
+      return api === undefined || (await api.isLive(transfer.personCallId));
+    } catch (error) {
+      log.warn({ callId: call.id, error }, "whether a person is still there is unknown");
+      return true;
+    }
   }
 
   #wait(claims: StreamClaims, documents: WarmTransferDocuments, base: string): string {
@@ -344,22 +394,22 @@ export class WarmTransfers {
   /** The document for a person who has answered the telephone; undefined if no caller waits any more. */
   async answered(person: PersonClaims, base: string): Promise<string | undefined> {
     const warm = await this.#waiting(person);
-    if (warm === undefined || (await this.#hasCallerLeft(warm))) return undefined;
+    if (warm === undefined || (await this.#hasCallerLeft(warm, base))) return undefined;
     return this.#ask(warm, base, 1);
   }
 
   /** Asked where no request says it. A vendor that does not answer leaves it open. */
-  async #hasCallerLeft({ claims, call, startedAtMs, documents }: WarmCall): Promise<boolean> {
-    const { callControl, calls, clock, log } = this.#options;
+  async #hasCallerLeft(warm: WarmCall, base: string): Promise<boolean> {
+    const { claims, call, startedAtMs, documents } = warm;
+    const { calls, clock, log } = this.#options;
     if (documents.reportsCallerExit) return false;
     try {
-      const api = await callControl.warmTransferApi(claims, claims.callerRef);
-      if (api === undefined || (await api.isLive(claims.callerRef))) return false;
+      if (await this.#isCallerLive(claims)) return false;
       const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
       const report = { result: "canceled", reason: "", durationSec: undefined } as const;
       const event = this.#completed(call, { startedAtMs, result: "canceled" });
-      await calls.annotateIf(call.id, isOpen, transferNote(call, report), event);
-      return true;
+      if (!(await calls.annotateIf(call.id, isOpen, transferNote(call, report), event)))
+        return true;
     } catch (error) {
       log.warn(
         { callId: call.id, atMs: clock.epochMs(), error },
@@ -367,6 +417,15 @@ export class WarmTransfers {
       );
       return false;
     }
+    // A vendor that is wrong about it would leave the caller on hold; a caller who has left needs nothing.
+    const { vendor, orgId } = claims;
+    await this.#returnFromHold(claims, base, {
+      vendor,
+      orgId,
+      callId: call.id,
+      result: "canceled",
+    });
+    return true;
   }
 
   #completed(call: CallRecord, outcome: Omit<WarmTransferOutcome, "to">): NewEvent {
@@ -387,7 +446,7 @@ export class WarmTransfers {
     const { language } = await this.#voiceFor(warm);
     const isAccepted = digits === "" ? isAcceptance(language, heard) : digits === ACCEPT_KEY;
     if (isAccepted === true) {
-      if (await this.#hasCallerLeft(warm)) return undefined;
+      if (await this.#hasCallerLeft(warm, base)) return undefined;
       const acceptedBy = digits === "" ? "voice" : "key";
       const isFirst = await this.#accept(warm, acceptedBy);
       return isFirst ? documents.join(this.#conferenceOf(person.claims)) : undefined;
@@ -464,12 +523,28 @@ export class WarmTransfers {
    * needed, and one who has accepted has no one to talk to.
    */
   async callerLeft(claims: StreamClaims): Promise<void> {
-    const { continuations, callControl } = this.#options;
+    const { continuations, callControl, clock, log } = this.#options;
     const call = await continuations.recordOf(claims);
     const transfer = call && transferOf(call);
-    if (transfer?.mode !== "warm" || !MAY_BE_CALLED.has(transfer.result)) return;
-    if (transfer.personCallId !== "")
-      await callControl.hangUp(claims, transfer.personCallId, "ringingOrAnswered");
+    if (call === undefined || transfer?.mode !== "warm") return;
+    const { personCallId, result } = transfer;
+    if (personCallId === "" || !MAY_BE_CALLED.has(result)) return;
+    const hangUp = () => callControl.hangUp(claims, personCallId, "ringingOrAnswered");
+    if (result !== "answered") return hangUp();
+    // Jambonz asks this also when the two are joined on another of its servers.
+    clock.after(CALLER_OVER_MAX_MS, () => {
+      this.#isCallerLive(claims)
+        .then((isLive) => (isLive ? undefined : hangUp()))
+        .catch((error: unknown) => {
+          log.warn({ callId: call.id, error }, "whether a joined caller is still there is unknown");
+        });
+    });
+  }
+
+  /** Rejects with a VendorError. */
+  async #isCallerLive(claims: StreamClaims): Promise<boolean> {
+    const api = await this.#options.callControl.warmTransferApi(claims, claims.callerRef);
+    return api === undefined || api.isLive(claims.callerRef);
   }
 
   /** The sound of what the person hears, as a WAV file; undefined if TTS cannot say it now, or no caller waits any more. */
@@ -529,46 +604,53 @@ export class WarmTransfers {
     report: TransferReport,
     base: string,
   ): Promise<void> {
-    const { continuations, calls, callControl, log } = this.#options;
+    const { continuations, calls, callControl } = this.#options;
     const { vendor, orgId } = claims;
     const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
     const { result, reason } = report;
     const event = this.#completed(call, { startedAtMs, result, reason });
     if (!(await calls.annotateIf(call.id, isOpen, transferNote(call, report), event))) return;
+    await this.#returnFromHold(claims, base, { vendor, orgId, callId: call.id, result });
     const now = await continuations.recordOf(claims);
-    const transfer = now && transferOf(now);
-    const facts = { vendor, orgId, callId: call.id, result: report.result };
-    const sessionId = this.#conferenceOf(claims);
-    // While the caller is being put on hold, the start brings the caller back behind it.
-    const mayReturn = transfer?.isOnHold === true && !this.#holding.has(sessionId);
-    if (mayReturn && this.#claimsReturn(sessionId)) {
-      try {
-        await this.#sendBack(claims, base);
-        log.info(facts, "a caller returns to the agent from a warm transfer");
-      } catch (error) {
-        log.error({ ...facts, error }, "a caller could not be brought back; the job retries");
-      }
-    }
-    const personCallId = transfer?.personCallId ?? "";
+    const personCallId = (now && transferOf(now))?.personCallId ?? "";
     if (personCallId !== "") await callControl.hangUp(claims, personCallId, "ringingOrAnswered");
   }
 
-  /** False if the start of the transfer or the request with its outcome, which may run at once, has done it already. */
+  /** The outcome is stored. While the caller is being put on hold, the start brings the caller back behind it. */
+  async #returnFromHold(
+    claims: StreamClaims,
+    base: string,
+    facts: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const { continuations, log } = this.#options;
+    const now = await continuations.recordOf(claims);
+    const sessionId = this.#conferenceOf(claims);
+    const isOnHold = now !== undefined && transferOf(now)?.isOnHold === true;
+    if (!isOnHold || this.#holding.has(sessionId) || !this.#claimsReturn(sessionId)) return;
+    try {
+      if (await this.#sendBack(claims, base))
+        log.info(facts, "a caller returns to the agent from a warm transfer");
+    } catch (error) {
+      log.error({ ...facts, error }, "a caller could not be brought back; the job retries");
+    }
+  }
+
+  /** False if the start of the transfer, or a request that may run at once, has done it already. */
   #claimsReturn(sessionId: string): boolean {
-    if (!this.#starting.has(sessionId)) return true;
     if (this.#returned.has(sessionId)) return false;
     this.#returned.add(sessionId);
+    this.#options.clock.after(RETURN_MAX_MS, () => this.#returned.delete(sessionId));
     return true;
   }
 
-  /** Rejects with a VendorError. A caller who has hung up needs nothing. */
-  async #sendBack(claims: StreamClaims, base: string): Promise<void> {
+  /** False for a caller who has hung up, who needs nothing. Rejects with a VendorError. */
+  async #sendBack(claims: StreamClaims, base: string): Promise<boolean> {
     const api = await this.#options.callControl.warmTransferApi(claims, claims.callerRef);
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
-    if (documents === undefined) return;
+    if (documents === undefined || api === undefined) return false;
     if (documents.interrupted !== undefined) await this.#noteSentBack(claims);
     const url = this.#sentBackUrl(base, claims);
-    await api?.redirect(claims.callerRef, { document: documents.goOn(url), url });
+    return api.redirect(claims.callerRef, { document: documents.goOn(url), url });
   }
 
   /** Tells the vendor's request for what follows the interrupted hold from that of a caller whose hold is over. */

@@ -244,7 +244,6 @@ const VENDOR = "vonage";
 const TOKEN_LIFETIME_SEC = 5 * 60;
 const Placed = v.object({ uuid: v.string() });
 const CallState = v.object({ status: v.string() });
-const LIVE = new Set(["started", "ringing", "answered"]);
 
 /**
  * The paid detection also reports beeps, while the call goes on
@@ -343,10 +342,11 @@ export class VonageCalls implements CallControlApi {
     return isLiveAfter(this.#request("PUT", path, { action: "transfer", destination }));
   }
 
+  /** The verdict of the machine detection is a state, too, which says nothing of the call's end. */
   async isLive(uuid: string): Promise<boolean> {
     try {
       const answer = await this.#request("GET", `/${encodeURIComponent(uuid)}`);
-      return LIVE.has(parseAnswer(VENDOR, CallState, answer).status);
+      return !CALL_IS_OVER.has(parseAnswer(VENDOR, CallState, answer).status);
     } catch (error) {
       if (isOver(error)) return false;
       throw error;

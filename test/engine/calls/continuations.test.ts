@@ -99,6 +99,29 @@ test("a vendor that asks what follows the stream of a caller on hold gets the ho
   assert.deepEqual(noted, []);
 });
 
+for (const result of ["busy", "failed", "answered"]) {
+  test(`a vendor that asks late what follows the stream of a caller whose transfer is ${result} gets no hold again`, async () => {
+    const decided = {
+      endReason: result === "answered" ? "transferred" : "transferFailed",
+      transfer: { ...HELD.transfer, result },
+    };
+    const jambonz = { ...CLAIMS, vendor: "jambonz" };
+    const telnyx = { ...CLAIMS, vendor: "telnyx" };
+    const { continuations, noted } = warmTransfer(decided);
+    assert.deepEqual(
+      await continuations.next(jambonz),
+      { kind: "sentBack" },
+      "it would follow the answer, after what REST has ordered",
+    );
+    const goesOn = { kind: "goesOn", claims: { ...RETURNED, vendor: "telnyx" } };
+    assert.deepEqual(await continuations.next(telnyx), goesOn);
+    assert.deepEqual(noted, []);
+    const back = warmTransfer(decided, 2).continuations;
+    assert.deepEqual(await back.next(telnyx), { kind: "over" }, "the agent has the caller");
+    assert.deepEqual(await back.next(jambonz), { kind: "sentBack" });
+  });
+}
+
 test("a caller whose server died before the hold is back with the agent", async () => {
   const { continuations, noted, events } = warmTransfer({ ...HELD, endReason: "callerLeft" });
   assert.deepEqual(await continuations.next(CLAIMS), { kind: "goesOn", claims: RETURNED });

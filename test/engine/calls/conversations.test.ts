@@ -258,6 +258,27 @@ test("a telephone call that broke off never is new, and nothing is looked for", 
   );
 });
 
+for (const [ending, mode, endReason, failedTransfer] of [
+  ["a warm transfer that brought its caller back", "warm", "transferFailed", "failed"],
+  ["a warm transfer whose failure is not stored yet", "warm", "transferred", "failed"],
+  ["a break, long after a warm transfer was refused", "warm", "callerLeft", undefined],
+  ["a transfer because the LLM failed", "blind", "languageModelFailed", "failed"],
+] as const) {
+  test(`a caller learns why the telephone call before ended: ${ending}`, async (context) => {
+    const { database, journal, conversations } = await stand(context);
+    const start = { callId: "first", orgId: "org", agentId: "agent", historyKey: KEY } as const;
+    await journal.start({ ...start, sessionId: "first session", channel: "phone" });
+    const transfer = { to: "+15550101000", mode, result: "failed" };
+    await database.calls.annotate("first", { endReason, transfer });
+    const conversation = { sessionId: "next", historyKey: KEY, before: ["first session"] };
+    const found = await conversations.find("org", "agent", { historyKey: undefined, conversation });
+    assert.deepEqual(
+      [found.failedTransfer, found.wasBroken],
+      [failedTransfer, failedTransfer === undefined],
+    );
+  });
+}
+
 test("the continuing session is the next one derived from its key", async (context) => {
   const { database, others, find, store } = await stand(context);
   others.hasOtherNodes = () => Promise.resolve(true);

@@ -46,6 +46,7 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
   const events: NewEvent[] = [];
   const clock = new VirtualClock();
   const metadata: Record<string, JsonObject> = {};
+  let next: CallRecord | undefined;
   const call = (): CallRecord => ({
     ...callRecord(),
     status: "active",
@@ -88,7 +89,7 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
   const transfers = new WarmTransfers({
     continuations,
     calls: {
-      findBySession: async () => undefined,
+      findBySession: async () => next,
       annotate: async (_id, note) => merge(note),
       annotateIf: async (_id, isMet, note, event) => {
         if (options.isStoreBroken === true) throw new Error("the store is away");
@@ -119,7 +120,12 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
   const leave = () => {
     isCallerGone = true;
   };
-  return { transfers, asked, jobs, events, transfer, person, leave, clock, log };
+  /** The vendor has asked for the next stream before the order of the hold was answered. */
+  const beginNext = (begun: Partial<CallRecord>) => {
+    merge({ transfer: { result: "failed" } });
+    next = { ...callRecord(), ...begun };
+  };
+  return { transfers, asked, jobs, events, transfer, person, leave, beginNext, clock, log };
 }
 
 test("a hold whose answer is lost leaves a failed transfer, and a job that soon looks after the caller", async () => {
@@ -156,6 +162,23 @@ test("a caller whose person is busy during the hold is brought back once, behind
   });
   assert.equal(await transfers.start(CLAIMS, ORDER), true);
   assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2", "back"]);
+});
+
+test("a caller who got a new stream before a slow answer to the hold stays there, and the person's telephone stops", async () => {
+  const { transfers, asked, beginNext } = warmTransfers({
+    whileHeld: async () => beginNext({ status: "active" }),
+  });
+  assert.equal(await transfers.start(CLAIMS, ORDER), true);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2"]);
+});
+
+test("a caller whom a late hold has taken out of the new stream is brought back", async () => {
+  const { transfers, asked, beginNext } = warmTransfers({
+    whileHeld: async () =>
+      beginNext({ status: "completed", metadata: { endReason: "callerLeft" } }),
+  });
+  assert.equal(await transfers.start(CLAIMS, ORDER), true);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "back"]);
 });
 
 test("a second order while a transfer starts calls no one, and gets the first one's outcome", async () => {
@@ -229,23 +252,37 @@ test("an ordered transfer that cannot start is refused, and the record and the e
   assert.deepEqual(asked, []);
 });
 
-test("where no request says that a caller on hold has left, a person who answers is asked nothing", async () => {
+test("where no request says that a caller on hold has left, a person who answers is asked nothing, and the caller is sent back should the vendor be wrong", async () => {
   const vonage = { ...CLAIMS, vendor: "vonage" };
-  const { transfers, transfer, events, leave } = warmTransfers({}, vonage);
+  const { transfers, asked, transfer, events, leave } = warmTransfers({}, vonage);
   await transfers.start(vonage, ORDER);
   leave();
   const person = { claims: vonage, startedAtMs: Number(transfer().startedAtMs) };
   assert.equal(await transfers.answered(person, BASE), undefined);
   assert.equal(transfer().result, "canceled");
   assert.equal(events.length, 1);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "back"]);
 });
 
 test("a person who has accepted is hung up when the caller leaves", async () => {
-  const { transfers, asked, person } = warmTransfers();
+  const { transfers, asked, person, leave, clock } = warmTransfers();
+  await transfers.start(CLAIMS, ORDER);
+  await transfers.decided(person(), { digits: "1", speech: "", asked: 1 }, BASE);
+  leave();
+  await transfers.callerLeft(CLAIMS);
+  clock.advance(2_000);
+  await new Promise(setImmediate);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2"]);
+});
+
+test("a vendor that moves an accepted caller to another of its servers asks after the hold, and the person stays", async () => {
+  const { transfers, asked, person, clock } = warmTransfers();
   await transfers.start(CLAIMS, ORDER);
   await transfers.decided(person(), { digits: "1", speech: "", asked: 1 }, BASE);
   await transfers.callerLeft(CLAIMS);
-  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2"]);
+  clock.advance(2_000);
+  await new Promise(setImmediate);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold"]);
 });
 
 test("a person who answers nothing hears the question alone the next time, and a greeting accepts nothing", async () => {
@@ -260,10 +297,82 @@ test("a person who answers nothing hears the question alone the next time, and a
   assert.ok(second.includes(briefingQuestion) && !second.includes(briefingGreeting), second);
 });
 
+test("a vendor that asks for the hold when the transfer has failed sends the caller to the agent", async () => {
+  const telnyx = { ...CLAIMS, vendor: "telnyx" };
+  const { transfers, transfer, asked, clock } = warmTransfers({}, telnyx);
+  const person = () => ({ claims: telnyx, startedAtMs: Number(transfer().startedAtMs) });
+  await transfers.start(telnyx, ORDER);
+  assert.match((await transfers.hold(telnyx, BASE)) ?? "", /<Conference/);
+  await transfers.reported(person(), { answeredBy: "" }, BUSY, BASE);
+  assert.match((await transfers.hold(telnyx, BASE)) ?? "", /<Conference/, "the way back follows");
+  clock.advance(15_000);
+  const document = (await transfers.hold(telnyx, BASE)) ?? "";
+  assert.doesNotMatch(document, /<Conference/);
+  assert.ok(document.includes(`${SENT_BACK_PARAMETER}=1`), document);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "back", "hang up CA2"]);
+});
+
+test("a caller whose person fails while the vendor asks for the hold is sent back once", async () => {
+  const telnyx = { ...CLAIMS, vendor: "telnyx" };
+  const documents: string[] = [];
+  const { transfers, asked, transfer } = warmTransfers(
+    {
+      whileHeld: async () => {
+        const person = { claims: telnyx, startedAtMs: Number(transfer().startedAtMs) };
+        await transfers.reported(person, { answeredBy: "" }, BUSY, BASE);
+        documents.push((await transfers.hold(telnyx, BASE)) ?? "");
+      },
+    },
+    telnyx,
+  );
+  assert.equal(await transfers.start(telnyx, ORDER), true);
+  assert.ok(documents[0]?.includes(`${SENT_BACK_PARAMETER}=1`));
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2"]);
+});
+
+test("a caller who is accepted before the vendor asks for the hold joins the person, if the person is still there", async () => {
+  const telnyx = { ...CLAIMS, vendor: "telnyx" };
+  const { transfers, transfer, leave } = warmTransfers({}, telnyx);
+  await transfers.start(telnyx, ORDER);
+  const person = { claims: telnyx, startedAtMs: Number(transfer().startedAtMs) };
+  await transfers.decided(person, { digits: "1", speech: "", asked: 1 }, BASE);
+  assert.match((await transfers.hold(telnyx, BASE)) ?? "", /<Conference/);
+  leave();
+  assert.doesNotMatch((await transfers.hold(telnyx, BASE)) ?? "", /<Conference/);
+});
+
 test("a number on the do-not-call list is not called", async () => {
   const { transfers, asked } = warmTransfers({ isBlocked: true });
   assert.equal(await transfers.start(CLAIMS, ORDER), false);
   assert.deepEqual(asked, []);
+});
+
+test("an ordered transfer to a number that may not be called says so in the record and in an event", async () => {
+  const { transfers, asked, transfer, events } = warmTransfers({ isBlocked: true });
+  assert.equal(await transfers.start(CLAIMS, { ...ORDER, neverBlind: true }), false);
+  assert.deepEqual(asked, []);
+  const reason = "the person's number may not be called";
+  assert.deepEqual(
+    [transfer().mode, transfer().result, transfer().reason],
+    ["warm", "failed", reason],
+  );
+  assert.deepEqual(
+    events.map(({ data }) => [data["result"], data["reason"]]),
+    [["failed", reason]],
+  );
+});
+
+test("an order while another transfer is under way has an event with the reason, and that one goes on", async () => {
+  const { transfers, asked, transfer, events, clock } = warmTransfers();
+  assert.equal(await transfers.start(CLAIMS, ORDER), true);
+  clock.advance(1);
+  assert.equal(await transfers.start(CLAIMS, { ...ORDER, neverBlind: true }), false);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold"]);
+  assert.equal(transfer().result, "dialing");
+  assert.deepEqual(
+    events.map(({ data }) => data["reason"]),
+    ["another warm transfer of the call is under way"],
+  );
 });
 
 test("a store that is away refuses the transfer, and no one is called", async () => {

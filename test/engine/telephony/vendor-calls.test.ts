@@ -227,6 +227,20 @@ test("a vendor's abilities are those of its API and its documents", async (t) =>
   }
 });
 
+test("a call at Vonage with the verdict of its machine detection is live, until a state says that it is over", async (t) => {
+  for (const [status, isLive] of [
+    ["answered", true],
+    ["machine", true],
+    ["human", true],
+    ["completed", false],
+    ["timeout", false],
+    ["cancelled", false],
+  ] as const) {
+    const { apis } = await vendorsThatAnswer(t, 200, JSON.stringify({ status }));
+    assert.equal(await apis["vonage"]?.isLive?.("call"), isLive, status);
+  }
+});
+
 test("Twilio and Vonage hand calls on over REST, with the document in the request", async (t) => {
   const { apis, lines } = await vendorsThatAnswer(t, 200, "{}");
   await apis["twilio"]?.transfer?.("call", {
