@@ -141,8 +141,8 @@ export class WarmTransfers {
   readonly #starting = new Map<string, Promise<boolean>>();
   /** The sessions whose callers are just being put on hold. */
   readonly #holding = new Set<string>();
-  /** The sessions whose callers have just been sent back, or are about to be. */
-  readonly #returned = new Set<string>();
+  /** When the callers of these sessions were sent back, the earliest first; kept for `RETURN_MAX_MS`. */
+  readonly #returnedAtMs = new Map<string, number>();
 
   constructor(options: WarmTransfersOptions) {
     this.#options = options;
@@ -191,7 +191,7 @@ export class WarmTransfers {
     const { sessionId } = this.#options.continuations.conversationOf(claims);
     const underWay = this.#starting.get(sessionId);
     if (underWay !== undefined) return underWay;
-    this.#returned.delete(sessionId);
+    this.#returnedAtMs.delete(sessionId);
     const started = this.#begin(claims, order)
       .catch((error: unknown) => {
         const { vendor, orgId } = claims;
@@ -637,9 +637,13 @@ export class WarmTransfers {
 
   /** False if the start of the transfer, or a request that may run at once, has done it already. */
   #claimsReturn(sessionId: string): boolean {
-    if (this.#returned.has(sessionId)) return false;
-    this.#returned.add(sessionId);
-    this.#options.clock.after(RETURN_MAX_MS, () => this.#returned.delete(sessionId));
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const [id, atMs] of this.#returnedAtMs) {
+      if (nowMs - atMs < RETURN_MAX_MS) break;
+      this.#returnedAtMs.delete(id);
+    }
+    if (this.#returnedAtMs.has(sessionId)) return false;
+    this.#returnedAtMs.set(sessionId, nowMs);
     return true;
   }
 

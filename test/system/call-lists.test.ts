@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as v from "valibot";
+import type { PhoneCallerEvent } from "../../engine/sandbox/telephone/phone-caller.js";
 import { eventually } from "./eventually.js";
 import { ServerProcess } from "./server-process.js";
 import { TwilioStand } from "./twilio-stand.js";
@@ -100,6 +101,9 @@ test("a list is called to its end over a kill -9 in its middle, and nobody is ca
   const next = await serverOn(dataDir, stand);
   t.after(() => next.server.signal("SIGKILL"));
   const caller = await stand.of(ANSWERS, "the answer", (call) => call.caller);
+  // One who hangs up before the agent has the call was not talked to.
+  const isAudio = ({ type }: PhoneCallerEvent) => type === "audio";
+  if (!caller.events.some(isAudio)) await caller.until(isAudio);
   await caller.hangUp();
   await eventually("the list is completed", async () =>
     (await next.state(list.id)) === "completed" ? true : undefined,
