@@ -13,6 +13,7 @@ import { ChipChoice } from "../parts/forms/chip-choice.js";
 import { ConfirmButton } from "../parts/forms/confirm-dialog.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
+import { ShowMore } from "../parts/show-more.js";
 import { Fault, Loaded } from "../parts/states.js";
 import {
   countsWords,
@@ -184,19 +185,7 @@ function People({ id, isRunning }: { id: string; isRunning: boolean }) {
           return (
             <>
               <PeopleTable rows={rows} />
-              {pages.hasNextPage ? (
-                <div>
-                  <button
-                    type="button"
-                    className="button"
-                    onClick={() => {
-                      if (!pages.isFetchingNextPage) void pages.fetchNextPage();
-                    }}
-                  >
-                    Show more
-                  </button>
-                </div>
-              ) : null}
+              <ShowMore pages={pages} />
             </>
           );
         }}

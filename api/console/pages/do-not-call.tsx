@@ -4,6 +4,7 @@ import { answered, api, wordsOfFault } from "../model/api.js";
 import { queryClient, useDoNotCall } from "../model/queries.js";
 import { ConfirmButton } from "../parts/forms/confirm-dialog.js";
 import { TextField } from "../parts/forms/field.js";
+import { ShowMore } from "../parts/show-more.js";
 import { Fault, Loaded } from "../parts/states.js";
 
 /** What people write between numbers of a list. */
@@ -54,19 +55,7 @@ export function DoNotCall() {
                   </tbody>
                 </table>
               </div>
-              {pages.hasNextPage ? (
-                <div>
-                  <button
-                    type="button"
-                    className="button"
-                    onClick={() => {
-                      if (!pages.isFetchingNextPage) void pages.fetchNextPage();
-                    }}
-                  >
-                    Show more
-                  </button>
-                </div>
-              ) : null}
+              <ShowMore pages={pages} />
             </>
           );
         }}

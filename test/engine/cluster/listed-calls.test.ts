@@ -2,19 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ListedOrder, ListedPlacement } from "../../../engine/calls/lists/listed-calls.js";
 import { NO_WORKER } from "../../../engine/cluster/primary.js";
+import { listedOrder } from "../calls/lists/listed-order.js";
 import { newCluster, settled } from "./cluster-in-one-process.js";
 
-const ORDER: ListedOrder = {
-  orgId: "org",
-  agentId: "agent",
-  from: "+15550109999",
-  to: "+15550101000",
-  detectMachine: true,
-  vendor: null,
-  variables: { firstName: "Ada" },
-  apiKeyId: null,
-  row: { listId: "list", position: 1, attempts: 0, callId: "call", untilMs: 0 },
-};
+const ORDER = listedOrder();
 const PLACED: ListedPlacement = { kind: "placed" };
 
 /** Two workers that note the orders that they get. */

@@ -97,7 +97,7 @@ export function TransferCall({ callId }: { callId: string }) {
           {mode === "warm" ? (
             <TextField
               label="What the person is told (optional)"
-              hint="Left empty, the agent’s model sums the call up."
+              hint="Left empty, the agent’s LLM sums the call up."
               isLong
               value={summary}
               onChange={setSummary}

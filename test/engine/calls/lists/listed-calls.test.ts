@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { ListedCalls, type ListedOrder } from "../../../../engine/calls/lists/listed-calls.js";
+import { ListedCalls } from "../../../../engine/calls/lists/listed-calls.js";
 import {
   callListEntry,
   callListRecord,
@@ -8,6 +8,7 @@ import {
 } from "../../../storage/calls/sample-call-list.js";
 import { NOON_MS } from "../../../storage/sample-records.js";
 import { NOTHING_LEFT, outboundFor } from "../outbound-stand.js";
+import { listedOrder } from "./listed-order.js";
 
 /** A running list of one person, and the worker that places its call at a vendor on a socket. */
 async function stand(
@@ -29,20 +30,8 @@ async function stand(
   const list = callListRecord({ state: "running" });
   await database.callLists.insertWithin(list, [callListRow(1)], 9, callListEntry("create"));
   const listed = new ListedCalls({ database, outboundCalls: outbound });
-  const place = (callId: string, attempts = 0, untilMs = parts.clock.epochMs()) => {
-    const order: ListedOrder = {
-      orgId: "org",
-      agentId: "agent",
-      from: "+15550109999",
-      to: "+15550101000",
-      detectMachine: true,
-      vendor: null,
-      variables: { firstName: "Ada" },
-      apiKeyId: null,
-      row: { listId: "list", position: 1, attempts, callId, untilMs },
-    };
-    return listed.placeListedCall(order);
-  };
+  const place = (callId: string, attempts = 0, untilMs = parts.clock.epochMs()) =>
+    listed.placeListedCall(listedOrder({ callId, attempts, untilMs }));
   /** The row waits again, as the job leaves it behind a call that was not placed. */
   const settleAgain = (callId: string) =>
     database.callLists.settle("list", [
