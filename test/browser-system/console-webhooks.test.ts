@@ -115,7 +115,7 @@ test("a delivery can be resent, events can be replayed, and a failing endpoint s
 
   await page.getByRole("link", { name: "Jobs" }).click();
   const row = page.getByRole("row").filter({ hasText: `Delivery to ${NAME}` });
-  await row.getByText(/410/).waitFor();
+  await row.getByText(/answered 410/).waitFor();
   assert.deepEqual(await barriers(viewer), []);
   receiver.answer = (response) => void response.writeHead(204).end();
   await page.goBack();
