@@ -12,6 +12,7 @@ import { quantile } from "./quantile.js";
 import { BenchProcess, LOAD_CORE, pinThisProcess } from "./stand/child-process.js";
 import { type HotFunction, Inspector } from "./stand/inspector.js";
 import { startPreparedVendors } from "./stand/prepared-vendors.js";
+import { wholeNumber } from "./whole-number.js";
 
 /**
  * `node dist/bench/agent-abilities.js [--calls 200] [--seconds 30] [--rounds 3] [--together] [--profile] [--write]`: telephone calls of an agent
@@ -32,13 +33,9 @@ const { values } = parseArgs({
 });
 const DIFFERENCE_MAX_MS = 5;
 const HOTTEST = 60;
-const [calls = 0, seconds = 0, rounds = 0] = [values.calls, values.seconds, values.rounds].map(
-  Number,
-);
-if (![calls, seconds, rounds].every((value) => Number.isSafeInteger(value) && value > 0)) {
-  console.error("--calls, --seconds, --rounds: expected whole numbers from 1");
-  process.exit(1);
-}
+const calls = wholeNumber("calls", values.calls);
+const seconds = wholeNumber("seconds", values.seconds);
+const rounds = wholeNumber("rounds", values.rounds);
 
 pinThisProcess();
 const plan = {

@@ -13,6 +13,7 @@ import { quantile } from "./quantile.js";
 import { pinThisProcess } from "./stand/child-process.js";
 import { startPreparedVendors } from "./stand/prepared-vendors.js";
 import { startServerStand } from "./stand/stand.js";
+import { wholeNumber } from "./whole-number.js";
 
 /**
  * `node dist/bench/mixed-vendors.js [--calls 200] [--seconds 30] [--rounds 3] [--vendors plivo,vonage] [--write]`: calls over the media
@@ -32,13 +33,9 @@ const { values } = parseArgs({
   },
 });
 const CPU_RATIO_MAX = 1.05;
-const [calls = 0, seconds = 0, rounds = 0] = [values.calls, values.seconds, values.rounds].map(
-  Number,
-);
-if (![calls, seconds, rounds].every((value) => Number.isSafeInteger(value) && value > 0)) {
-  console.error("--calls, --seconds, --rounds: expected whole numbers from 1");
-  process.exit(1);
-}
+const calls = wholeNumber("calls", values.calls);
+const seconds = wholeNumber("seconds", values.seconds);
+const rounds = wholeNumber("rounds", values.rounds);
 
 const TWILIO = ["twilio"];
 const MIXED = values.vendors.split(",");

@@ -8,6 +8,7 @@ import { type HotFunction, Inspector } from "./stand/inspector.js";
 import { startPreparedVendors } from "./stand/prepared-vendors.js";
 import { UsedByThread } from "./stand/used-by-thread.js";
 import { makeEndpoint } from "./webhooks/endpoint.js";
+import { wholeNumber } from "./whole-number.js";
 
 /**
  * `node dist/bench/webhooks-beside.js [--calls 200] [--settle 6] [--seconds 30] [--rounds 3] [--profile]`: telephone calls whose events are
@@ -26,16 +27,10 @@ const { values } = parseArgs({
 const SOUND_GROWTH_MAX = 0.05;
 const CPU_GROWTH_MAX = 0.03;
 const HOTTEST = 60;
-const [calls = 0, settle = 0, seconds = 0, rounds = 0] = [
-  values.calls,
-  values.settle,
-  values.seconds,
-  values.rounds,
-].map(Number);
-if (![calls, settle, seconds, rounds].every((value) => Number.isSafeInteger(value) && value > 0)) {
-  console.error("--calls, --settle, --seconds, --rounds: expected whole numbers from 1");
-  process.exit(1);
-}
+const calls = wholeNumber("calls", values.calls);
+const settle = wholeNumber("settle", values.settle);
+const seconds = wholeNumber("seconds", values.seconds);
+const rounds = wholeNumber("rounds", values.rounds);
 
 pinThisProcess();
 const plan = {

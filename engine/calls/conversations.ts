@@ -132,7 +132,7 @@ export class Conversations {
     const callInfo = callInfoIn(call.metadata);
     const ids = { before: call.id, replaces: call.id };
     const language = languageIn(call);
-    // Nobody has taken over a caller who is back from a failed transfer, so the agent says why it is there again.
+    // After a failed transfer no person talks to the caller, so the agent is unmuted and says what happened.
     const control = await this.#controlOf(call, messages, wasBroken);
     return { ...fresh, ...ids, messages, wasBroken, failedTransfer, callInfo, language, control };
   }

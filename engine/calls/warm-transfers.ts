@@ -324,7 +324,7 @@ export class WarmTransfers {
     const facts = { vendor, orgId, callId: call.id };
     log.error({ ...facts, error }, "failed to start a warm transfer");
     const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
-    // The person who answers meanwhile is told nothing.
+    // A person who answers in this time hears nothing.
     const failed = { transfer: { result: "failed", reason: "" } };
     const outcome = { to, startedAtMs, result: "failed" } as const;
     const event = transferCompletedEvent(call, outcome, clock.epochMs());

@@ -103,7 +103,7 @@ export interface HoldMusic {
   readonly documentUrl: string;
 }
 
-/** How long the vendor keeps anyone in the conference: nobody stays there for ever if no server lives any more. */
+/** The vendor's time limit for a conference, so that it ends even if no server is left to end it. */
 export const CONFERENCE_MAX_SEC = 4 * 60 * 60;
 
 /** The documents of a warm transfer: the caller waits in a conference, which the person enters on accepting. */

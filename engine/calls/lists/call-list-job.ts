@@ -90,11 +90,11 @@ type Placing =
   | { readonly kind: "full" }
   | { readonly kind: "more" }
   | { readonly kind: "held"; readonly afterMs: number }
-  /** Nobody may be called now. */
+  /** The list may place no call at this time. */
   | { readonly kind: "none" };
 
 /**
- * The one job of a call list, which runs again and again until nobody is left to be called: it notes how calls ended, and
+ * The one job of a call list, which repeats until no person is left to call: it notes how calls ended, and
  * has workers place those that are due. All it knows is stored, so another process can go on where this one was killed.
  */
 export class CallListJob extends FixedLimitsJob {

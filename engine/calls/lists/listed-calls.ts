@@ -45,7 +45,7 @@ export type ListedPlacement =
    */
   | { readonly kind: "unknown" };
 
-/** Whoever can place calls of call lists: a worker, or the primary, which chooses one. Each call is asked for once. */
+/** Places calls of call lists: a worker, or the primary, which chooses a worker. Each call is requested once. */
 export interface CallPlacer {
   /** Rejects only if it is unknown whether the call was placed; its row says so then. */
   placeListedCall(order: ListedOrder): MaybePromise<ListedPlacement>;
@@ -64,7 +64,7 @@ const ACCOUNT_STATUSES: ReadonlySet<number> = new Set([
 /** Vendors refuse single numbers and countries with these. */
 const NUMBER_STATUSES: ReadonlySet<number> = new Set([STATUS_FORBIDDEN, STATUS_NOT_FOUND]);
 
-/** What the vendor's answer means for the row: a list asks again and again, which nobody who places one call does. */
+/** What the vendor's answer means for the row. A list repeats its orders by itself, so fewer answers may be retried. */
 function placementOf({ code, message, retryAfterSec, cause }: RequestError): ListedPlacement {
   const refused = { kind: "refused", code, message, retryAfterSec } as const;
   if (isUnclear(cause)) return { kind: "unknown" };

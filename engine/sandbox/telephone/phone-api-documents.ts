@@ -20,7 +20,7 @@ export type CallInstruction =
   | { readonly kind: "hangUp" }
   /** The vendor requests the next document there. */
   | { readonly kind: "ask"; readonly url: string }
-  /** A media stream, or another leg: whoever stands for the call's end follows it. */
+  /** A media stream, or another leg: the test that plays the other end follows it. */
   | { readonly kind: "other" };
 
 export interface CallIds {
