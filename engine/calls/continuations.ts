@@ -175,8 +175,8 @@ export type NextStream =
     }
   /** The response document transfers the caller. */
   | { readonly kind: "transfer"; readonly to: string; readonly call: CallRecord }
-  /** The caller is on hold in a warm transfer, or about to be. */
-  | { readonly kind: "onHold" }
+  /** The caller is on hold in a warm transfer, or about to be. `isCertain`: the call is known to have ended for the hold. */
+  | { readonly kind: "onHold"; readonly isCertain: boolean }
   /** REST says what follows, and the vendor has a document for that. If it is the agent, another request gets the next stream. */
   | { readonly kind: "sentBack" }
   /** The caller hears that the call's audio cannot be decoded. */
@@ -282,8 +282,10 @@ export class Continuations {
     const stored = transferOf(call);
     // The vendor may ask what follows the stream that it has left for the hold, also when the transfer has its outcome.
     const hasLeft = ENDED_BY_TRANSFER.has(String(call.metadata["endReason"]));
+    // A slow store may still say that the call is active. A transfer that is taken for failed then would leave the caller on hold.
+    if (stored?.mode === "warm" && stored.isOnHold && isOpenTransfer(stored))
+      return { kind: "onHold", isCertain: hasLeft };
     if (stored?.mode === "warm" && stored.isOnHold && hasLeft) {
-      if (isOpenTransfer(stored)) return { kind: "onHold" };
       const { interrupted } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
       if (interrupted !== undefined) return { kind: "sentBack" };
       return this.#returning(afterTransfer(claims), false);

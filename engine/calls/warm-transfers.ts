@@ -361,6 +361,18 @@ export class WarmTransfers {
     return documents.goOn(this.#sentBackUrl(base, claims));
   }
 
+  /**
+   * The answer to a vendor that asks what follows what REST has interrupted. It claims no way back, since most vendors ignore the
+   * answer: REST alone brings this caller back. `isCertain`: the record says that the caller has left the agent for the hold. A
+   * server that died before it ordered the hold leaves a vendor that does follow the answer.
+   */
+  interruptedHold(claims: StreamClaims, base: string, isCertain = true): string | undefined {
+    const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
+    if (documents === undefined) return undefined;
+    const interrupted = isCertain ? documents.interrupted : undefined;
+    return interrupted ?? this.#wait(claims, documents, base);
+  }
+
   /** Whether the person may still enter the conference, or is in it. A vendor that does not answer leaves it open. */
   async #isAwaited(claims: StreamClaims): Promise<boolean> {
     const { continuations, callControl, log } = this.#options;

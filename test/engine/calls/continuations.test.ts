@@ -95,7 +95,20 @@ const RETURNED = { ...CLAIMS, attempt: 1, failedTransfers: 1 };
 
 test("a vendor that asks what follows the stream of a caller on hold gets the hold again, and nothing has failed", async () => {
   const { continuations, noted } = warmTransfer(HELD);
-  assert.deepEqual(await continuations.next(CLAIMS), { kind: "onHold" });
+  assert.deepEqual(await continuations.next(CLAIMS), { kind: "onHold", isCertain: true });
+  assert.deepEqual(noted, []);
+});
+
+test("a transfer does not fail because the store is slow to say that its call has ended", async () => {
+  const { endReason: _, ...active } = HELD;
+  const { continuations, noted } = warmTransfer(active);
+  assert.deepEqual(await continuations.next(CLAIMS), { kind: "onHold", isCertain: false });
+  assert.deepEqual(noted, []);
+});
+
+test("a caller whose stream closed before the vendor answered the order of the hold stays on hold", async () => {
+  const { continuations, noted } = warmTransfer({ ...HELD, endReason: "callerLeft" });
+  assert.deepEqual(await continuations.next(CLAIMS), { kind: "onHold", isCertain: false });
   assert.deepEqual(noted, []);
 });
 
@@ -123,7 +136,8 @@ for (const result of ["busy", "failed", "answered"]) {
 }
 
 test("a caller whose server died before the hold is back with the agent", async () => {
-  const { continuations, noted, events } = warmTransfer({ ...HELD, endReason: "callerLeft" });
+  const { isOnHold: _, ...transfer } = HELD.transfer;
+  const { continuations, noted, events } = warmTransfer({ endReason: "callerLeft", transfer });
   assert.deepEqual(await continuations.next(CLAIMS), { kind: "goesOn", claims: RETURNED });
   assert.equal(Object(noted[0]?.["transfer"]).result, "failed");
   assert.deepEqual(

@@ -181,6 +181,26 @@ test("a caller whom a late hold has taken out of the new stream is brought back"
   assert.deepEqual(asked, [`place ${PERSON}`, "hold", "back"]);
 });
 
+test("a caller whose vendor asks meanwhile what follows the interrupted stream is brought back: most ignore the answer", async () => {
+  const documents: string[] = [];
+  const { transfers, asked, person } = warmTransfers({
+    whileHeld: async () => {
+      await transfers.reported(person(), { answeredBy: "" }, BUSY, BASE);
+      documents.push(transfers.interruptedHold(CLAIMS, BASE) ?? "");
+    },
+  });
+  assert.equal(await transfers.start(CLAIMS, ORDER), true);
+  assert.match(documents[0] ?? "", /<Conference/);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2", "back"]);
+});
+
+test("a vendor that follows the answer gets the hold only where its server may have died before it ordered it", () => {
+  const jambonz = { ...CLAIMS, vendor: "jambonz" };
+  const { transfers } = warmTransfers({}, jambonz);
+  assert.equal(transfers.interruptedHold(jambonz, BASE), "[]");
+  assert.match(transfers.interruptedHold(jambonz, BASE, false) ?? "", /"conference"/);
+});
+
 test("a second order while a transfer starts calls no one, and gets the first one's outcome", async () => {
   const { transfers, asked } = warmTransfers();
   const both = [transfers.start(CLAIMS, ORDER), transfers.start(CLAIMS, ORDER)];
