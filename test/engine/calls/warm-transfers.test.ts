@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Continuations, SENT_BACK_PARAMETER } from "../../../engine/calls/continuations.js";
+import { RETURN_MAX_MS } from "../../../engine/calls/warm-transfer-job.js";
 import { WarmTransfers } from "../../../engine/calls/warm-transfers.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import type { StreamClaims } from "../../../engine/security/stream-token.js";
@@ -138,6 +139,26 @@ test("a hold whose answer is lost leaves a failed transfer, and a job that soon 
   assert.deepEqual([mode, result, startedAtMs], ["warm", "failed", clock.epochMs()]);
   assert.equal(jobs.length, 2);
   assert.equal(jobs[1]?.runAfterMs, clock.epochMs() + LOST_HOLD_CHECK_MS);
+  assert.equal(jobs[1]?.payload["isReturnDue"], true);
+});
+
+test("an outcome has a job that soon finds out whether the caller is back, whoever brings the caller back", async () => {
+  const { transfers, jobs, person, clock } = warmTransfers();
+  await transfers.start(CLAIMS, ORDER);
+  clock.advance(20_000);
+  await transfers.reported(person(), { answeredBy: "" }, BUSY, BASE);
+  const during = warmTransfers({
+    whileHeld: () => during.transfers.reported(during.person(), { answeredBy: "" }, BUSY, BASE),
+  });
+  await during.transfers.start(CLAIMS, ORDER);
+  for (const [stored, nowMs] of [
+    [jobs, clock.epochMs()],
+    [during.jobs, during.clock.epochMs()],
+  ] as const) {
+    assert.equal(stored.length, 2);
+    assert.equal(stored[1]?.runAfterMs, nowMs + RETURN_MAX_MS);
+    assert.equal(stored[1]?.payload["isReturnDue"], true);
+  }
 });
 
 test("a caller who has hung up before the hold: the person's telephone stops", async () => {
