@@ -52,7 +52,7 @@ export interface PhoneContinuationOptions extends SignatureOptions, StreamOpenin
   readonly otherServer: OtherServer;
   readonly callControl: PhoneCallsOptions["callControl"];
   readonly baseUrl: PhoneCallsOptions["baseUrl"];
-  readonly warmTransfers: Pick<WarmTransfers, "callerLeft" | "hold">;
+  readonly warmTransfers: Pick<WarmTransfers, "callerLeft" | "interruptedHold">;
   readonly log: Logger;
 }
 
@@ -116,10 +116,9 @@ async function answer(
   }
   if (next.kind === "unsupportedAudio") return turnedAway(documents, UNSUPPORTED_WORDS);
   if (next.kind === "onHold" || next.kind === "sentBack") {
-    // A vendor that ignores the answer gets the same hold again.
     const base = httpBase(request, options.publicBaseUrl);
-    const { interrupted } = documents.warmTransfer ?? {};
-    const hold = interrupted ?? (await options.warmTransfers.hold(claims, base));
+    const isCertain = next.kind === "sentBack" || next.isCertain;
+    const hold = options.warmTransfers.interruptedHold(claims, base, isCertain);
     return documentAnswer(documents, hold ?? documents.hangUp());
   }
   const tenant = next.kind === "over" ? undefined : await phoneTenant(organizations, orgId);

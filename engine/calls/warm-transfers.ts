@@ -19,7 +19,11 @@ import { oneLine } from "../telephony/call-values.js";
 import type { PlacedReport } from "../telephony/phone-vendor.js";
 import { phoneVendor } from "../telephony/phone-vendors.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
-import { TRANSFER_RING_SEC, type TransferReport } from "../telephony/transfer-report.js";
+import {
+  TRANSFER_RING_SEC,
+  type TransferReport,
+  type TransferResult,
+} from "../telephony/transfer-report.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { DoNotCall } from "../tenancy/agents/do-not-call.js";
 import type { Clock } from "../time/clock.js";
@@ -30,6 +34,7 @@ import {
   continuationUrl,
   isOpenSince,
   isOpenTransfer,
+  NOTHING_OF_EARLIER,
   type PersonClaims,
   sentBackUrl,
   transferNote,
@@ -106,8 +111,11 @@ export interface PersonAnswer {
   readonly asked: number;
 }
 
-interface WarmCall extends PersonClaims {
+interface CallOnHold extends PersonClaims {
   readonly call: CallRecord;
+}
+
+interface WarmCall extends CallOnHold {
   readonly documents: WarmTransferDocuments;
 }
 
@@ -116,19 +124,7 @@ interface Placing extends WarmCall {
   readonly api: WarmTransferApi;
   readonly from: string;
   readonly to: string;
-  readonly payload: JsonObject;
 }
-
-/** A second transfer in a call has none of these of the first. */
-const NOTHING_OF_EARLIER = {
-  personCallId: null,
-  isOnHold: null,
-  acceptedBy: null,
-  waitedSec: null,
-  isSentBack: null,
-  reason: null,
-  durationSec: null,
-} as const satisfies JsonObject;
 
 /**
  * Warm transfers: the caller waits in a conference of the vendor while a person is called, told about the call and asked. All
@@ -225,16 +221,13 @@ export class WarmTransfers {
     };
     if (!(await calls.annotateIf(call.id, isFree, { transfer })))
       return this.#refuseStart(claims, order, UNDER_WAY);
-    const caller = { vendor, callerRef: claims.callerRef, ownAccount: claims.ownAccount === true };
-    const nextSessionId = continuations.nextSessionOf(claims);
-    const resultUrl = this.#sentBackUrl(base, claims);
-    const payload = { callId: call.id, startedAtMs, nextSessionId, ...caller, resultUrl };
-    const placing = { claims, call, documents, api, startedAtMs, from, to, payload };
+    const placing = { claims, call, documents, api, startedAtMs, from, to };
     try {
+      const payload = this.#jobPayload(placing, base);
       await jobs.add([warmTransferJob(orgId, call.id, payload, startedAtMs)]);
       return await this.#place(placing, order);
     } catch (error) {
-      await this.#fail(placing, "", error);
+      await this.#fail(placing, { personCallId: "", base, error });
       return false;
     }
   }
@@ -278,11 +271,11 @@ export class WarmTransfers {
         url: this.#holdUrl(base, claims),
       };
       if (!(await api.redirect(claims.callerRef, next))) {
-        await this.#fail(placing, personCallId, undefined);
+        await this.#fail(placing, { personCallId, base });
         return false;
       }
     } catch (error) {
-      await this.#fail(placing, personCallId, error);
+      await this.#fail(placing, { personCallId, base, error });
       return false;
     } finally {
       this.#holding.delete(sessionId);
@@ -315,11 +308,11 @@ export class WarmTransfers {
 
   /** The vendor may have put the caller on hold although its answer was lost: the job looks after it soon. */
   async #fail(
-    { claims, call, startedAtMs, payload, to }: Placing,
-    personCallId: string,
-    error: unknown,
+    placing: Placing,
+    { personCallId, base, error }: { personCallId: string; base: string; error?: unknown },
   ): Promise<void> {
-    const { callControl, calls, jobs, clock, log } = this.#options;
+    const { claims, call, startedAtMs, to } = placing;
+    const { callControl, calls, clock, log } = this.#options;
     const { vendor, orgId } = claims;
     const facts = { vendor, orgId, callId: call.id };
     log.error({ ...facts, error }, "failed to start a warm transfer");
@@ -333,11 +326,37 @@ export class WarmTransfers {
     });
     if (personCallId === "") return;
     await callControl.hangUp(claims, personCallId, "ringingOrAnswered");
-    const afterMs = clock.epochMs() - startedAtMs + LOST_HOLD_CHECK_MS;
-    const job = warmTransferJob(orgId, call.id, payload, startedAtMs, afterMs);
-    await jobs.add([job]).catch((lost: unknown) => {
-      log.error({ ...facts, error: lost }, "failed to store the job of a warm transfer");
+    await this.#lookAfter(placing, base, LOST_HOLD_CHECK_MS);
+  }
+
+  /**
+   * The outcome is stored, and the way back is ordered, or about to be: the job finds out whether the caller is back. Where it
+   * cannot be stored, the one that was stored before the transfer comes later.
+   */
+  async #lookAfter(warm: CallOnHold, base: string, afterMs = RETURN_MAX_MS): Promise<void> {
+    const { claims, call, startedAtMs } = warm;
+    const { jobs, clock, log } = this.#options;
+    const { vendor, orgId } = claims;
+    const payload = { ...this.#jobPayload(warm, base), isReturnDue: true };
+    const dueMs = clock.epochMs() - startedAtMs + afterMs;
+    const job = warmTransferJob(orgId, call.id, payload, startedAtMs, dueMs);
+    await jobs.add([job]).catch((error: unknown) => {
+      const facts = { vendor, orgId, callId: call.id, error };
+      log.error(facts, "failed to store the job of a warm transfer");
     });
+  }
+
+  #jobPayload({ claims, call, startedAtMs }: CallOnHold, base: string): JsonObject {
+    const { vendor, callerRef, ownAccount } = claims;
+    return {
+      callId: call.id,
+      startedAtMs,
+      nextSessionId: this.#options.continuations.nextSessionOf(claims),
+      vendor,
+      callerRef,
+      ownAccount: ownAccount === true,
+      resultUrl: this.#sentBackUrl(base, claims),
+    };
   }
 
   /** The rules may have changed since the call began. */
@@ -359,6 +378,18 @@ export class WarmTransfers {
     if ((await this.#isAwaited(claims)) || !this.#claimsReturn(this.#conferenceOf(claims)))
       return this.#wait(claims, documents, base);
     return documents.goOn(this.#sentBackUrl(base, claims));
+  }
+
+  /**
+   * The answer to a vendor that asks what follows what REST has interrupted. It claims no way back, since most vendors ignore the
+   * answer: REST alone brings this caller back. `isCertain`: the record says that the caller has left the agent for the hold. A
+   * server that died before it ordered the hold leaves a vendor that does follow the answer.
+   */
+  interruptedHold(claims: StreamClaims, base: string, isCertain = true): string | undefined {
+    const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
+    if (documents === undefined) return undefined;
+    const interrupted = isCertain ? documents.interrupted : undefined;
+    return interrupted ?? this.#wait(claims, documents, base);
   }
 
   /** Whether the person may still enter the conference, or is in it. A vendor that does not answer leaves it open. */
@@ -418,13 +449,7 @@ export class WarmTransfers {
       return false;
     }
     // A vendor that is wrong about it would leave the caller on hold; a caller who has left needs nothing.
-    const { vendor, orgId } = claims;
-    await this.#returnFromHold(claims, base, {
-      vendor,
-      orgId,
-      callId: call.id,
-      result: "canceled",
-    });
+    await this.#returnFromHold(warm, base, "canceled");
     return true;
   }
 
@@ -599,34 +624,29 @@ export class WarmTransfers {
    * The outcome is stored first: the vendor asks for the caller's next document wherever it reaches a server. Does nothing if
    * there is another outcome already. A caller who is not on hold yet stays with the agent.
    */
-  async #bringBack(
-    { claims, call, startedAtMs }: WarmCall,
-    report: TransferReport,
-    base: string,
-  ): Promise<void> {
+  async #bringBack(warm: WarmCall, report: TransferReport, base: string): Promise<void> {
+    const { claims, call, startedAtMs } = warm;
     const { continuations, calls, callControl } = this.#options;
-    const { vendor, orgId } = claims;
     const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
     const { result, reason } = report;
     const event = this.#completed(call, { startedAtMs, result, reason });
     if (!(await calls.annotateIf(call.id, isOpen, transferNote(call, report), event))) return;
-    await this.#returnFromHold(claims, base, { vendor, orgId, callId: call.id, result });
+    await this.#returnFromHold(warm, base, result);
     const now = await continuations.recordOf(claims);
     const personCallId = (now && transferOf(now))?.personCallId ?? "";
     if (personCallId !== "") await callControl.hangUp(claims, personCallId, "ringingOrAnswered");
   }
 
   /** The outcome is stored. While the caller is being put on hold, the start brings the caller back behind it. */
-  async #returnFromHold(
-    claims: StreamClaims,
-    base: string,
-    facts: Readonly<Record<string, string>>,
-  ): Promise<void> {
+  async #returnFromHold(warm: CallOnHold, base: string, result: TransferResult): Promise<void> {
     const { continuations, log } = this.#options;
+    const { claims, call } = warm;
+    const facts = { vendor: claims.vendor, orgId: claims.orgId, callId: call.id, result };
     const now = await continuations.recordOf(claims);
     const sessionId = this.#conferenceOf(claims);
-    const isOnHold = now !== undefined && transferOf(now)?.isOnHold === true;
-    if (!isOnHold || this.#holding.has(sessionId) || !this.#claimsReturn(sessionId)) return;
+    if (now === undefined || transferOf(now)?.isOnHold !== true) return;
+    await this.#lookAfter(warm, base);
+    if (this.#holding.has(sessionId) || !this.#claimsReturn(sessionId)) return;
     try {
       if (await this.#sendBack(claims, base))
         log.info(facts, "a caller returns to the agent from a warm transfer");

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WarmTransferJob } from "../../../engine/calls/warm-transfer-job.js";
+import {
+  ON_HOLD_MAX_MS,
+  RETURN_MAX_MS,
+  WarmTransferJob,
+} from "../../../engine/calls/warm-transfer-job.js";
 import type { CallControlApi } from "../../../engine/telephony/call-control.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { WARM_TRANSFER_MAX_MS, warmTransferJob } from "../../../storage/jobs/job-record.js";
@@ -32,6 +36,8 @@ interface Options {
   readonly status?: CallRecord["status"];
   /** 2 if left out: the first try leaves a caller alone who may be on the way back. */
   readonly attempts?: number;
+  /** The job was stored with the outcome. */
+  readonly isReturnDue?: true;
 }
 
 /** The job of a warm transfer whose call is stored like this. */
@@ -85,6 +91,7 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
     callerRef: "CA1",
     ownAccount: false,
     resultUrl: RESULT_URL,
+    ...(options.isReturnDue === true && { isReturnDue: true }),
   };
   const stored = warmTransferJob("org", "call", payload, NOON_MS);
   const state = {
@@ -94,13 +101,21 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
     lastError: null,
     failedAtMs: null,
   } as const;
-  return { run: () => job.run({ ...stored, ...state, fence: 1 }), asked, noted, stored };
+  const run = (attempts = state.attempts) => job.run({ ...stored, ...state, attempts, fence: 1 });
+  return { run, job, asked, noted, stored };
 }
+
+/** The vendor has taken the order, and the next try finds out whether it was done. */
+const ORDERED = {
+  kind: "retry",
+  error: "the caller is not known to be back yet",
+  afterMs: RETURN_MAX_MS,
+} as const;
 
 test("a caller who is still on hold when the time is over is brought back, and the person's telephone stops", async () => {
   const { run, asked, noted, stored } = left(TRANSFER);
   assert.equal(stored.runAfterMs, NOON_MS + WARM_TRANSFER_MAX_MS);
-  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(await run(), ORDERED);
   assert.deepEqual(asked, ["redirect CA1: result", "hang up CA2"]);
   const [note] = noted;
   assert.equal(note?.["endReason"], "transferFailed");
@@ -109,7 +124,7 @@ test("a caller who is still on hold when the time is over is brought back, and t
 
 test("a caller whose way back the vendor has refused is brought back with the outcome that is stored", async () => {
   const { run, asked, noted } = left({ ...TRANSFER, result: "busy" });
-  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(await run(), ORDERED);
   assert.deepEqual(asked, ["redirect CA1: result", "hang up CA2"]);
   assert.deepEqual(noted, []);
 });
@@ -122,7 +137,7 @@ test("a caller whose outcome is stored may be on the way back, and is left alone
 
 test("a person whose telephone cannot be hung up keeps no caller on hold", async () => {
   const { run, asked } = left(TRANSFER, { hangUpFails: true });
-  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(await run(), ORDERED);
   assert.deepEqual(asked, ["redirect CA1: result", "hang up CA2"]);
 });
 
@@ -132,25 +147,25 @@ test("a caller who has hung up on hold needs nothing more", async () => {
 
 test("a caller whose transfer left no note is brought back", async () => {
   const { run, asked } = left(undefined);
-  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(await run(), ORDERED);
   assert.deepEqual(asked, ["redirect CA1: result"]);
 });
 
 test("a caller who was accepted and not joined is brought back", async () => {
   const { run, asked } = left({ ...TRANSFER, result: "answered" });
-  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(await run(), ORDERED);
   assert.deepEqual(asked, ["look at CA2", "redirect CA1: result", "hang up CA2"]);
 });
 
-test("a caller who talks to the person is left alone", async () => {
+test("a caller who talks to the person is left alone, as long as the person is there", async () => {
   const { run, asked } = left({ ...TRANSFER, result: "answered" }, { isTalking: true });
-  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(await run(), { kind: "again", afterMs: 5 * 60_000 });
   assert.deepEqual(asked, ["look at CA2"]);
 });
 
 test("a caller whose process died when it put the caller on hold is brought back", async () => {
   const { run, asked } = left({ ...TRANSFER, isOnHold: true }, { status: "active" });
-  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(await run(), ORDERED);
   assert.deepEqual(asked, ["redirect CA1: result", "hang up CA2"]);
 });
 
@@ -161,14 +176,49 @@ test("a caller whom a late order took out of the next session is brought back", 
     metadata: { endReason: "callerLeft" },
   });
   const { run, asked } = left({ ...TRANSFER, result: "failed" }, { next });
-  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(await run(), ORDERED);
   assert.deepEqual(asked, ["redirect CA1: result", "hang up CA2"]);
 });
 
 test("a caller is not brought back before the server answers requests", async () => {
   const { run, asked, noted } = left(TRANSFER, { isStarting: true });
-  assert.equal((await run()).kind, "retry");
+  assert.equal((await run()).kind, "again");
   assert.deepEqual([asked, noted], [[], []]);
+});
+
+test("a caller whose outcome was stored with the job is brought back at the first try", async () => {
+  const busy = { ...TRANSFER, result: "busy" };
+  const { run, asked } = left(busy, { attempts: 1, isReturnDue: true });
+  assert.deepEqual(await run(), ORDERED);
+  assert.deepEqual(asked, ["redirect CA1: result", "hang up CA2"]);
+});
+
+test("a caller whom no way back reaches is hung up by the last try, before the limit of a hold", async () => {
+  const { run, job, asked, stored } = left({ ...TRANSFER, isOnHold: true });
+  let onHoldMs = stored.runAfterMs - NOON_MS;
+  for (let tries = 1; tries < job.triesMax; tries += 1) {
+    const outcome = await run(tries);
+    assert.ok(outcome.kind === "retry");
+    onHoldMs += Math.max(job.delayMs(tries), outcome.afterMs ?? 0);
+  }
+  const before = asked.length;
+  assert.deepEqual(await run(job.triesMax), { kind: "done" });
+  assert.deepEqual(asked.slice(before), ["hang up CA1", "hang up CA2"]);
+  assert.ok(onHoldMs < ON_HOLD_MAX_MS, String(onHoldMs));
+});
+
+test("two who talk are not hung up by the last try", async () => {
+  const { run, job, asked } = left({ ...TRANSFER, result: "answered" }, { isTalking: true });
+  assert.equal((await run(job.triesMax)).kind, "again");
+  assert.deepEqual(asked, ["look at CA2"]);
+});
+
+test("a caller on hold whose server died after the outcome is brought back when the call is known to have ended", async () => {
+  const failed = { ...TRANSFER, result: "busy", isOnHold: true };
+  const { run, job, asked } = left(failed, { status: "active", isReturnDue: true });
+  assert.equal((await run(1)).kind, "retry");
+  assert.deepEqual(await run(job.triesMax), { kind: "done" }, "the caller stayed with the agent");
+  assert.deepEqual(asked, []);
 });
 
 test("a vendor that is away is asked again later", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Continuations, SENT_BACK_PARAMETER } from "../../../engine/calls/continuations.js";
+import { RETURN_MAX_MS } from "../../../engine/calls/warm-transfer-job.js";
 import { WarmTransfers } from "../../../engine/calls/warm-transfers.js";
 import { stockPhrases } from "../../../engine/conversation/lexicon.js";
 import type { StreamClaims } from "../../../engine/security/stream-token.js";
@@ -68,6 +69,7 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
     },
     liveCalls: { find: () => undefined },
     journal: { stored: async () => undefined, annotate: (_id, note) => merge(note) },
+    log: new RecordingLogger(),
   });
   const api: WarmTransferApi = {
     verify: async () => undefined,
@@ -138,6 +140,26 @@ test("a hold whose answer is lost leaves a failed transfer, and a job that soon 
   assert.deepEqual([mode, result, startedAtMs], ["warm", "failed", clock.epochMs()]);
   assert.equal(jobs.length, 2);
   assert.equal(jobs[1]?.runAfterMs, clock.epochMs() + LOST_HOLD_CHECK_MS);
+  assert.equal(jobs[1]?.payload["isReturnDue"], true);
+});
+
+test("an outcome has a job that soon finds out whether the caller is back, whoever brings the caller back", async () => {
+  const { transfers, jobs, person, clock } = warmTransfers();
+  await transfers.start(CLAIMS, ORDER);
+  clock.advance(20_000);
+  await transfers.reported(person(), { answeredBy: "" }, BUSY, BASE);
+  const during = warmTransfers({
+    whileHeld: () => during.transfers.reported(during.person(), { answeredBy: "" }, BUSY, BASE),
+  });
+  await during.transfers.start(CLAIMS, ORDER);
+  for (const [stored, nowMs] of [
+    [jobs, clock.epochMs()],
+    [during.jobs, during.clock.epochMs()],
+  ] as const) {
+    assert.equal(stored.length, 2);
+    assert.equal(stored[1]?.runAfterMs, nowMs + RETURN_MAX_MS);
+    assert.equal(stored[1]?.payload["isReturnDue"], true);
+  }
 });
 
 test("a caller who has hung up before the hold: the person's telephone stops", async () => {
@@ -179,6 +201,26 @@ test("a caller whom a late hold has taken out of the new stream is brought back"
   });
   assert.equal(await transfers.start(CLAIMS, ORDER), true);
   assert.deepEqual(asked, [`place ${PERSON}`, "hold", "back"]);
+});
+
+test("a caller whose vendor asks meanwhile what follows the interrupted stream is brought back: most ignore the answer", async () => {
+  const documents: string[] = [];
+  const { transfers, asked, person } = warmTransfers({
+    whileHeld: async () => {
+      await transfers.reported(person(), { answeredBy: "" }, BUSY, BASE);
+      documents.push(transfers.interruptedHold(CLAIMS, BASE) ?? "");
+    },
+  });
+  assert.equal(await transfers.start(CLAIMS, ORDER), true);
+  assert.match(documents[0] ?? "", /<Conference/);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2", "back"]);
+});
+
+test("a vendor that follows the answer gets the hold only where its server may have died before it ordered it", () => {
+  const jambonz = { ...CLAIMS, vendor: "jambonz" };
+  const { transfers } = warmTransfers({}, jambonz);
+  assert.equal(transfers.interruptedHold(jambonz, BASE), "[]");
+  assert.match(transfers.interruptedHold(jambonz, BASE, false) ?? "", /"conference"/);
 });
 
 test("a second order while a transfer starts calls no one, and gets the first one's outcome", async () => {
