@@ -39,6 +39,8 @@ const FAULT_DELAY_MS = 60_000;
 const WAIT_MAX_MS = 60 * 60 * 1_000;
 /** The server is starting, or stopping. */
 const NO_PLACER_MS = 1_000;
+/** A plan or a server that is full has room again when any of its calls ends. */
+const FULL_CHECK_MS = 2_000;
 /** A plan's minutes come back with the next month. */
 const MINUTES_CHECK_MS = 10 * 60 * 1_000;
 /** Placed before the ends of calls are looked at again: each takes the vendor's answer. */
@@ -87,6 +89,12 @@ const FAILURES: ReadonlySet<string> = new Set([
 const SKIPPED: ReadonlyMap<RequestErrorCode, string> = new Map([
   ["do_not_call", "doNotCall"],
   ["target_not_allowed", "targetNotAllowed"],
+]);
+
+/** When a list looks again, where that is known better than by whoever refuses its orders. */
+const CHECKS_MS: ReadonlyMap<RequestErrorCode, number> = new Map([
+  ["calls_limit_reached", FULL_CHECK_MS],
+  ["minutes_limit_reached", MINUTES_CHECK_MS],
 ]);
 
 const UNKNOWN_WHETHER_PLACED = "unknownWhetherPlaced";
@@ -266,8 +274,7 @@ export class CallListJob extends FixedLimitsJob {
     }
     const retryAfterMs = retryAfterSec * 1_000;
     if (isOfVendor === true) return this.#holdForVendor(list, message, retryAfterMs);
-    const waitMs = code === "minutes_limit_reached" ? MINUTES_CHECK_MS : retryAfterMs;
-    return this.#hold(list, { code, reason: message, waitMs });
+    return this.#hold(list, { code, reason: message, waitMs: CHECKS_MS.get(code) ?? retryAfterMs });
   }
 
   /** The vendor did not accept an order. `retryAfterMs`: the pause that it asks for. */
