@@ -413,6 +413,7 @@ export const tables = {
     primaryKey: ["listId", "position"],
     indexes: {
       callListRowsByState: ["listId", "state", "timeZones", "nextAtMs"],
+      callListRowsInProgress: { columns: ["orgId", "number"], where: `"state" = 'calling'` },
     },
     withoutRowid: true,
   },

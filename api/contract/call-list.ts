@@ -66,7 +66,7 @@ const windowField = v.pipe(
   v.forward(
     v.check(
       ({ from, to }) => !TIME.test(from) || !TIME_OR_END.test(to) || from < to,
-      "expected a time later than from",
+      "expected a time later than from; hours over midnight are two windows",
     ),
     ["to"],
   ),

@@ -578,7 +578,7 @@ export class CallListStore {
 
 /**
  * The statements that claim a row for a call, to be committed with the job of the call: the list is still running and has a
- * place, and nothing was placed for the row meanwhile. Whoever claims a row first calls, and nobody else does.
+ * place, nothing was placed for the row meanwhile, and no other list is calling the person. Whoever claims a row first calls, and nobody else does.
  */
 export function rowClaim(
   db: Kysely<Tables>,
@@ -616,7 +616,16 @@ export function rowClaim(
         "<",
         callsMax,
       ),
-    );
+    )
+    .where((its) => {
+      const isSame = its
+        .selectFrom("callListRows as same")
+        .select("same.position")
+        .whereRef("same.orgId", "=", "callListRows.orgId")
+        .whereRef("same.number", "=", "callListRows.number")
+        .where("same.state", "=", "calling");
+      return its.not(its.exists(isSame));
+    });
   return { guard, claim };
 }
 

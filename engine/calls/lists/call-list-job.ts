@@ -35,6 +35,8 @@ const CALLS_CHECK_MS = 1_000;
 export const PAUSED_CHECK_MS = 60_000;
 /** A person whose order has failed in this server is called later than the others. */
 const FAULT_DELAY_MS = 60_000;
+/** Another list may be calling the person. */
+const CONFLICT_DELAY_MS = 15_000;
 /** The clock may step, and time zones change: no list waits longer without another look. */
 const WAIT_MAX_MS = 60 * 60 * 1_000;
 /** The server is starting, or stopping. */
@@ -253,8 +255,11 @@ export class CallListJob extends FixedLimitsJob {
       return "unknown";
     }
     const { code, message, retryAfterSec, isOfVendor, isOfNumber = false } = placement;
-    // The list was paused, another process has called, or the order came too late.
-    if (code === "conflict") return "notPlaced";
+    // The list was paused, another process has called, another list is calling the person, or the order came too late.
+    if (code === "conflict") {
+      await store.postpone(list.id, position, nowMs + CONFLICT_DELAY_MS);
+      return "notPlaced";
+    }
     const reason = SKIPPED.get(code);
     if (reason !== undefined) {
       await store.skip(list.id, position, reason);

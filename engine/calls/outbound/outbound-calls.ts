@@ -500,7 +500,7 @@ function isLate(row: ListedCall | undefined, clock: Clock): boolean {
 }
 
 function rowTaken(): RequestError {
-  return new RequestError("conflict", "the list has stopped, or the row has a call already");
+  return new RequestError("conflict", "the list has stopped, or the person has a call already");
 }
 
 /** A session that is not open yet cannot say anything. */

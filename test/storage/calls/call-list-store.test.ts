@@ -223,6 +223,21 @@ test("why a list places no calls is told of running lists only, and may pause th
   assert.equal((await lists.find("org", "list"))?.counts.cancelled, 3);
 });
 
+test("a person of two lists has one call at a time", async (context) => {
+  const { database, lists } = await opened(context, { state: "running" }, 1);
+  const other = callListRecord({ id: "other list", state: "running" });
+  await lists.insertWithin(other, [callListRow(1)], 9, callListEntry("create"));
+  const placeOther = (callId: string) => {
+    const job = placedCallJob({ orgId: "org", callId, runId: "run" }, {}, NOON_MS);
+    return database.calls.place(job, callId, { listId: "other list", position: 1, attempts: 0 });
+  };
+  assert.equal(await place(database, 1, "one"), true);
+  assert.equal(await placeOther("two"), false);
+  const end = { position: 1, callId: "one", reason: "busy", nextAtMs: 0 } as const;
+  await lists.settle("list", [{ ...end, state: "failed" }]);
+  assert.equal(await placeOther("two"), true);
+});
+
 test("a running list is resumed only while it is held, and its next order does not wait", async (context) => {
   const { lists, list } = await opened(context, { state: "running" });
   const resume = { from: ["paused"], to: "running", isDue: true, endsHold: true } as const;

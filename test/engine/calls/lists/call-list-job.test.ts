@@ -520,6 +520,20 @@ test("a person whose order fails in the server does not keep the others waiting"
   assert.equal(orders[0]?.to, "+15550101002");
 });
 
+test("a person whom another list is calling is not ordered again and again, and the others are called", async (context) => {
+  const { start, change, until, orders, asked, refusals } = await stand(
+    context,
+    { callsMax: 2 },
+    3,
+  );
+  refusals.set("+15550101001", refusal("conflict"));
+  start();
+  await change(START);
+  await until("the others' calls", () => orders.length === 2);
+  assert.ok(asked.length <= 3, `${asked.length} orders`);
+  refusals.clear();
+});
+
 test("an order says until when its call may be placed", async (context) => {
   const { start, change, until, orders, asked } = await stand(context);
   start();
