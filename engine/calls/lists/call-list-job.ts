@@ -244,7 +244,7 @@ export class CallListJob extends FixedLimitsJob {
     if (placement.kind === "placed") {
       // The person is not ordered again; the others wait, since a vendor that never replies would use up the list.
       if (placement.isReplyLost === true) return this.#holdForVendor(list, REPLY_LOST);
-      if (list.holdCode !== null) await store.endHold(list.id);
+      if (list.holdCode !== null || list.nextCallAtMs !== null) await store.endHold(list.id);
       return "placed";
     }
     const claimed = { ...row, attempts: row.attempts + 1, callId };
@@ -396,7 +396,10 @@ export class CallListJob extends FixedLimitsJob {
       const fromMs = Math.max(nowMs, nextAtMs);
       return nextOpening(list.windows, timeZones, fromMs) ?? Number.POSITIVE_INFINITY;
     });
-    return again(Math.min(WAIT_MAX_MS, Math.min(...times) - nowMs));
+    const nextAtMs = Math.min(...times);
+    const nextCallAtMs = Number.isFinite(nextAtMs) && nextAtMs > nowMs ? nextAtMs : null;
+    if (nextCallAtMs !== list.nextCallAtMs) await store.waitUntil(list.id, nextCallAtMs);
+    return again(Math.min(WAIT_MAX_MS, nextAtMs - nowMs));
   }
 }
 
