@@ -656,7 +656,8 @@ export function rowClaim(
         .select("same.position")
         .whereRef("same.orgId", "=", "callListRows.orgId")
         .whereRef("same.number", "=", "callListRows.number")
-        .where("same.state", "=", "calling");
+        // With a parameter, the database may not use the partial index.
+        .where("same.state", "=", sql.lit("calling"));
       return its.not(its.exists(isSame));
     });
   return { guard, claim };

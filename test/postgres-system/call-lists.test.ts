@@ -10,7 +10,7 @@ import { NodeStand, type StandingNode } from "./node-stand.js";
 
 const FROM = "+15550400001";
 const PEOPLE = 300;
-/** Of them one in five answers; the lines of the others are busy. */
+/** One person in five answers; the lines of the others are busy. */
 const ANSWERING_EVERY = 5;
 const CALLS_OF_PLAN = 6;
 /** More than the plan has, so that admission sets the pace. */
