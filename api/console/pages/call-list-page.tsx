@@ -33,7 +33,7 @@ type CallList = Answered<"getCallList">;
 type Row = Answered<"listCallListRows">["rows"][number];
 type RowState = Row["state"];
 
-const SHOWN = ["all", "calling", "waiting", "completed", "failed", "skipped"] as const;
+const SHOWN = ["all", "calling", "waiting", "completed", "failed", "skipped", "cancelled"] as const;
 type Shown = (typeof SHOWN)[number];
 
 const renewLists = () => queryClient.invalidateQueries({ queryKey: ["callLists"] });
