@@ -18,7 +18,7 @@ const CALLS_OF_LIST = 10;
 /** The server that asks for this call is killed before it hears what the vendor says. */
 const KILLED_AT_ORDER = 100;
 /** The other server waits for the end of the lease, and then for the calls of the killed one. */
-const LIST_MAX_MS = 180_000;
+const LIST_MAX_MS = 300_000;
 
 const NUMBERS = Array.from({ length: PEOPLE }, (_, index) => {
   const isAnswering = index % ANSWERING_EVERY === 0;
