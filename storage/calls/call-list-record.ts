@@ -62,8 +62,14 @@ export interface CallListRecord {
   /** Why the last call could not be placed: a code of an error, and words. Null since one could. */
   readonly holdCode: string | null;
   readonly holdReason: string | null;
+  /** Since when no call could be placed for this reason; null since one could. */
+  readonly heldSinceMs: number | null;
   /** No call is placed before. */
   readonly heldUntilMs: number;
+  /** Orders in a row that the telephony vendor did not accept. */
+  readonly vendorRefusals: number;
+  /** When the next call is placed at the earliest, of a list that waits for hours or for a retry; null otherwise. */
+  readonly nextCallAtMs: number | null;
   /** Calls in a row that the vendor or this server has failed. */
   readonly failuresInRow: number;
   /** The key that uploaded the list; its calls count as this key's. */
@@ -97,6 +103,13 @@ export interface CallListRowRecord extends NewCallListRow {
   readonly nextAtMs: number;
   /** Orders of the present call that the vendor has refused for a time. */
   readonly refusals: number;
+}
+
+/** How many people of a list are in a state for the same reason. */
+export interface CallListOutcome {
+  readonly state: CallListRowState;
+  readonly reason: string;
+  readonly count: number;
 }
 
 export type CallListCounts = Readonly<Record<CallListRowState, number>>;

@@ -14,8 +14,11 @@ import type { StatementPort } from "../statements/statement-port.js";
 import type { Tables } from "../tables.js";
 import type { AuditRecord } from "../tenancy/audit-record.js";
 import { auditOf } from "../tenancy/audit-store.js";
+import type { EventOutbox } from "../webhooks/event-outbox.js";
+import type { NewEvent } from "../webhooks/event-record.js";
 import {
   type CallListCounts,
+  type CallListOutcome,
   type CallListRecord,
   type CallListRowRecord,
   type CallListRowState,
@@ -43,7 +46,16 @@ const StoredEnding = v.object({
   endReason: v.fallback(v.string(), ""),
   voicemail: v.fallback(v.object({ messageLeft: v.boolean() }), { messageLeft: false }),
 });
-const NOT_HELD = { holdCode: null, holdReason: null, heldUntilMs: 0 } as const;
+const NOT_HELD = {
+  holdCode: null,
+  holdReason: null,
+  heldSinceMs: null,
+  heldUntilMs: 0,
+  vendorRefusals: 0,
+  nextCallAtMs: null,
+} as const;
+/** Reasons of a list that are counted: they are few, but some are sentences. */
+const OUTCOMES_MAX = 50;
 
 export interface CountedCallList extends CallListRecord {
   readonly counts: CallListCounts;
@@ -99,8 +111,17 @@ export interface CallListHold {
   readonly reason: string;
   /** Only a person can change that. */
   readonly isPaused: boolean;
+  readonly sinceMs: number;
   /** No call is placed before. */
   readonly untilMs: number;
+  /** Orders in a row that the telephony vendor did not accept. */
+  readonly vendorRefusals: number;
+}
+
+/** What the organization gets to know of a hold. */
+export interface HoldNotice {
+  readonly event: NewEvent;
+  readonly entry: AuditRecord;
 }
 
 /** Which states a list may change from, and what becomes of its rows that wait. */
@@ -110,23 +131,30 @@ export interface StateChange {
   /** Its job runs at once, also to find out that nothing is left to do. */
   readonly isDue?: boolean;
   readonly cancelsRows?: boolean;
+  /** A running list changes, too, while it is held: its next order does not wait. */
+  readonly endsHold?: boolean;
+}
+
+export interface CallListStoreParts {
+  readonly db: Kysely<Tables>;
+  readonly atomic: AtomicRequests;
+  readonly outbox: EventOutbox;
+  readonly added: JobsAdded;
+  readonly writers: StatementPort["writers"];
 }
 
 /** Call lists and their rows. The claim of a row and the placing of its call are one commit: see `rowClaim`. */
 export class CallListStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
+  readonly #outbox: EventOutbox;
   readonly #added: JobsAdded;
   readonly #writers: StatementPort["writers"];
 
-  constructor(
-    db: Kysely<Tables>,
-    atomic: AtomicRequests,
-    added: JobsAdded,
-    writers: StatementPort["writers"],
-  ) {
+  constructor({ db, atomic, outbox, added, writers }: CallListStoreParts) {
     this.#db = db;
     this.#atomic = atomic;
+    this.#outbox = outbox;
     this.#added = added;
     this.#writers = writers;
   }
@@ -177,6 +205,24 @@ export class CallListStore {
     return row && { ...listOf(row), counts: countsOf(row.id, counts.rows) };
   }
 
+  /** How many people are in a state for the same reason, the most first. */
+  async outcomeCounts(orgId: string, listId: string): Promise<readonly CallListOutcome[]> {
+    const rows = await this.#db
+      .selectFrom("callListRows")
+      .select((its) => ["state", "reason", its.fn.countAll<number>().as("count")])
+      .where("orgId", "=", orgId)
+      .where("listId", "=", listId)
+      .where("reason", "is not", null)
+      .groupBy(["state", "reason"])
+      .orderBy("count", "desc")
+      .orderBy("reason")
+      .limit(OUTCOMES_MAX)
+      .execute();
+    return rows.flatMap(({ state, reason, count }) =>
+      reason === null ? [] : { state, reason, count: Number(count) },
+    );
+  }
+
   /** As `find`, without counting its rows. */
   async findUncounted(orgId: string, id: string): Promise<CallListRecord | undefined> {
     const row = await this.#db
@@ -215,7 +261,7 @@ export class CallListStore {
   /** Returns false, with nothing written, if the list is in none of the states. */
   async change(
     { orgId, id }: Pick<CallListRecord, "orgId" | "id">,
-    { from, to, isDue = false, cancelsRows = false }: StateChange,
+    { from, to, isDue = false, cancelsRows = false, endsHold = false }: StateChange,
     entry: AuditRecord,
   ): Promise<boolean> {
     const { atMs } = entry;
@@ -224,7 +270,12 @@ export class CallListStore {
       .set({ ...NOT_HELD, state: to, failuresInRow: 0, updatedAtMs: atMs })
       .where("orgId", "=", orgId)
       .where("id", "=", id)
-      .where("state", "in", from);
+      .where((its) => {
+        const isFrom = its("state", "in", from);
+        if (!endsHold) return isFrom;
+        const isHeld = its("state", "=", "running").and("holdCode", "is not", null);
+        return its.or([isFrom, isHeld]);
+      });
     const queue = callListQueue(id);
     const isChanged = await this.#atomic.runIf(guard, [
       ...auditOf(this.#db, entry),
@@ -393,16 +444,50 @@ export class CallListStore {
     return rows.map(rowOf);
   }
 
-  /** Says why the running list places no call; null says that it does. */
-  async hold(listId: string, held: CallListHold | null, atMs: number): Promise<void> {
-    await this.#db
+  /** Says why the running list places no call, and changes nothing of any other. The notice is stored in the same commit. */
+  async hold(
+    listId: string,
+    { code, reason, isPaused, sinceMs, untilMs, vendorRefusals }: CallListHold,
+    atMs: number,
+    notice?: HoldNotice,
+  ): Promise<void> {
+    const holding = this.#db
       .updateTable("callLists")
       .set({
-        holdCode: held?.code ?? null,
-        holdReason: held?.reason ?? null,
-        heldUntilMs: held?.untilMs ?? 0,
-        ...(held?.isPaused === true ? { state: "paused" as const, updatedAtMs: atMs } : {}),
+        holdCode: code,
+        holdReason: reason,
+        heldSinceMs: sinceMs,
+        heldUntilMs: untilMs,
+        vendorRefusals,
+        nextCallAtMs: null,
+        ...(isPaused ? { state: "paused" as const, updatedAtMs: atMs } : {}),
       })
+      .where("id", "=", listId)
+      .where("state", "=", "running");
+    const isHeld = await this.#atomic.runIf(
+      holding,
+      notice === undefined
+        ? []
+        : [...auditOf(this.#db, notice.entry), ...this.#outbox.statements(notice.event)],
+    );
+    if (isHeld && notice !== undefined) this.#added.notify();
+  }
+
+  /** The running list has placed a call. */
+  async endHold(listId: string): Promise<void> {
+    await this.#db
+      .updateTable("callLists")
+      .set(NOT_HELD)
+      .where("id", "=", listId)
+      .where("state", "=", "running")
+      .execute();
+  }
+
+  /** The running list places no call before; null if that is not known any more. */
+  async waitUntil(listId: string, nextCallAtMs: number | null): Promise<void> {
+    await this.#db
+      .updateTable("callLists")
+      .set({ nextCallAtMs })
       .where("id", "=", listId)
       .where("state", "=", "running")
       .execute();
@@ -416,6 +501,7 @@ export class CallListStore {
         state: "paused",
         holdCode: held.code,
         holdReason: held.reason,
+        heldSinceMs: atMs,
         updatedAtMs: atMs,
       })
       .where("state", "=", "running")
@@ -525,7 +611,7 @@ export class CallListStore {
 
 /**
  * The statements that claim a row for a call, to be committed with the job of the call: the list is still running and has a
- * place, and nothing was placed for the row meanwhile. Whoever claims a row first calls, and nobody else does.
+ * place, nothing was placed for the row meanwhile, and no other list is calling the person. Whoever claims a row first calls, and nobody else does.
  */
 export function rowClaim(
   db: Kysely<Tables>,
@@ -563,7 +649,17 @@ export function rowClaim(
         "<",
         callsMax,
       ),
-    );
+    )
+    .where((its) => {
+      const isSame = its
+        .selectFrom("callListRows as same")
+        .select("same.position")
+        .whereRef("same.orgId", "=", "callListRows.orgId")
+        .whereRef("same.number", "=", "callListRows.number")
+        // With a parameter, the database may not use the partial index.
+        .where("same.state", "=", sql.lit("calling"));
+      return its.not(its.exists(isSame));
+    });
   return { guard, claim };
 }
 

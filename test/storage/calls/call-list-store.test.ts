@@ -3,8 +3,10 @@ import { type TestContext, test } from "node:test";
 import type { CallListRecord } from "../../../storage/calls/call-list-record.js";
 import type { Database } from "../../../storage/database.js";
 import { placedCallJob } from "../../../storage/jobs/job-record.js";
+import { newEvent } from "../../../storage/webhooks/event-record.js";
 import { callRecord, insertOrganizations, NOON_MS } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
+import { endpointRecord, webhookEntry } from "../webhooks/sample-endpoint.js";
 import { callListEntry, callListRecord, callListRow } from "./sample-call-list.js";
 
 const START = { from: ["ready"], to: "running", isDue: true } as const;
@@ -192,15 +194,26 @@ test("why a list places no calls is told of running lists only, and may pause th
   const { database, lists } = await opened(context, { state: "running" });
   const ready = callListRecord({ id: "ready" });
   await lists.insertWithin(ready, [callListRow(1)], 9, callListEntry("create"));
-  const hold = { code: "overloaded", reason: "the server is full", isPaused: false, untilMs: 0 };
+  const hold = {
+    code: "overloaded",
+    reason: "the server is full",
+    isPaused: false,
+    sinceMs: NOON_MS,
+    untilMs: 0,
+    vendorRefusals: 3,
+  };
   const stateOf = async (id: string) => {
     const list = await lists.findUncounted("org", id);
     return [list?.state, list?.holdCode, list?.holdReason];
   };
   await lists.hold("list", hold, NOON_MS);
   assert.deepEqual(await stateOf("list"), ["running", "overloaded", "the server is full"]);
-  await lists.hold("list", null, NOON_MS);
+  const held = await lists.findUncounted("org", "list");
+  assert.deepEqual([held?.heldSinceMs, held?.vendorRefusals], [NOON_MS, 3]);
+  await lists.endHold("list");
   assert.deepEqual(await stateOf("list"), ["running", null, null]);
+  const ended = await lists.findUncounted("org", "list");
+  assert.deepEqual([ended?.heldSinceMs, ended?.vendorRefusals], [null, 0]);
   assert.equal(await lists.pauseAll({ code: "conflict", reason: "restored" }, NOON_MS), 1);
   assert.deepEqual(await stateOf("list"), ["paused", "conflict", "restored"]);
   assert.deepEqual(await stateOf("ready"), ["ready", null, null]);
@@ -210,6 +223,84 @@ test("why a list places no calls is told of running lists only, and may pause th
   assert.equal(await place(database, 1, "call"), false);
   await lists.cancelWaiting("list");
   assert.equal((await lists.find("org", "list"))?.counts.cancelled, 3);
+});
+
+test("what the organization gets to know of a hold is stored with it, or not at all", async (context) => {
+  const { database, lists } = await opened(context, { state: "running" });
+  const subscribed = endpointRecord({ eventTypes: ["callList.held"] });
+  await database.webhooks.insertWithin(subscribed, 10, webhookEntry());
+  const hold = {
+    code: "telephony_unavailable",
+    reason: "the telephony vendor cannot be reached",
+    isPaused: true,
+    sinceMs: NOON_MS,
+    untilMs: 0,
+    vendorRefusals: 30,
+  };
+  const noticeOf = (id: string) => ({
+    entry: callListEntry("pause"),
+    event: newEvent({
+      id,
+      orgId: "org",
+      type: "callList.held",
+      callId: null,
+      atMs: NOON_MS,
+      data: {
+        callListId: "list",
+        name: "Reminders",
+        state: "paused",
+        code: hold.code,
+        reason: hold.reason,
+        heldSince: new Date(NOON_MS).toISOString(),
+        retryAt: null,
+      },
+    }),
+  });
+  await lists.hold("list", hold, NOON_MS, noticeOf("evt_first"));
+  await lists.hold("list", hold, NOON_MS, noticeOf("evt_of_a_paused_list"));
+  const jobs = await database.jobs.list("org", { state: "queued", skip: 0, limit: 9 });
+  assert.deepEqual(
+    jobs.filter(({ kind }) => kind === "webhook").map(({ id }) => id),
+    ["evt_first_endpoint"],
+  );
+  const { items } = await database.audit.list("org", { skip: 0, limit: 9 });
+  assert.equal(items.filter(({ action }) => action === "callList.pause").length, 1);
+});
+
+test("a person of two lists has one call at a time", async (context) => {
+  const { database, lists } = await opened(context, { state: "running" }, 1);
+  const other = callListRecord({ id: "other list", state: "running" });
+  await lists.insertWithin(other, [callListRow(1)], 9, callListEntry("create"));
+  const placeOther = (callId: string) => {
+    const job = placedCallJob({ orgId: "org", callId, runId: "run" }, {}, NOON_MS);
+    return database.calls.place(job, callId, { listId: "other list", position: 1, attempts: 0 });
+  };
+  assert.equal(await place(database, 1, "one"), true);
+  assert.equal(await placeOther("two"), false);
+  const end = { position: 1, callId: "one", reason: "busy", nextAtMs: 0 } as const;
+  await lists.settle("list", [{ ...end, state: "failed" }]);
+  assert.equal(await placeOther("two"), true);
+});
+
+test("a running list is resumed only while it is held, and its next order does not wait", async (context) => {
+  const { lists, list } = await opened(context, { state: "running" });
+  const resume = { from: ["paused"], to: "running", isDue: true, endsHold: true } as const;
+  assert.equal(await lists.change(list, resume, callListEntry("resume")), false);
+  const hold = {
+    code: "telephony_unavailable",
+    reason: "the telephony vendor cannot be reached",
+    isPaused: false,
+    sinceMs: NOON_MS,
+    untilMs: NOON_MS + 600_000,
+    vendorRefusals: 9,
+  };
+  await lists.hold("list", hold, NOON_MS);
+  assert.equal(await lists.change(list, resume, callListEntry("resume")), true);
+  const resumed = await lists.findUncounted("org", "list");
+  assert.deepEqual(
+    [resumed?.state, resumed?.holdCode, resumed?.heldUntilMs, resumed?.vendorRefusals],
+    ["running", null, 0, 0],
+  );
 });
 
 test("a list is completed only if it has nobody left, whatever was read before", async (context) => {
