@@ -293,9 +293,20 @@ export class CallJournal {
     this.annotate(callId, { continues: before });
   }
 
-  /** Adds metadata to a call, if it has a record; with them, the entry of the action that they are about. */
-  annotate(callId: string, metadata: JsonObject, entry?: AuditRecord): void {
-    annotate(this.#deps, this.#writes, callId, metadata, entry);
+  /** Adds metadata to a call, if it has a record. */
+  annotate(callId: string, metadata: JsonObject): void {
+    annotate(this.#deps, this.#writes, callId, metadata);
+  }
+
+  /** Enters an action on a call into the audit trail. Resolves when it is stored, or dropped, which is false; never rejects. */
+  recordAction(callId: string, entry: AuditRecord): Promise<boolean> {
+    return this.#writes.add({
+      callId,
+      kind: "note",
+      chars: JSON.stringify(entry).length,
+      store: () => this.#deps.calls.annotate(callId, {}, entry),
+      lossMessage: "an action on a call could not be entered into the audit trail",
+    });
   }
 
   /** Resolves when the end of every ended call is stored. */
@@ -335,13 +346,12 @@ function annotate(
   writes: CallWrites,
   callId: string,
   metadata: JsonObject,
-  entry?: AuditRecord,
 ): void {
   void writes.add({
     callId,
     kind: "note",
     chars: JSON.stringify(metadata).length,
-    store: () => calls.annotate(callId, metadata, entry),
+    store: () => calls.annotate(callId, metadata),
     lossMessage: "a call could not be annotated",
   });
 }
