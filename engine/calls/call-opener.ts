@@ -275,6 +275,7 @@ export function assembleConversation(
     languageSwitched: (language) => entry.languageSwitched(language),
     agentMuted: (isMuted) => entry.agentMuted(isMuted),
     contextAdded: (context) => entry.contextAdded(context),
+    textOrdered: (unspoken) => entry.textOrdered(unspoken),
     turnSaved: (save) =>
       entry.turnSaved(save, answers.take(), {
         ...tools.take(),
@@ -676,7 +677,7 @@ export class CallOpener {
       values,
       control,
     });
-    if (before !== undefined) this.#deps.journal.link(callId, before);
+    if (before !== undefined) this.#deps.journal.link(callId, before, control?.unspoken);
     const promptChars = vendors.llm.systemPrompt.length;
     const outbound = outboundSettings(agent, {
       organization: tenant.organization.name,
