@@ -149,13 +149,6 @@ const stockPhrasesField = knownObjectField(
   stockPhraseFields,
 );
 
-/** A person whom a warm transfer calls hears the agent's first language. */
-const {
-  briefingGreeting: _greeting,
-  briefingQuestion: _question,
-  ...callerPhraseFields
-} = stockPhraseFields;
-
 const languageTextsField = worded(
   v.pipe(
     v.array(
@@ -174,8 +167,8 @@ const languageTextsField = worded(
         ),
         stockPhrases: v.optional(
           knownObjectField(
-            "phrases that callers hear in place of those of the language",
-            callerPhraseFields,
+            "phrases that the agent says by itself in place of those of the language",
+            stockPhraseFields,
           ),
           {},
         ),
@@ -236,6 +229,16 @@ const personaFields = {
   ),
   languages: v.optional(languagesField),
   languageTexts: v.optional(languageTextsField),
+  briefingLanguage: v.optional(
+    worded(
+      v.pipe(
+        v.nullable(languageTag("persona.language or one of persona.languages")),
+        v.description(
+          "what the persons whom warm transfers call speak, persona.language or one of persona.languages, or null for what the caller speaks",
+        ),
+      ),
+    ),
+  ),
   keyterms: v.optional(keytermsField),
   pronunciations: v.optional(pronunciationsField),
   systemPrompt: v.optional(templateField("the instructions", PROMPT_CHARACTERS_MAX)),
@@ -669,8 +672,12 @@ export const Agent = v.object({
       v.object({
         language: v.string(),
         greeting: v.pipe(v.nullable(v.string()), v.description("null: the agent's first one")),
-        stockPhrases: v.omit(StockPhrasesView, ["briefingGreeting", "briefingQuestion"]),
+        stockPhrases: StockPhrasesView,
       }),
+    ),
+    briefingLanguage: v.pipe(
+      v.nullable(v.string()),
+      v.description("what the persons of warm transfers hear; null: what the caller speaks"),
     ),
     outbound: v.object({
       voicemailMessage: v.nullable(v.string()),
