@@ -85,11 +85,11 @@ export async function transfersByRest(
 }
 
 /** Telephone calls are tested at these rates, narrowband and wideband. */
-const RATES_HZ: readonly number[] = [PHONE_RATE_HZ, PCM_16K.sampleRateHz];
+const RATES_HZ: ReadonlySet<number> = new Set([PHONE_RATE_HZ, PCM_16K.sampleRateHz]);
 
 /** A format whose rate is not supported; undefined for a supported one. */
 export function refusedFormat({ encoding, sampleRateHz }: StreamStarted): string | undefined {
-  return RATES_HZ.includes(sampleRateHz) ? undefined : `${encoding} at ${sampleRateHz} Hz`;
+  return RATES_HZ.has(sampleRateHz) ? undefined : `${encoding} at ${sampleRateHz} Hz`;
 }
 
 /** The placed call that waits for the stream; a dialplan passes on no parameter for it. */

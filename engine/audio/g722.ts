@@ -51,10 +51,10 @@ const HIGH_SCALE_SHIFT = 10;
 const OCTAVE = Int16Array.from({ length: 32 }, (_, step) => Math.round(2_048 * 2 ** (step / 32)));
 
 /** Q6: from which difference on, in units of the scale factor, the encoder takes the next larger step. */
-const LOW_DECISIONS = Int16Array.of(
-  ...[0, 35, 72, 110, 150, 190, 233, 276, 323, 370, 422, 473, 530, 587, 650, 714, 786, 858, 940],
-  ...[1023, 1121, 1219, 1339, 1458, 1612, 1765, 1980, 2195, 2557, 2919],
-);
+const LOW_DECISIONS = Int16Array.from([
+  0, 35, 72, 110, 150, 190, 233, 276, 323, 370, 422, 473, 530, 587, 650, 714, 786, 858, 940, 1023,
+  1121, 1219, 1339, 1458, 1612, 1765, 1980, 2195, 2557, 2919,
+]);
 const HIGH_DECISION = 564;
 
 /** The filter that splits and joins the bands (H), every second coefficient: the others are these in reverse. */

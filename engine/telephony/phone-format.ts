@@ -15,7 +15,7 @@ export interface StreamFormat extends RawFormat {
 
 export const G722: StreamFormat = { ...PCM_16K, codec: "g722" };
 /** RTP counts it at 8 kHz, half of what it is (RFC 3551, 4.5.2), so a vendor may say either. */
-const G722_NAMED_RATES_HZ = [PHONE_RATE_HZ, PCM_16K.sampleRateHz];
+const G722_NAMED_RATES_HZ: ReadonlySet<number> = new Set([PHONE_RATE_HZ, PCM_16K.sampleRateHz]);
 const G722_NAME = /^(?:audio\/)?g\.?722$/i;
 
 const RATE_HZ_MIN = PHONE_RATE_HZ;
@@ -90,9 +90,7 @@ export function mediaFormat(
   const sampleRateHz = sampleRate ?? sample_rate ?? PHONE_RATE_HZ;
   const offered = offeredFormat(encoding, { sampleRateHz, channels }, pcm);
   const isG722 = hasG722 && G722_NAME.test(encoding) && channels === 1;
-  return isG722 && G722_NAMED_RATES_HZ.includes(sampleRateHz)
-    ? { ...offered, format: G722 }
-    : offered;
+  return isG722 && G722_NAMED_RATES_HZ.has(sampleRateHz) ? { ...offered, format: G722 } : offered;
 }
 
 /** Cuts audio into frames of exactly that size, the last one filled up with silence. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { G722Decoder, G722Encoder } from "../../../engine/audio/g722.js";
 import { G722_REFERENCE } from "./g722-reference.js";
 import { G722_SIGNALS, sha256, withoutLostPackets } from "./g722-signals.js";

@@ -267,11 +267,10 @@ test("a command is in the audit trail before it acts, and with its failure after
   await supervision.control(TENANT, "call", { type: "mute" });
   await assert.rejects(supervision.end(TENANT, "call"));
   await assert.rejects(supervision.transfer(TENANT, "call", { to: "+15550101000" }));
-  assert.deepEqual(steps, [
-    ...["call.mute", "controlled"],
-    ...["call.end", "ended", "call.commandFailed"],
-    ...["call.transfer", "ended", "call.commandFailed"],
-  ]);
+  assert.equal(
+    steps.join(", "),
+    "call.mute, controlled, call.end, ended, call.commandFailed, call.transfer, ended, call.commandFailed",
+  );
 });
 
 test("a command waits one second for a store that does not answer, and acts then", async () => {
