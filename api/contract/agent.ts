@@ -133,6 +133,14 @@ const languageTag = (subject: string) =>
     ),
   );
 
+const BRIEFING_LANGUAGE =
+  "what the persons of warm transfers hear, persona.language or one of persona.languages, or null for what the caller speaks";
+const briefingTag = languageTag(BRIEFING_LANGUAGE);
+const briefingLanguageField = v.pipe(
+  v.nullable(briefingTag),
+  v.description(v.getDescription(briefingTag) ?? BRIEFING_LANGUAGE),
+);
+
 const languagesField = worded(
   v.pipe(
     v.array(languageTag("another language of the agent")),
@@ -229,16 +237,7 @@ const personaFields = {
   ),
   languages: v.optional(languagesField),
   languageTexts: v.optional(languageTextsField),
-  briefingLanguage: v.optional(
-    worded(
-      v.pipe(
-        v.nullable(languageTag("persona.language or one of persona.languages")),
-        v.description(
-          "what the persons whom warm transfers call speak, persona.language or one of persona.languages, or null for what the caller speaks",
-        ),
-      ),
-    ),
-  ),
+  briefingLanguage: v.optional(briefingLanguageField),
   keyterms: v.optional(keytermsField),
   pronunciations: v.optional(pronunciationsField),
   systemPrompt: v.optional(templateField("the instructions", PROMPT_CHARACTERS_MAX)),
