@@ -133,6 +133,14 @@ const languageTag = (subject: string) =>
     ),
   );
 
+const BRIEFING_LANGUAGE =
+  "what the persons of warm transfers hear, persona.language or one of persona.languages, or null for what the caller speaks";
+const briefingTag = languageTag(BRIEFING_LANGUAGE);
+const briefingLanguageField = v.pipe(
+  v.nullable(briefingTag),
+  v.description(v.getDescription(briefingTag) ?? BRIEFING_LANGUAGE),
+);
+
 const languagesField = worded(
   v.pipe(
     v.array(languageTag("another language of the agent")),
@@ -148,13 +156,6 @@ const stockPhrasesField = knownObjectField(
   "phrases that the agent says by itself in place of those of its language, all of them at once",
   stockPhraseFields,
 );
-
-/** A person whom a warm transfer calls hears the agent's first language. */
-const {
-  briefingGreeting: _greeting,
-  briefingQuestion: _question,
-  ...callerPhraseFields
-} = stockPhraseFields;
 
 const languageTextsField = worded(
   v.pipe(
@@ -174,8 +175,8 @@ const languageTextsField = worded(
         ),
         stockPhrases: v.optional(
           knownObjectField(
-            "phrases that callers hear in place of those of the language",
-            callerPhraseFields,
+            "phrases that the agent says by itself in place of those of the language",
+            stockPhraseFields,
           ),
           {},
         ),
@@ -236,6 +237,7 @@ const personaFields = {
   ),
   languages: v.optional(languagesField),
   languageTexts: v.optional(languageTextsField),
+  briefingLanguage: v.optional(briefingLanguageField),
   keyterms: v.optional(keytermsField),
   pronunciations: v.optional(pronunciationsField),
   systemPrompt: v.optional(templateField("the instructions", PROMPT_CHARACTERS_MAX)),
@@ -669,8 +671,12 @@ export const Agent = v.object({
       v.object({
         language: v.string(),
         greeting: v.pipe(v.nullable(v.string()), v.description("null: the agent's first one")),
-        stockPhrases: v.omit(StockPhrasesView, ["briefingGreeting", "briefingQuestion"]),
+        stockPhrases: StockPhrasesView,
       }),
+    ),
+    briefingLanguage: v.pipe(
+      v.nullable(v.string()),
+      v.description("what the persons of warm transfers hear; null: what the caller speaks"),
     ),
     outbound: v.object({
       voicemailMessage: v.nullable(v.string()),

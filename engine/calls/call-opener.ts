@@ -2,6 +2,7 @@ import type {
   AgentRecord,
   CallChannel,
   HistoryMessage,
+  LanguageTexts,
   Persona,
   PlanRecord,
   StockPhrases,
@@ -110,6 +111,16 @@ export interface CallCircumstances {
   readonly outbound?: OutboundSettings | undefined;
 }
 
+function textsIn(persona: Persona, tag: string): Omit<LanguageTexts, "language"> | undefined {
+  if (tag === persona.language) return persona;
+  return persona.languageTexts.find(({ language }) => language === tag);
+}
+
+/** What the agent says by itself in a language, the author's own phrases before those of the language. */
+export function phrasesIn(persona: Persona, tag: string): StockPhrases {
+  return { ...stockPhrases(tag), ...textsIn(persona, tag)?.stockPhrases };
+}
+
 /** The behaviour of one call, from the agent's settings and its plan. */
 export function sessionSettings(
   agent: AgentRecord,
@@ -121,16 +132,8 @@ export function sessionSettings(
   const { thresholds, persona } = agent;
   const tags = [persona.language, ...otherLanguages(persona)];
   const first = tags.find((tag) => tag === language) ?? persona.language;
-  const textsIn = (tag: string) =>
-    tag === persona.language
-      ? persona
-      : persona.languageTexts.find(({ language: other }) => other === tag);
-  const phrasesIn = (tag: string): StockPhrases => ({
-    ...stockPhrases(tag),
-    ...textsIn(tag)?.stockPhrases,
-  });
-  const stock = phrasesIn(first);
-  const greeting = textsIn(first)?.greeting ?? persona.greeting;
+  const stock = phrasesIn(persona, first);
+  const greeting = textsIn(persona, first)?.greeting ?? persona.greeting;
   const { fillerAfterMs } = thresholds;
   const idleTimeoutMs = thresholds.idleTimeoutMs ?? (isPaced ? IDLE_TIMEOUT_ON_TELEPHONE_MS : 0);
   const saysOwnWords = fillerAfterMs > 0 || idleTimeoutMs > 0;
@@ -149,7 +152,7 @@ export function sessionSettings(
     phrases: saysOwnWords ? words : undefined,
     repeatRequest: onUnrecognizedSpeech === "ask" ? words.notRecognized : "",
   });
-  const languages = tags.map((tag) => speaking(tag, phrasesIn(tag)));
+  const languages = tags.map((tag) => speaking(tag, phrasesIn(persona, tag)));
   return {
     ...speaking(first, stock),
     languages: languages.length === 1 ? [] : languages,
@@ -275,6 +278,7 @@ export function assembleConversation(
     languageSwitched: (language) => entry.languageSwitched(language),
     agentMuted: (isMuted) => entry.agentMuted(isMuted),
     contextAdded: (context) => entry.contextAdded(context),
+    textOrdered: (unspoken) => entry.textOrdered(unspoken),
     turnSaved: (save) =>
       entry.turnSaved(save, answers.take(), {
         ...tools.take(),
@@ -676,7 +680,7 @@ export class CallOpener {
       values,
       control,
     });
-    if (before !== undefined) this.#deps.journal.link(callId, before);
+    if (before !== undefined) this.#deps.journal.link(callId, before, control?.unspoken);
     const promptChars = vendors.llm.systemPrompt.length;
     const outbound = outboundSettings(agent, {
       organization: tenant.organization.name,

@@ -48,6 +48,7 @@ const persona = v.object({
     v.array(v.object({ language: v.string(), greeting: v.nullable(v.string()), stockPhrases })),
     [],
   ),
+  briefingLanguage: v.optional(v.nullable(v.string()), null),
   // Agents of older releases hang up on machines, and greet at once.
   outbound: v.optional(outboundSpeech, {
     voicemailMessage: null,

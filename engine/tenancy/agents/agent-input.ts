@@ -91,6 +91,7 @@ const DEFAULT_PERSONA: Persona = {
   pronunciations: [],
   languages: [],
   languageTexts: [],
+  briefingLanguage: null,
   outbound: { voicemailMessage: null, screeningAnswer: null, whileDetecting: "greet" },
 };
 const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
@@ -203,14 +204,16 @@ function withoutStaleVoices(agent: AgentRecord, { ttsProviderId, persona }: Agen
   };
 }
 
-/** The texts for a language go with it. */
+/** The texts for a language go with it, and so do the briefings in it. */
 function withoutStaleTexts(before: Persona, { persona }: AgentPatch): Persona {
-  const languages = persona?.languages;
-  if (languages === undefined) return before;
-  const { languageTexts } = before;
+  const { language = before.language, languages = before.languages } = persona ?? {};
+  const { languageTexts, briefingLanguage } = before;
+  const isSpoken = (tag: string) => tag === language || languages.includes(tag);
   return {
     ...before,
-    languageTexts: languageTexts.filter(({ language }) => languages.includes(language)),
+    languageTexts: languageTexts.filter((texts) => languages.includes(texts.language)),
+    briefingLanguage:
+      briefingLanguage !== null && isSpoken(briefingLanguage) ? briefingLanguage : null,
   };
 }
 
