@@ -104,6 +104,7 @@ interface TransferTarget {
   /** What the person of a warm transfer hears; undefined for a blind one. */
   readonly briefing: string | undefined;
   readonly neverBlind: true | undefined;
+  readonly isCallerThere: () => boolean;
 }
 
 /** The shared part of calls from all telephone routes: their tenants, their legs, one pacer. */
@@ -144,7 +145,10 @@ export class PhoneCalls {
     const { callControl, clock } = this.#options;
     const timing = { pacer: this.#pacer, clock };
     const leg = new PhoneLeg(socket, wire, timing, {
-      transfer: (to, briefing, neverBlind) => this.#transfer(claims, { to, briefing, neverBlind }),
+      transfer: (to, briefing, neverBlind) => {
+        const isCallerThere = () => !leg.closed.aborted;
+        return this.#transfer(claims, { to, briefing, neverBlind, isCallerThere });
+      },
       hangUp: () => callControl.hangUp(claims ?? { vendor, orgId: "" }, claims?.callerRef ?? ""),
     });
     this.#legs.add(leg);
@@ -308,7 +312,7 @@ export class PhoneCalls {
 
   async #tryTransfer(
     claims: StreamClaims | undefined,
-    { to, briefing: summary, neverBlind }: TransferTarget,
+    { to, briefing: summary, neverBlind, isCallerThere }: TransferTarget,
   ): Promise<TransferAnswer> {
     const { baseUrl, warmTransfers, continuations } = this.#options;
     const base = baseUrl();
@@ -324,7 +328,7 @@ export class PhoneCalls {
     if (summary === undefined) return this.#transferBlindly(claims, to, base);
     const refusal = base === undefined ? NO_PUBLIC_ADDRESS : await warmTransfers.refusalOf(claims);
     if (base !== undefined && refusal === undefined)
-      return warmTransfers.start(claims, { to, summary, base, neverBlind });
+      return warmTransfers.start(claims, { to, summary, base, neverBlind, isCallerThere });
     if (neverBlind === true) {
       await warmTransfers.refuse(claims, { to, summary }, refusal ?? NO_PUBLIC_ADDRESS);
       return false;

@@ -26,6 +26,7 @@ import type { Router } from "../http/router.js";
 import type { HttpServer } from "../http/server.js";
 import { AudioSocketRoute } from "./audio-socket-route.js";
 import { briefingRoutes } from "./briefing-routes.js";
+import { BriefingSocket } from "./briefing-socket.js";
 import { ListenSocket } from "./listen-socket.js";
 import type { OtherServer } from "./other-server.js";
 import { outboundRoutes } from "./outbound-routes.js";
@@ -130,6 +131,7 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
   const shared = { ...options, ...phone };
   const phoneCalls = new PhoneCalls({ ...shared, organizations, callControl, audioPool });
   new PhoneSocket({ ...shared, phoneCalls }).listen();
+  new BriefingSocket(shared).listen();
   const placed = {
     ...shared,
     get publicBaseUrl() {

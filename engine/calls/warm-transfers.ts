@@ -98,6 +98,8 @@ export interface WarmTransferOrder {
   readonly summary: string;
   /** `https://host` of this server as vendors reach it. */
   readonly base: string;
+  /** False when the caller's stream is gone. */
+  readonly isCallerThere: () => boolean;
   /** A member of the organization has ordered it, and learns from the record and an event why it cannot start. */
   readonly neverBlind?: true | undefined;
 }
@@ -157,9 +159,8 @@ export class WarmTransfers {
   /** Why none can start: the vendor, its account or the call's own number. Undefined if one can. */
   async refusalOf(claims: StreamClaims): Promise<string | undefined> {
     if (phoneVendor(claims.vendor)?.documents.warmTransfer === undefined) return NO_WARM_TRANSFER;
-    const { callControl, continuations } = this.#options;
-    const api = await callControl.warmTransferApi(claims, claims.callerRef);
-    if (api === undefined) return NO_ACCOUNT;
+    const { continuations } = this.#options;
+    if ((await this.#apiFor(claims)) === undefined) return NO_ACCOUNT;
     const call = await continuations.recordOf(claims);
     return call === undefined || ownNumberOf(call) === undefined ? NO_OWN_NUMBER : undefined;
   }
@@ -210,11 +211,11 @@ export class WarmTransfers {
   }
 
   async #begin(claims: StreamClaims, order: WarmTransferOrder): Promise<boolean> {
-    const { callControl, continuations, calls, jobs, clock } = this.#options;
+    const { continuations, calls, jobs, clock } = this.#options;
     const { vendor, orgId } = claims;
     const { to, summary, base } = order;
     const documents = phoneVendor(vendor)?.documents.warmTransfer;
-    const api = await callControl.warmTransferApi(claims, claims.callerRef);
+    const api = await this.#apiFor(claims);
     const call = await continuations.recordOf(claims);
     const from = call && ownNumberOf(call);
     if (documents === undefined || api === undefined || call === undefined || from === undefined)
@@ -253,7 +254,10 @@ export class WarmTransfers {
   }
 
   /** The caller is put on hold only if there is no outcome yet: the person may have refused before the vendor's answer is here. */
-  async #place(placing: Placing, { to, base, summary }: WarmTransferOrder): Promise<boolean> {
+  async #place(
+    placing: Placing,
+    { to, base, summary, isCallerThere }: WarmTransferOrder,
+  ): Promise<boolean> {
     const { callControl, continuations, calls, log } = this.#options;
     const { claims, call, documents, api, startedAtMs, from } = placing;
     const { vendor, orgId } = claims;
@@ -280,7 +284,9 @@ export class WarmTransfers {
         document: this.#wait(claims, documents, base),
         url: this.#holdUrl(base, claims),
       };
-      if (!(await api.redirect(claims.callerRef, next))) {
+      // No request names a caller who asks, so that the vendor does not say that the caller has left.
+      const hasLeft = documents.joinCaller !== undefined && !isCallerThere();
+      if (hasLeft || !(await api.redirect(claims.callerRef, next))) {
         await this.#fail(placing, { personCallId, base });
         return false;
       }
@@ -384,6 +390,7 @@ export class WarmTransfers {
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
     if (documents === undefined) return undefined;
     if (isPlayed) return documents.play?.(`${base}${HOLD_MUSIC_PATH}`);
+    if (documents.joinCaller !== undefined) return this.#askedOnHold(claims, documents, base);
     // A caller who has just been sent back needs no second way back; the job looks after one whom the hold overtakes.
     if ((await this.#isAwaited(claims)) || !this.#claimsReturn(this.#conferenceOf(claims)))
       return this.#wait(claims, documents, base);
@@ -402,16 +409,30 @@ export class WarmTransfers {
     return interrupted ?? this.#wait(claims, documents, base);
   }
 
+  /** One caller asks once at a time, so that each answer may lead back to the agent. */
+  async #askedOnHold(
+    claims: StreamClaims,
+    documents: WarmTransferDocuments,
+    base: string,
+  ): Promise<string> {
+    if (!(await this.#isAwaited(claims))) return documents.goOn(this.#sentBackUrl(base, claims));
+    const call = await this.#options.continuations.recordOf(claims);
+    const { result, personCallId } = (call && transferOf(call)) ?? {};
+    const hasAccepted = result === "answered" && personCallId !== undefined;
+    const join = hasAccepted ? documents.joinCaller?.(personCallId) : undefined;
+    return join ?? this.#wait(claims, documents, base);
+  }
+
   /** Whether the person may still enter the conference, or is in it. A vendor that does not answer leaves it open. */
   async #isAwaited(claims: StreamClaims): Promise<boolean> {
-    const { continuations, callControl, log } = this.#options;
+    const { continuations, log } = this.#options;
     const call = await continuations.recordOf(claims);
     if (call === undefined) return true;
     const transfer = transferOf(call);
     if (transfer?.mode !== "warm") return false;
     if (transfer.result !== "answered") return isOpenTransfer(transfer);
     try {
-      const api = await callControl.warmTransferApi(claims, claims.callerRef);
+      const api = await this.#apiFor(claims);
       return api === undefined || (await api.isLive(transfer.personCallId));
     } catch (error) {
       log.warn({ callId: call.id, error }, "whether a person is still there is unknown");
@@ -424,6 +445,7 @@ export class WarmTransfers {
     return documents.wait({
       conference: this.#conferenceOf(claims),
       resultUrl: this.#resultUrl(base, claims),
+      holdUrl: this.#holdUrl(base, claims),
       music: { soundUrl: `${base}${HOLD_MUSIC_PATH}`, documentUrl },
     });
   }
@@ -475,7 +497,7 @@ export class WarmTransfers {
     base: string,
   ): Promise<string | undefined> {
     const warm = await this.#waiting(person);
-    if (warm === undefined) return undefined;
+    if (warm === undefined) return this.#joinedBefore(person);
     const { documents } = warm;
     const heard = oneLine(speech).slice(0, SPEECH_CHARACTERS_MAX);
     const { language } = await this.#voiceFor(warm);
@@ -490,6 +512,16 @@ export class WarmTransfers {
     const result = isAccepted === false ? "rejected" : "notAccepted";
     await this.#bringBack(warm, { result, reason: "", durationSec: undefined }, base);
     return undefined;
+  }
+
+  /** The person has accepted in the briefing's own stream, and the vendor asks what follows that. */
+  async #joinedBefore({ claims, startedAtMs }: PersonClaims): Promise<string | undefined> {
+    const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
+    if (documents?.joinCaller === undefined) return undefined;
+    const call = await this.#options.continuations.recordOf(claims);
+    const transfer = call && transferOf(call);
+    const hasAccepted = transfer?.startedAtMs === startedAtMs && transfer.result === "answered";
+    return hasAccepted ? documents.join(this.#conferenceOf(claims)) : undefined;
   }
 
   /** False if the transfer has got another outcome meanwhile: the person is not joined. */
@@ -576,10 +608,24 @@ export class WarmTransfers {
     });
   }
 
-  /** Rejects with a VendorError. */
+  /** Rejects with a VendorError. A caller who is not known by an id asks no more when this is asked. */
   async #isCallerLive(claims: StreamClaims): Promise<boolean> {
-    const api = await this.#options.callControl.warmTransferApi(claims, claims.callerRef);
+    if (claims.callerRef === "") return false;
+    const api = await this.#apiFor(claims);
     return api === undefined || api.isLive(claims.callerRef);
+  }
+
+  #apiFor(claims: StreamClaims): Promise<WarmTransferApi | undefined> {
+    const { joinCaller } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
+    const callRef = joinCaller === undefined ? claims.callerRef : undefined;
+    return this.#options.callControl.warmTransferApi(claims, callRef);
+  }
+
+  /** What a person who is asked for the first time, or again, hears in a media stream, in order: WAV files, and none without TTS. */
+  async briefing(person: PersonClaims, isAskedAgain: boolean): Promise<readonly Uint8Array[]> {
+    const parts = isAskedAgain ? [true] : [false, true];
+    const sounds = await Promise.all(parts.map((isQuestion) => this.audio(person, isQuestion)));
+    return sounds.every((sound) => sound !== undefined) ? sounds : [];
   }
 
   /** The sound of what the person hears, as a WAV file; undefined if TTS cannot say it now, or no caller waits any more. */
@@ -679,7 +725,7 @@ export class WarmTransfers {
 
   /** False for a caller who has hung up, who needs nothing. Rejects with a VendorError. */
   async #sendBack(claims: StreamClaims, base: string): Promise<boolean> {
-    const api = await this.#options.callControl.warmTransferApi(claims, claims.callerRef);
+    const api = await this.#apiFor(claims);
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
     if (documents === undefined || api === undefined) return false;
     if (documents.interrupted !== undefined) await this.#noteSentBack(claims);
@@ -733,7 +779,8 @@ export async function warmTransferRefusal(
   baseUrl: string | undefined,
 ): Promise<string | undefined> {
   const { phoneVendor: vendor = "", phoneCallId = "" } = callInfoIn(metadata) ?? {};
-  if (phoneVendor(vendor)?.documents.warmTransfer === undefined) return NO_WARM_TRANSFER;
+  const documents = phoneVendor(vendor)?.documents.warmTransfer;
+  if (documents === undefined) return NO_WARM_TRANSFER;
   if (baseUrl === undefined) return NO_PUBLIC_ADDRESS;
   if (ownNumberOf({ metadata }) === undefined) return NO_OWN_NUMBER;
   const canWith = async (ownAccount: boolean) => {
@@ -745,7 +792,8 @@ export async function warmTransferRefusal(
       return false;
     }
   };
-  const canStart = phoneCallId !== "" && ((await canWith(true)) || (await canWith(false)));
+  const isKnown = phoneCallId !== "" || documents.joinCaller !== undefined;
+  const canStart = isKnown && ((await canWith(true)) || (await canWith(false)));
   return canStart ? undefined : NO_ACCOUNT;
 }
 

@@ -150,10 +150,10 @@ export class CallControl {
     }
   }
 
-  /** The account's API where it can do all that a warm transfer needs. */
+  /** The account's API where it can do all that a warm transfer needs. `callRef` is undefined where no request names the caller. */
   async warmTransferApi(
     account: CallAccount,
-    callRef: string,
+    callRef: string | undefined,
   ): Promise<WarmTransferApi | undefined> {
     const api = callRef === "" ? undefined : await this.#apiOf(account);
     return api !== undefined && canTransferWarmly(api) ? api : undefined;

@@ -92,6 +92,8 @@ export interface ConferenceWait {
   readonly conference: string;
   /** Asked what comes next when the conference is over. */
   readonly resultUrl: string;
+  /** Answers with the caller's next document, also while the caller waits. */
+  readonly holdUrl: string;
   /** Where a vendor without music of its own gets some. */
   readonly music: HoldMusic;
 }
@@ -116,6 +118,11 @@ export interface WarmTransferDocuments {
   join(conference: string): string;
   /** The vendor is to ask there what to do. */
   goOn(url: string): string;
+  /**
+   * Joins a caller with the person of that id, who has accepted, at a vendor whose callers on hold ask again and again. Absent where
+   * they do not ask: the vendor's REST API takes them out of the hold, and `join` is enough.
+   */
+  joinCaller?(personCallId: string): string;
   /**
    * The answer to a vendor that asks what follows when its REST API has taken a call out of a verb, and would follow the answer;
    * absent where the vendor ignores it.

@@ -67,7 +67,7 @@ export interface CallCapabilities {
   readonly transfer: "rest" | "document" | "none";
   /** A caller whose transfer failed gets the agent back. */
   readonly failedTransfer: "comesBack" | "none";
-  /** The caller waits in a conference of the vendor until a person has accepted. */
+  /** The caller waits at the vendor, in a conference or with music, until a person has accepted. */
   readonly warmTransfer: "conference" | "none";
   /** The agent's digits: as tones in its audio. */
   readonly sendDigits: "tones";

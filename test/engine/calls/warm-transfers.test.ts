@@ -16,7 +16,12 @@ import { callRecord } from "../../storage/sample-records.js";
 
 const BASE = "https://voice.example.com";
 const PERSON = "+15550101000";
-const ORDER = { to: PERSON, summary: "Ada asks about order 12.", base: BASE };
+const ORDER = {
+  to: PERSON,
+  summary: "Ada asks about order 12.",
+  base: BASE,
+  isCallerThere: () => true,
+};
 const CLAIMS = {
   vendor: "twilio",
   orgId: "org",
