@@ -34,6 +34,7 @@ import {
   continuationUrl,
   isOpenSince,
   isOpenTransfer,
+  NOTHING_OF_EARLIER,
   type PersonClaims,
   sentBackUrl,
   transferNote,
@@ -126,17 +127,6 @@ interface Placing extends WarmCall {
   readonly from: string;
   readonly to: string;
 }
-
-/** A second transfer in a call has none of these of the first. */
-const NOTHING_OF_EARLIER = {
-  personCallId: null,
-  isOnHold: null,
-  acceptedBy: null,
-  waitedSec: null,
-  isSentBack: null,
-  reason: null,
-  durationSec: null,
-} as const satisfies JsonObject;
 
 /**
  * Warm transfers: the caller waits in a conference of the vendor while a person is called, told about the call and asked. All

@@ -1,6 +1,6 @@
 import type { RequestErrorCode } from "../../../storage/parley-error.js";
 import { RequestError } from "../../request-error.js";
-import { TelephonyError } from "../../telephony/telephony-request.js";
+import { isAnswerUnclear, TelephonyError } from "../../telephony/telephony-request.js";
 import { PHONE_VENDOR_NAMES } from "../../telephony/telephony-settings.js";
 import {
   ALL_SCOPES,
@@ -10,7 +10,7 @@ import {
   type TenantStores,
 } from "../../tenancy/tenant.js";
 import type { MaybePromise } from "../../time/maybe-promise.js";
-import { isUnclear, type ListedCall, type OutboundCalls } from "../outbound/outbound-calls.js";
+import type { ListedCall, OutboundCalls } from "../outbound/outbound-calls.js";
 
 /** A call of a call list, on its way to the worker that places it. */
 export interface ListedOrder {
@@ -67,7 +67,7 @@ const NUMBER_STATUSES: ReadonlySet<number> = new Set([STATUS_FORBIDDEN, STATUS_N
 /** What the vendor's answer means for the row. A list repeats its orders by itself, so fewer answers may be retried. */
 function placementOf({ code, message, retryAfterSec, cause }: RequestError): ListedPlacement {
   const refused = { kind: "refused", code, message, retryAfterSec } as const;
-  if (isUnclear(cause)) return { kind: "unknown" };
+  if (isAnswerUnclear(cause)) return { kind: "unknown" };
   if (!(cause instanceof TelephonyError)) return refused;
   const { status = 0, fault } = cause;
   if (ACCOUNT_STATUSES.has(status)) {

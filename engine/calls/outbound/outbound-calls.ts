@@ -7,14 +7,17 @@ import type { OutboundClaims, OutboundTokens } from "../../security/outbound-tok
 import type { CallInfo } from "../../telephony/call-info.js";
 import { mergedValues } from "../../telephony/call-values.js";
 import { numberRefusal } from "../../telephony/refused-numbers.js";
-import { TelephonyError } from "../../telephony/telephony-request.js";
+import {
+  isAnswerLost,
+  isAnswerUnclear,
+  TelephonyError,
+} from "../../telephony/telephony-request.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
 import type { DoNotCall } from "../../tenancy/agents/do-not-call.js";
 import type { PhoneNumbers } from "../../tenancy/agents/phone-numbers.js";
 import type { Tenant } from "../../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import { VendorError } from "../../vendors/contracts.js";
-import { codeOf } from "../../vendors/vendor-fault.js";
 import type { Slots } from "../admission.js";
 import type { CallJournal } from "../call-journal.js";
 import type { CallOpener } from "../call-opener.js";
@@ -65,7 +68,7 @@ export function acceptedCalls(callsMax: number): RequestError {
 /** Translates the telephony vendor's error for the client that places the call; other errors are returned unchanged. */
 export function placingFailed(error: unknown, log: Logger): unknown {
   if (!(error instanceof VendorError)) return error;
-  const what = mayHaveBeenPlaced(error)
+  const what = isAnswerLost(error)
     ? "unknown whether a call was placed: the vendor's response was lost"
     : "a call could not be placed";
   log.warn({ vendor: error.vendor, reason: error.message }, what);
@@ -82,23 +85,6 @@ export function placingFailed(error: unknown, log: Logger): unknown {
   return isOrder
     ? new RequestError("call_rejected", words, { cause: error })
     : new RequestError("telephony_unavailable", words, options);
-}
-
-/** The request may have reached the vendor, whose response was lost or came too late. */
-export function mayHaveBeenPlaced(error: unknown): boolean {
-  if (!(error instanceof VendorError) || error instanceof TelephonyError) return false;
-  if (codeOf(error) === "UND_ERR_CONNECT_TIMEOUT") return false;
-  return error.fault === "timeout" || error.fault === "disconnected";
-}
-
-const STATUS_SERVER_ERROR = 500;
-
-/** The vendor has answered, and its answer does not say whether it calls: a gateway answers so that has passed the order on. */
-export function isUnclear(error: unknown): boolean {
-  if (!(error instanceof VendorError)) return false;
-  if (error.fault === "badAnswer") return true;
-  if (!(error instanceof TelephonyError) || error.vendorCode !== undefined) return false;
-  return (error.status ?? 0) >= STATUS_SERVER_ERROR;
 }
 
 /** The vendor's own default: some ten rings. */
@@ -219,10 +205,11 @@ export class OutboundCalls implements PlacedCalls {
       // Otherwise the vendor has placed the call: it is answered by now, or recorded as over. If
       // that is unknown, the vendor reports it, or the call is recorded as failed without a report.
       // An error that invites a retry could call the person twice.
-      if (this.#ringing.has(claims.callId) && !mayHaveBeenPlaced(error)) {
+      if (this.#ringing.has(claims.callId) && !isAnswerLost(error)) {
         this.#release(claims.callId);
         // The list settles the row together with the call's job; a server that dies before that leaves a lost call.
-        if (row === undefined || !isUnclear(error)) this.#deps.journal.notPlaced(claims.callId);
+        if (row === undefined || !isAnswerUnclear(error))
+          this.#deps.journal.notPlaced(claims.callId);
         throw failure;
       }
     }

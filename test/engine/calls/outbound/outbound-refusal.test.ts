@@ -4,13 +4,9 @@ import {
   CallRefusedError,
   type RefusalReason,
 } from "../../../../engine/calls/call-refused-error.js";
-import {
-  mayHaveBeenPlaced,
-  placingFailed,
-  placingRefused,
-} from "../../../../engine/calls/outbound/outbound-calls.js";
+import { placingFailed, placingRefused } from "../../../../engine/calls/outbound/outbound-calls.js";
 import { RequestError } from "../../../../engine/request-error.js";
-import { TelephonyError } from "../../../../engine/telephony/telephony-request.js";
+import { isAnswerLost, TelephonyError } from "../../../../engine/telephony/telephony-request.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { connectionFault } from "../../../../engine/vendors/vendor-fault.js";
 import type { RequestErrorCode } from "../../../../storage/parley-error.js";
@@ -70,7 +66,7 @@ test("an order whose answer is lost may have been placed; one that was refused, 
     [new TelephonyError("twilio", 408, undefined), false],
     [new TypeError("a mistake"), false],
   ] as const) {
-    assert.equal(mayHaveBeenPlaced(error), may, String(error));
+    assert.equal(isAnswerLost(error), may, String(error));
   }
 });
 
