@@ -6,7 +6,6 @@ import type { NewEvent } from "../../storage/webhooks/event-record.js";
 import { isAcceptance } from "../conversation/lexicon.js";
 import type { Logger } from "../log.js";
 import type { StreamClaims } from "../security/stream-token.js";
-import { accountNumber } from "../telephony/account-numbers.js";
 import {
   type CallControl,
   type CallControlApis,
@@ -28,7 +27,7 @@ import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { DoNotCall } from "../tenancy/agents/do-not-call.js";
 import type { Clock } from "../time/clock.js";
 import type { BriefingVoice, BriefingVoices } from "./briefing-voices.js";
-import { transferCompletedEvent, type WarmTransferOutcome } from "./call-stream.js";
+import { transferCompletedEvent, type TransferOutcome } from "./call-stream.js";
 import {
   type Continuations,
   continuationUrl,
@@ -40,6 +39,7 @@ import {
   transferNote,
   transferOf,
 } from "./continuations.js";
+import { ownNumberOf, type TransferDials } from "./transfer-dials.js";
 import { maybeOnHold, RETURN_MAX_MS } from "./warm-transfer-job.js";
 
 /** Where the vendor asks what the called person hears, and tells what the person answers. */
@@ -85,6 +85,7 @@ export interface WarmTransfersOptions {
   readonly jobs: Pick<JobStore, "add">;
   readonly callControl: Pick<CallControl, "warmTransferApi" | "hangUp">;
   readonly voices: Pick<BriefingVoices, "of">;
+  readonly transferDials: Pick<TransferDials, "callerIdOf">;
   /** Undefined: the organization may call every number. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly doNotCall: Pick<DoNotCall, "has">;
@@ -95,6 +96,8 @@ export interface WarmTransfersOptions {
 export interface WarmTransferOrder {
   /** E.164, or a SIP address. */
   readonly to: string;
+  /** A number that the person sees in place of that of the call; nobody but the call's own account shows the caller's. */
+  readonly callerId?: string | undefined;
   /** What the person hears about the call; may be empty. */
   readonly summary: string;
   /** `https://host` of this server as vendors reach it. */
@@ -201,13 +204,13 @@ export class WarmTransfers {
   }
 
   async #begin(claims: StreamClaims, order: WarmTransferOrder): Promise<boolean> {
-    const { continuations, calls, jobs, clock } = this.#options;
+    const { continuations, calls, jobs, transferDials, clock } = this.#options;
     const { vendor, orgId } = claims;
-    const { to, summary, base } = order;
+    const { to, summary, base, callerId } = order;
     const documents = phoneVendor(vendor)?.documents.warmTransfer;
     const api = await this.#apiFor(claims);
     const call = await continuations.recordOf(claims);
-    const from = call && ownNumberOf(call);
+    const from = await transferDials.callerIdOf(call, callerId);
     if (documents === undefined || api === undefined || call === undefined || from === undefined)
       return this.#refuseStart(claims, order, (await this.refusalOf(claims)) ?? NO_ACCOUNT);
     if (!(await this.#mayCall(orgId, to))) return this.#refuseStart(claims, order, NOT_ALLOWED);
@@ -325,7 +328,7 @@ export class WarmTransfers {
     const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
     // A person who answers in this time hears nothing.
     const failed = { transfer: { result: "failed", reason: "" } };
-    const outcome = { to, startedAtMs, result: "failed" } as const;
+    const outcome = { to, mode: "warm", startedAtMs, result: "failed" } as const;
     const event = transferCompletedEvent(call, outcome, clock.epochMs());
     await calls.annotateIf(call.id, isOpen, failed, event).catch((lost: unknown) => {
       log.error({ ...facts, error: lost }, "failed to store that a warm transfer failed");
@@ -475,9 +478,9 @@ export class WarmTransfers {
     return true;
   }
 
-  #completed(call: CallRecord, outcome: Omit<WarmTransferOutcome, "to">): NewEvent {
+  #completed(call: CallRecord, outcome: Omit<TransferOutcome, "to" | "mode">): NewEvent {
     const to = transferOf(call)?.to ?? "";
-    return transferCompletedEvent(call, { to, ...outcome }, this.#options.clock.epochMs());
+    return transferCompletedEvent(call, { to, mode: "warm", ...outcome }, this.#options.clock.epochMs());
   }
 
   /** The document for a person who was asked; undefined if the person's call is over with it. */
@@ -795,14 +798,6 @@ function isFree(metadata: JsonObject): boolean {
 
 function introductionOf(summary: string, { phrases }: Pick<BriefingVoice, "phrases">): string {
   return [phrases.briefingGreeting, summary].filter((part) => part !== "").join(" ");
-}
-
-/** The account's number in this call, which the person sees as the caller's. */
-function ownNumberOf({ metadata }: Pick<CallRecord, "metadata">): string | undefined {
-  const info = callInfoIn(metadata);
-  const own = info?.direction === "outbound" ? info.from : info?.to;
-  // Some vendors write it without the plus.
-  return own === undefined ? undefined : accountNumber(own);
 }
 
 /** A tag with its region, which vendors' recognition wants. */

@@ -1,4 +1,5 @@
 import { ConversationActor } from "../../engine/conversation/actor.js";
+import type { CallTransfer } from "../../engine/conversation/caller-channel.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
 import {
   DEADLINE_NAMES,
@@ -206,7 +207,7 @@ function describe(effect: ConversationEffect): string {
     case "sendDigits":
       return `send digits ${effect.digits}`;
     case "transfer":
-      return `transfer #${effect.turnId} to ${effect.to}${effect.briefing === undefined ? "" : `, warm: "${effect.briefing}"`}`;
+      return `transfer #${effect.turnId} to ${transferWords(effect.transfer)}`;
     case "abortTurn":
       return `abort turn #${effect.turnId}${effect.hung === undefined ? "" : `, ${effect.hung} hung`}`;
     case "stopModel":
@@ -263,4 +264,9 @@ function describeSave({ messages, metrics, report }: TurnSave): string {
   const counts = `turns ${turnCount}, interruptions ${interruptions}, ttfb ${ttfbMs}, latency ${avgLatencyMs}, tokens ${totalTokens}, chars ${ttsChars}`;
   const turn = report === undefined ? "" : ` ${JSON.stringify(report)}`;
   return `[${said}] {${counts}}${turn}`;
+}
+
+function transferWords({ to, callerId, briefing }: CallTransfer): string {
+  const shown = callerId === undefined ? "" : ` as ${callerId}`;
+  return `${to}${shown}${briefing === undefined ? "" : `, warm: "${briefing}"`}`;
 }

@@ -162,15 +162,16 @@ const DIALPLAN_FIELDS = {
 /** Asterisk puts a target into the arguments of its `Dial`, where other characters could begin another target or option. */
 const DIALED_NUMBER = /^\+[1-9]\d{6,14}$/;
 
-function asteriskDial({ to, ringSec, resultUrl }: Dial): string {
-  return ["dial", to, ringSec, resultUrl].join("|");
+/** Dialplans of earlier releases read the first four. */
+function asteriskDial({ to, ringSec, talkMaxSec, resultUrl, callerId = "" }: Dial): string {
+  return ["dial", to, ringSec, resultUrl, talkMaxSec, callerId].join("|");
 }
 
 /** What the dialplan posts when its `Dial` is over: DIALSTATUS, HANGUPCAUSE (Q.850) and ANSWEREDTIME. */
 export function asteriskDialReport(body: string): TransferReport | undefined {
   return transferReport(body, {
     status: "dialStatus",
-    reason: "hangupCause",
+    reasons: ["hangupCause"],
     duration: "duration",
   });
 }
@@ -301,6 +302,7 @@ export class AsteriskCalls implements CallControlApi {
 const STREAM_CAPABILITIES = {
   machineDetection: "none",
   transfer: "document",
+  transferCallerId: "caller",
   failedTransfer: "comesBack",
   sendDigits: "tones",
   receiveDigits: "messages",

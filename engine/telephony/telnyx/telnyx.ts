@@ -35,12 +35,12 @@ import {
 import { isLiveAfter, isOver, telephonyRequest, unlessOver } from "../telephony-request.js";
 import {
   dialAndAsk,
-  dialReport,
   hangUp,
   pauseAndAsk,
   sayAndHangUp,
   TEXML_WARM_TRANSFER,
   telnyxConnect,
+  telnyxDialReport,
 } from "../twilio/twiml.js";
 import { isRecent } from "../webhook-age.js";
 
@@ -336,7 +336,7 @@ export const TELNYX: PhoneVendor = {
     dial: dialAndAsk,
     warmTransfer: TEXML_WARM_TRANSFER,
   },
-  transferReport: dialReport,
+  transferReport: telnyxDialReport,
   // The same as the stream's `call_control_id`.
   callIdField: "CallSid",
   callInfoFields: { from: "From", to: "To", callerName: "CallerName", direction: "Direction" },
@@ -382,6 +382,7 @@ export const TELNYX: PhoneVendor = {
     machineDetection: "greetingEnd",
     hangUp: "rest",
     transfer: "document",
+    transferCallerId: "account",
     failedTransfer: "comesBack",
     warmTransfer: "conference",
     sendDigits: "tones",

@@ -73,7 +73,11 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
       annotateIf: () => assert.fail("the vendor asks for nothing"),
     },
     liveCalls: { find: () => undefined },
-    journal: { stored: async () => undefined, annotate: (_id, note) => merge(note) },
+    journal: {
+      stored: async () => undefined,
+      annotate: (_id, note) => merge(note),
+      annotateIf: () => assert.fail("the vendor reports nothing of a blind transfer"),
+    },
     log: new RecordingLogger(),
   });
   const api: WarmTransferApi = {
@@ -95,6 +99,7 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
   const log = new RecordingLogger();
   const transfers = new WarmTransfers({
     continuations,
+    transferDials: { callerIdOf: async () => "+15550109999" },
     calls: {
       findBySession: async () => next,
       annotate: async (_id, note) => merge(note),

@@ -246,13 +246,15 @@ test("Twilio and Vonage hand calls on over REST, with the document in the reques
   await apis["twilio"]?.transfer?.("call", {
     to: "+15550101000",
     ringSec: 30,
+    talkMaxSec: 14_400,
+    callerId: "+15550109999",
     resultUrl: "https://voice.example.com/",
   });
   const [[line, , body] = []] = lines();
   assert.match(String(line), /Calls\/call\.json$/);
   assert.match(
     new URLSearchParams(String(body)).get("Twiml") ?? "",
-    /<Dial [^>]*timeout="30">.*\+15550101000.*<\/Dial>/,
+    /<Dial [^>]*timeout="30" timeLimit="14400" callerId="\+15550109999">.*\+15550101000.*<\/Dial>/,
   );
   const handingOn = Object.entries(apis).filter(([, api]) => api && "transfer" in api);
   assert.deepEqual(
@@ -262,6 +264,8 @@ test("Twilio and Vonage hand calls on over REST, with the document in the reques
   await apis["vonage"]?.transfer?.("call", {
     to: "+15550101000",
     ringSec: 30,
+    talkMaxSec: 14_400,
+    callerId: "+15550109999",
     resultUrl: "https://voice.example.com/",
   });
   const [, [vonage, , words] = []] = lines();
@@ -271,7 +275,9 @@ test("Twilio and Vonage hand calls on over REST, with the document in the reques
   assert.deepEqual(destination.ncco, [
     {
       action: "connect",
+      from: "15550109999",
       timeout: 30,
+      limit: 7_200,
       endpoint: [{ type: "phone", number: "15550101000" }],
       eventType: "synchronous",
       eventUrl: ["https://voice.example.com/"],
