@@ -88,6 +88,8 @@ const StoredTransfer = v.object({
   isOnHold: v.optional(v.boolean(), false),
   /** The vendor has been asked, or is about to be, to bring the caller back. Only at vendors with a document for that. */
   isSentBack: v.optional(v.boolean(), false),
+  /** The caller on hold has asked what follows, at a vendor whose callers do. */
+  isAsking: v.optional(v.boolean(), false),
 });
 
 export type StoredTransfer = v.InferOutput<typeof StoredTransfer>;
