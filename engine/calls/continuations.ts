@@ -96,6 +96,8 @@ const StoredTransfer = v.object({
   callerId: v.optional(v.string()),
   /** A blind transfer that was not made: the caller stayed with the agent. */
   isRefused: v.optional(v.boolean(), false),
+  /** The caller on hold has asked what follows, at a vendor whose callers do. */
+  isAsking: v.optional(v.boolean(), false),
 });
 
 /** A second transfer in a call has none of these of the first. */
@@ -106,6 +108,7 @@ export const NOTHING_OF_EARLIER = {
   waitedSec: null,
   isSentBack: null,
   isRefused: null,
+  isAsking: null,
   reason: null,
   durationSec: null,
 } as const satisfies JsonObject;

@@ -42,6 +42,8 @@ import {
 import { ownNumberOf, type TransferDials } from "./transfer-dials.js";
 import { maybeOnHold, RETURN_MAX_MS } from "./warm-transfer-job.js";
 
+/** A caller who asks what follows has asked once by then. */
+const FIRST_ASKED_MAX_MS = 5_000;
 /** Where the vendor asks what the called person hears, and tells what the person answers. */
 export const BRIEFING_PATH = "/api/telephony/briefing";
 /** Where the vendor gets the sound of it. */
@@ -409,11 +411,14 @@ export class WarmTransfers {
     base: string,
   ): Promise<string> {
     if (!(await this.#isAwaited(claims))) return documents.goOn(this.#sentBackUrl(base, claims));
-    const call = await this.#options.continuations.recordOf(claims);
-    const { result, personCallId } = (call && transferOf(call)) ?? {};
-    const hasAccepted = result === "answered" && personCallId !== undefined;
-    const join = hasAccepted ? documents.joinCaller?.(personCallId) : undefined;
-    return join ?? this.#wait(claims, documents, base);
+    const { continuations, calls } = this.#options;
+    const call = await continuations.recordOf(claims);
+    const transfer = call && transferOf(call);
+    if (transfer?.result === "answered" && documents.joinCaller !== undefined)
+      return documents.joinCaller(transfer.personCallId);
+    if (call !== undefined && transfer?.isAsking === false)
+      await calls.annotate(call.id, { transfer: { isAsking: true } });
+    return this.#wait(claims, documents, base);
   }
 
   /** Whether the person may still enter the conference, or is in it. A vendor that does not answer leaves it open. */
@@ -458,9 +463,12 @@ export class WarmTransfers {
   async #hasCallerLeft(warm: WarmCall, base: string): Promise<boolean> {
     const { claims, call, startedAtMs, documents } = warm;
     const { calls, clock, log } = this.#options;
-    if (documents.reportsCallerExit) return false;
+    // Before a caller who asks has asked, nothing reports that the caller has left.
+    const waitedMs = clock.epochMs() - startedAtMs;
+    const hasAsked = documents.joinCaller === undefined || transferOf(call)?.isAsking === true;
+    if (documents.reportsCallerExit && (hasAsked || waitedMs < FIRST_ASKED_MAX_MS)) return false;
     try {
-      if (await this.#isCallerLive(claims)) return false;
+      if (hasAsked && (await this.#isCallerLive(claims))) return false;
       const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
       const report = { result: "canceled", reason: "", durationSec: undefined } as const;
       const event = this.#completed(call, { startedAtMs, result: "canceled" });

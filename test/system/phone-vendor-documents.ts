@@ -319,7 +319,11 @@ function vonageEvent(status: string, from: string): string {
 
 /** As the dialplan of docs/guides/telephony.md reads it, which continues only while its caller is connected. */
 const asterisk: VendorDocuments = {
-  bodyOf: (state) => (state === "callerGone" ? undefined : "call=1763750400.7"),
+  bodyOf: (state, from) => {
+    if (state === "callerGone") return undefined;
+    const who = state === "ringing" ? { from: `+${from}`, to: "+15550002222" } : {};
+    return new URLSearchParams({ call: "1763750400.7", ...who }).toString();
+  },
   read: (document) => {
     if (!/^[0-9a-f]+([|]|$)/.test(document)) return undefined;
     const [token = "", next] = document.split("|");

@@ -570,12 +570,14 @@ const asterisk: PhoneApiWire = {
     if (id === undefined && path !== "/ari/channels") return undefined;
     const [name, password] = basicOf(authorization);
     if (name === "" || password === "") return { kind: "unauthorized" };
+    if (id !== undefined && method === "GET") return { kind: "look", id };
     if (id !== undefined) return method === "DELETE" ? { kind: "hangUp", id } : undefined;
     return method === "POST" ? placing(AsteriskOrder, jsonOf(body)) : undefined;
   },
   newId: () => `${Math.floor(Date.now() / 1_000)}.${randomBytes(3).readUIntBE(0, 3)}`,
   placed: ({ id, to }) => [200, { id, name: `Local/${to}@parley-outbound-1;1`, state: "Down" }],
   hungUp: [204, undefined],
+  live: (isAnswered) => [200, { state: isAnswered ? "Up" : "Down" }],
   unknownCall: [404, { message: "Channel not found" }],
   refused: [400, { message: "Invalid endpoint" }],
   unauthorized: [401, { message: "Authentication required" }],
