@@ -80,6 +80,10 @@ export class SimulatedCall implements SimulatedCallIds {
   readonly transferredTo: string[] = [];
   /** The documents with a media stream, or another leg: the test follows these. */
   readonly documents: string[] = [];
+  /** What becomes of an order of a transfer: it is carried out and never answered, or it never arrives. */
+  transferFault: "none" | "answerLost" | "orderLost" = "none";
+  /** Orders that never arrived. */
+  lostOrders = 0;
   /** The sounds and words that the person has heard, in order. */
   readonly briefings: (Uint8Array | string)[] = [];
   readonly #options: SimulatedCallOptions;
@@ -505,7 +509,12 @@ export class PhoneApiSimulator implements Simulator {
     if (call === undefined || call.isOver) return answer(exchange, unknownCall);
     if (order.kind === "look")
       return answer(exchange, this.#wire.live?.(call.isAnswered) ?? unknownCall);
-    answer(exchange, order.kind === "hangUp" ? hungUp : redirected);
+    if (order.kind === "transfer" && call.transferFault === "orderLost") {
+      call.lostOrders += 1;
+      return;
+    }
+    const isAnswerLost = order.kind === "transfer" && call.transferFault === "answerLost";
+    if (!isAnswerLost) answer(exchange, order.kind === "hangUp" ? hungUp : redirected);
     if (order.kind === "hangUp") return call.end();
     if (order.kind === "redirect") return call.redirect(order.url);
     return call.transfer(order.document);
