@@ -48,12 +48,7 @@ export interface PhoneCallsOptions {
   readonly callControl: Pick<CallControl, "canTransfer" | "transfer" | "hangUp">;
   readonly continuations: Pick<
     Continuations,
-    | "conversationOf"
-    | "mayGoOn"
-    | "mayTransfer"
-    | "transferOrdered"
-    | "transferRefused"
-    | "stored"
+    "conversationOf" | "mayGoOn" | "mayTransfer" | "transferOrdered" | "transferRefused" | "stored"
   >;
   readonly warmTransfers: Pick<WarmTransfers, "refusalOf" | "start" | "refuse">;
   readonly transferDials: Pick<TransferDials, "of">;

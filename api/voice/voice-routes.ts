@@ -138,7 +138,15 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
     clock,
     log: options.log,
   });
-  const phone = { opener, outbound, continuations, baseUrl, callInfos, warmTransfers, transferDials };
+  const phone = {
+    opener,
+    outbound,
+    continuations,
+    baseUrl,
+    callInfos,
+    warmTransfers,
+    transferDials,
+  };
   const shared = { ...options, ...phone };
   const phoneCalls = new PhoneCalls({ ...shared, organizations, callControl, audioPool });
   new PhoneSocket({ ...shared, phoneCalls }).listen();

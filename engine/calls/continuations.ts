@@ -422,10 +422,18 @@ export class Continuations {
       const transfer = transferOf({ metadata });
       if (transfer === undefined || transfer.isRefused) return true;
       const isOrder = transfer.mode === "blind" && transfer.result === "dialing";
-      return (isOrder && transfer.to === to) || (transfer.mode === "warm" && !isOpenTransfer(transfer));
+      return (
+        (isOrder && transfer.to === to) || (transfer.mode === "warm" && !isOpenTransfer(transfer))
+      );
     };
     const refused = { to, result: "failed", reason } as const;
-    const transfer = { ...NOTHING_OF_EARLIER, mode: null, summary: null, ...refused, isRefused: true };
+    const transfer = {
+      ...NOTHING_OF_EARLIER,
+      mode: null,
+      summary: null,
+      ...refused,
+      isRefused: true,
+    };
     const startedAtMs = this.#options.clock.epochMs();
     await this.#noteOrder(claims, isNotMade, { transfer }, (call) =>
       transferCompletedEvent(call, { ...refused, mode: "blind", startedAtMs }, startedAtMs),

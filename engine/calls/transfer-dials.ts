@@ -41,7 +41,7 @@ export class TransferDials {
     const { transferCallerId } = phoneVendor(claims.vendor)?.capabilities ?? {};
     const callerId =
       transferCallerId === "caller" && wanted === CALLER
-        ? (call && callersNumberOf(call)) ?? (await this.callerIdOf(call))
+        ? ((call && callersNumberOf(call)) ?? (await this.callerIdOf(call)))
         : await this.callerIdOf(call, wanted);
     return {
       to,

@@ -27,7 +27,7 @@ import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { DoNotCall } from "../tenancy/agents/do-not-call.js";
 import type { Clock } from "../time/clock.js";
 import type { BriefingVoice, BriefingVoices } from "./briefing-voices.js";
-import { transferCompletedEvent, type TransferOutcome } from "./call-stream.js";
+import { type TransferOutcome, transferCompletedEvent } from "./call-stream.js";
 import {
   type Continuations,
   continuationUrl,
@@ -488,7 +488,11 @@ export class WarmTransfers {
 
   #completed(call: CallRecord, outcome: Omit<TransferOutcome, "to" | "mode">): NewEvent {
     const to = transferOf(call)?.to ?? "";
-    return transferCompletedEvent(call, { to, mode: "warm", ...outcome }, this.#options.clock.epochMs());
+    return transferCompletedEvent(
+      call,
+      { to, mode: "warm", ...outcome },
+      this.#options.clock.epochMs(),
+    );
   }
 
   /** The document for a person who was asked; undefined if the person's call is over with it. */

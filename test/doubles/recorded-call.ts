@@ -1,6 +1,6 @@
 import { ConversationActor } from "../../engine/conversation/actor.js";
-import type { CallTransfer } from "../../engine/conversation/caller-channel.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
+import type { CallTransfer } from "../../engine/conversation/caller-channel.js";
 import {
   DEADLINE_NAMES,
   type DeadlineName,

@@ -386,11 +386,24 @@ const VonageOrder = v.pipe(
     }),
   ),
 );
+/** A telephone is called from a number, or the call does not connect. */
+const VonageAction = v.pipe(
+  v.looseObject({
+    action: v.string(),
+    endpoint: v.optional(v.array(v.looseObject({ type: v.string() }))),
+    from: v.optional(Digits),
+    randomFromNumber: v.optional(v.boolean(), false),
+  }),
+  v.check(({ endpoint = [], from, randomFromNumber }) => {
+    const isTelephone = endpoint.some(({ type }) => type === "phone");
+    return !isTelephone || from !== undefined || randomFromNumber;
+  }),
+);
 const VonageTransfer = v.object({
   action: v.literal("transfer"),
   destination: v.object({
     type: v.literal("ncco"),
-    ncco: v.pipe(v.array(v.looseObject({ action: v.string() })), v.minLength(1)),
+    ncco: v.pipe(v.array(VonageAction), v.minLength(1)),
   }),
 });
 const VonageClaims = v.object({

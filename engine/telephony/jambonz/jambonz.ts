@@ -171,7 +171,11 @@ export const JAMBONZ_WARM_TRANSFER: WarmTransferDocuments = {
   answer: (body) => ({ digits: webhookField(body, "digits"), speech: "" }),
   personReport: (body) =>
     CALL_IS_OVER.has(webhookField(body, "call_status"))
-      ? transferReport(body, { status: "call_status", reasons: ["sip_status"], duration: "duration" })
+      ? transferReport(body, {
+          status: "call_status",
+          reasons: ["sip_status"],
+          duration: "duration",
+        })
       : undefined,
 };
 

@@ -24,7 +24,11 @@ function continuationsWith(call?: CallRecord) {
     clock,
     calls: { findBySession: async () => call, annotateIf: async () => true },
     liveCalls: { find: () => undefined },
-    journal: { stored: async () => undefined, annotate: () => undefined, annotateIf: () => undefined },
+    journal: {
+      stored: async () => undefined,
+      annotate: () => undefined,
+      annotateIf: () => undefined,
+    },
     log: new RecordingLogger(),
   });
   return { clock, continuations };
@@ -230,7 +234,11 @@ test("a call that has lost its stream without noticing is ended, and its end is 
     liveCalls: {
       find: (callId) => ({ callId, end: (ending) => void endings.push(ending) }),
     },
-    journal: { stored: () => Promise.resolve(), annotate: () => undefined, annotateIf: () => undefined },
+    journal: {
+      stored: () => Promise.resolve(),
+      annotate: () => undefined,
+      annotateIf: () => undefined,
+    },
     log: new RecordingLogger(),
   });
   assert.deepEqual(await continuations.next({ ...CLAIMS, attempt: 1 }), { kind: "over" });
@@ -303,7 +311,11 @@ test("a store that is away or too slow stops no transfer, and the log says so", 
     clock,
     calls: { findBySession: () => answers, annotateIf: () => assert.fail("there is no record") },
     liveCalls: { find: () => undefined },
-    journal: { stored: async () => undefined, annotate: () => undefined, annotateIf: () => undefined },
+    journal: {
+      stored: async () => undefined,
+      annotate: () => undefined,
+      annotateIf: () => undefined,
+    },
     log,
   });
   await continuations.transferOrdered(CLAIMS, PERSON);

@@ -276,7 +276,7 @@ test("an acceptance and a failure each have one event", async () => {
   const key = { digits: "1", speech: "", asked: 1 };
   await accepted.transfers.decided(accepted.person(), key, BASE);
   await accepted.transfers.decided(accepted.person(), key, BASE);
-  const facts = { to: PERSON, mode: "warm", reason: "" };
+  const facts = { to: PERSON, mode: "warm", reason: "", durationSec: null };
   assert.deepEqual(
     accepted.events.map(({ type, data }) => [type, data]),
     [["transfer.completed", { ...facts, result: "answered", acceptedBy: "key", waitedSec: 0 }]],

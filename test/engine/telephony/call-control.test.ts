@@ -80,7 +80,12 @@ test("whoever waits for what was asked for waits until it is answered", async ()
 
 test("a call is only handed on where the vendor can and the call has an id", async () => {
   const moved: string[] = [];
-  const dial = (to: string) => ({ to, ringSec: 30, talkMaxSec: 600, resultUrl: "https://voice.example.com/" });
+  const dial = (to: string) => ({
+    to,
+    ringSec: 30,
+    talkMaxSec: 600,
+    resultUrl: "https://voice.example.com/",
+  });
   const transfer = (callRef: string, { to }: { readonly to: string }) => {
     moved.push(`${callRef} to ${to}`);
     return to === "+1" ? Promise.reject(new Error("no such number")) : Promise.resolve();
@@ -118,7 +123,12 @@ for (const [error, answer] of [
     const hangUp = () => Promise.resolve();
     const apis = installationApis({ acme: { hangUp, transfer, verify } });
     const control = new CallControl(apis, new RecordingLogger());
-    const dial = { to: "+49", ringSec: 30, talkMaxSec: 600, resultUrl: "https://voice.example.com/" };
+    const dial = {
+      to: "+49",
+      ringSec: 30,
+      talkMaxSec: 600,
+      resultUrl: "https://voice.example.com/",
+    };
     assert.equal((await control.transfer(ACME, "CA1", dial)).kind, answer);
   });
 }

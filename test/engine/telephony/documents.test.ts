@@ -298,7 +298,12 @@ const REPORTS: readonly (readonly [
   ["telnyx", "DialCallStatus=busy", "busy", "busy"],
   ["telnyx", "DialCallStatus=busy&HangupCause=user_busy", "busy", "user_busy"],
   ["telnyx", "DialCallStatus=failed&HangupCause=call_rejected", "rejected", "call_rejected"],
-  ["telnyx", "DialCallStatus=busy&HangupCause=unspecified&SipHangupCause=603", "rejected", "unspecified"],
+  [
+    "telnyx",
+    "DialCallStatus=busy&HangupCause=unspecified&SipHangupCause=603",
+    "rejected",
+    "unspecified",
+  ],
   ["telnyx", "DialCallStatus=completed&HangupCause=call_rejected", "answered", "call_rejected"],
   ["telnyx", "DialCallStatus=of-the-future", "failed", "of-the-future"],
   ["plivo", "DialStatus=timeout&DialHangupCause=NO_ANSWER", "noAnswer", "NO_ANSWER"],
