@@ -374,6 +374,7 @@ export const TELNYX: PhoneVendor = {
     placesWith: ["texmlAppId"],
     namesAddress: false,
     provesNumbers: true,
+    importsWith: ["texmlAppId"],
     numbersNeed: "settings.texmlAppId: expected the TeXML application that the numbers are to have",
   },
   accountVariables: ["TELNYX_API_KEY", "TELNYX_TEXML_APP_ID"],

@@ -585,6 +585,7 @@ export const VONAGE: PhoneVendor = {
     webhookKeys: ({ signatureSecret }) => ({ vonage: signatureSecret }),
     namesAddress: false,
     provesNumbers: true,
+    importsWith: ["apiKey", "apiSecret"],
     numbersNeed:
       "settings.apiKey: expected the API key, with credentials.apiSecret, to import numbers",
   },
