@@ -8,6 +8,8 @@ import { signatureHeader } from "../../engine/sandbox/telephone/phone-webhook.js
 import { TwilioSimulator } from "../../engine/sandbox/telephone/twilio-simulator.js";
 import { AccessTokens } from "../../engine/security/access-token.js";
 import { passwordMark } from "../../engine/security/password.js";
+import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
@@ -47,6 +49,13 @@ const VENDORS: readonly Vendor[] = [
   "asterisk",
 ];
 const IMPORTING = VENDORS.filter((vendor) => vendor !== "jambonz" && vendor !== "asterisk");
+
+test("these are all of the vendors whose numbers are imported", () => {
+  const importing = PHONE_VENDOR_NAMES.filter(
+    (name) => phoneVendor(name)?.capabilities.importNumbers === "rest",
+  );
+  assert.deepEqual([...IMPORTING].sort(), [...importing].sort());
+});
 
 const apis = new Map<Vendor, SimulatedVendor>();
 const urlOf = (vendor: Vendor) => apis.get(vendor)?.url ?? "";

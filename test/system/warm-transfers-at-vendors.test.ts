@@ -9,6 +9,8 @@ import {
 } from "../../engine/sandbox/telephone/phone-api-simulator.js";
 import { decodeMuLaw } from "../../engine/sandbox/telephone/telephone-audio.js";
 import { decodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
+import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
 import type { VendorCall } from "./phone-vendor-call.js";
@@ -29,6 +31,13 @@ const STREAMS = {
 } as const;
 type Vendor = keyof typeof STREAMS;
 const VENDORS = ["signalwire", "telnyx", "plivo", "vonage", "jambonz", "asterisk"] as const;
+
+test("these, and Twilio, are all of the vendors with warm transfers", () => {
+  const warm = PHONE_VENDOR_NAMES.filter(
+    (name) => phoneVendor(name)?.capabilities.warmTransfer === "conference",
+  );
+  assert.deepEqual([...VENDORS, "twilio"].sort(), [...warm].sort());
+});
 
 const WAV_HEADER_BYTES = 44;
 const WAV_RATE_HZ = 8_000;
@@ -190,6 +199,7 @@ const OUTCOMES = [
   ["0002", "noAnswer", NO_ANSWER],
   ["0006", "rejected", /I could not put you through/],
   ["0003", "failed", /I could not put you through/],
+  ["0004", "machine", NO_ANSWER],
   ["0007", "notAccepted", NO_ANSWER],
   ["0010", "notAccepted", NO_ANSWER],
 ] as const;
@@ -233,6 +243,8 @@ describe("at each vendor", { concurrency: VENDORS.length }, () => {
       for (const [end, result, words] of OUTCOMES) {
         // A briefing in a stream waits for its silence in real time: test/api/voice has that one.
         if (vendor === "asterisk" && end === "0007") continue;
+        // Asterisk detects no machines.
+        if (vendor === "asterisk" && result === "machine") continue;
         test(`a caller whose person (${end}) is ${result} is back with the agent, who says so`, async () => {
           const person = `+1555021${end}`;
           const { customer, caller, held } = await transferred(vendor, person);

@@ -34,7 +34,11 @@ const TRIES_MAX = 10;
 /** A number that the vendor refuses. */
 const INVALID_NUMBER_END = "0009";
 
-type Outcome = Extract<PlacedState, "busy" | "noAnswer" | "failed"> | "rings" | "machine";
+type Outcome =
+  | Extract<PlacedState, "busy" | "noAnswer" | "failed">
+  | "rings"
+  | "machine"
+  | "unjudged";
 
 /** The outcome of a call, by the last digits of the called number; other numbers answer. */
 const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
@@ -43,6 +47,8 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ["0003", "failed"],
   ["0004", "machine"],
   ["0005", "rings"],
+  // The vendor's verdict comes when the test says so.
+  ["0012", "unjudged"],
 ]);
 
 export interface SimulatedCallOptions {
@@ -135,34 +141,35 @@ export class SimulatedCall implements SimulatedCallIds {
     const outcome = OUTCOMES.get(this.to.slice(-4));
     await this.#report("ringing");
     if (outcome === "rings") return;
+    if (outcome === "unjudged") return this.answer("unjudged");
     if (outcome !== undefined && outcome !== "machine") {
       this.#ended.abort();
       return this.#report(outcome);
     }
-    return this.answer(outcome === "machine");
+    return this.answer(outcome === "machine" ? "machine" : "human");
   }
 
   /** A telephone that rings is answered. */
-  async answer(isMachine = false): Promise<void> {
+  async answer(by: "human" | "machine" | "unjudged" = "human"): Promise<void> {
     const { wire } = this.#options;
+    const isMachine = by === "machine";
     if (this.isOver) return;
     this.#isAnswered = true;
     await this.#report("answered");
     const document = await this.#post(this.order.answerUrl, wire.answered(this), "answer");
     const followed = this.#follow(document, isMachine);
     const isEndAwaited = wire.hasOneVerdict === true && this.order.detectsMessageEnd === true;
-    if (!isMachine) await this.#reportVerdict("human");
-    else if (!isEndAwaited) await this.#reportVerdict("machine");
+    if (by === "human" || (isMachine && !isEndAwaited)) await this.reportVerdict(by);
     // A person who has done what the documents say is gone.
     if (await followed) await this.end();
   }
 
   /** The greeting of the machine that has answered is over, which not all vendors report. */
   async endGreeting(): Promise<void> {
-    if (this.order.detectsMessageEnd === true) await this.#reportVerdict("messageEnd");
+    if (this.order.detectsMessageEnd === true) await this.reportVerdict("messageEnd");
   }
 
-  async #reportVerdict(verdict: Verdict): Promise<void> {
+  async reportVerdict(verdict: Verdict): Promise<void> {
     const body = this.#options.wire.verdict(this, verdict);
     const { machineUrl } = this.order;
     if (machineUrl !== undefined && body !== undefined)
