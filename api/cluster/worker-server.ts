@@ -241,6 +241,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const callSupervision = new CallSupervision({
     standing,
     dialTargets: settings.isSandboxed ? undefined : tenancy.dialTargets,
+    phoneNumbers: settings.isSandboxed ? undefined : tenancy.phoneNumbers,
     clock,
     calls: database.calls,
     feed: calls.feed,
@@ -316,6 +317,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
         calls,
         callControl,
         dialTargets: settings.isSandboxed ? undefined : tenancy.dialTargets,
+        callerNumbers: settings.isSandboxed ? undefined : tenancy.phoneNumbers,
         vendors,
         telephonyAccounts,
         callListening,

@@ -56,6 +56,23 @@ export function transferMode() {
   );
 }
 
+/** A number in E.164, or the word for the caller's own number. */
+const CALLER_ID = /^(?:caller|\+[1-9]\d{6,14})$/;
+
+/** What the person sees whom a caller is transferred to. */
+export function transferCallerId() {
+  return worded(
+    v.pipe(
+      v.string(),
+      v.regex(CALLER_ID),
+      v.examples(["+15550100"]),
+      v.description(
+        "what the person sees, one of the organization's numbers such as +15550100, or caller (the caller's own number)",
+      ),
+    ),
+  );
+}
+
 /** The built-in tools are called as their types; two more names are no keys of a record. */
 const TOOL_NAME =
   /^(?!(?:hangup|transfer|sendDigits|constructor|prototype)$)[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
@@ -267,6 +284,7 @@ const toolFields = worded(
           to: transferTarget(),
           description: v.exactOptional(descriptionField("when to use it, in words for the model")),
           mode: v.exactOptional(transferMode()),
+          callerId: v.exactOptional(transferCallerId()),
         }),
         requestObject({ type: typeField("sendDigits") }),
         requestObject({
@@ -334,6 +352,7 @@ export const AgentTool = v.variant("type", [
     to: v.string(),
     description: v.exactOptional(v.string()),
     mode: v.exactOptional(v.picklist(["blind", "warm"])),
+    callerId: v.exactOptional(v.string()),
   }),
   v.object({ type: v.literal("sendDigits") }),
   v.object({

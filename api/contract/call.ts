@@ -7,7 +7,7 @@ import {
   SAY_CHARS_MAX,
 } from "../../engine/conversation/control-command.js";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
-import { transferMode, transferTarget } from "./agent-tool.js";
+import { transferCallerId, transferMode, transferTarget } from "./agent-tool.js";
 import { overridesField, variablesField } from "./call-values.js";
 import {
   Count,
@@ -242,6 +242,7 @@ export const ListenAddress = v.object({
 export const TransferCallBody = requestObject({
   to: transferTarget(),
   mode: v.exactOptional(transferMode()),
+  callerId: v.exactOptional(transferCallerId()),
   summary: v.exactOptional(
     textField(
       "what the person of a warm transfer hears about the call; left out, the agent's LLM writes it",

@@ -29,7 +29,7 @@ export function telephonyAccountRoutes(
     settings: account.settings,
     credentialNames: [...accounts.credentialNames(account)],
     webhookPath: accountWebhookPath(account),
-    canImport: canImport(account.vendor),
+    canImport: accounts.canImport(account),
     createdAt: timestamp(account.createdAtMs),
     updatedAt: timestamp(account.updatedAtMs),
   });
@@ -57,15 +57,11 @@ export function telephonyAccountRoutes(
   };
 }
 
-function canImport(vendor: string): boolean {
-  return phoneVendor(vendor)?.account?.provesNumbers === true;
-}
-
 function vendorView(vendor: PhoneVendorName) {
-  const fields = phoneVendor(vendor)?.account?.fields ?? [];
+  const { fields = [], provesNumbers = false } = phoneVendor(vendor)?.account ?? {};
   return {
     vendor,
-    canImport: canImport(vendor),
+    canImport: provesNumbers,
     fields: fields.map(({ name, label, isSecret, isRequired, expected }) => ({
       name,
       label,

@@ -3,16 +3,13 @@ import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
 import type { CallOpener, OpenRequest } from "../../engine/calls/call-opener.js";
 import { callRefusedErrorOf } from "../../engine/calls/call-refused-error.js";
-import {
-  type Continuations,
-  continuationUrl,
-  placedCallOf,
-} from "../../engine/calls/continuations.js";
+import { type Continuations, placedCallOf } from "../../engine/calls/continuations.js";
 import {
   CallNotAcceptedError,
   type MachineDetection,
   type PlacedCalls,
 } from "../../engine/calls/outbound/placed-calls.js";
+import type { TransferDials } from "../../engine/calls/transfer-dials.js";
 import {
   FAILED_TOO_OFTEN,
   NO_PUBLIC_ADDRESS,
@@ -21,7 +18,7 @@ import {
 } from "../../engine/calls/warm-transfers.js";
 import type { LiveConversation } from "../../engine/conversation/actor.js";
 import { unsupportedAudio } from "../../engine/conversation/call-end.js";
-import type { TransferAnswer } from "../../engine/conversation/caller-channel.js";
+import type { CallTransfer, TransferAnswer } from "../../engine/conversation/caller-channel.js";
 import { phoneAudio } from "../../engine/conversation/leg-audio.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";
@@ -29,7 +26,6 @@ import type { CallControl } from "../../engine/telephony/call-control.js";
 import type { BestEffortCallInfos, CallInfo } from "../../engine/telephony/call-info.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import type { PhoneWire, StreamIds, StreamStarted } from "../../engine/telephony/phone-wire.js";
-import { TRANSFER_RING_SEC } from "../../engine/telephony/transfer-report.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Clock } from "../../engine/time/clock.js";
@@ -52,15 +48,10 @@ export interface PhoneCallsOptions {
   readonly callControl: Pick<CallControl, "canTransfer" | "transfer" | "hangUp">;
   readonly continuations: Pick<
     Continuations,
-    | "conversationOf"
-    | "mayGoOn"
-    | "mayTransfer"
-    | "transferTokenFor"
-    | "transferOrdered"
-    | "transferRefused"
-    | "stored"
+    "conversationOf" | "mayGoOn" | "mayTransfer" | "transferOrdered" | "transferRefused" | "stored"
   >;
   readonly warmTransfers: Pick<WarmTransfers, "refusalOf" | "start" | "refuse">;
+  readonly transferDials: Pick<TransferDials, "of">;
   readonly callInfos: Pick<BestEffortCallInfos, "find">;
   /** `https://host` of this server as vendors reach it; undefined if only their requests contain it. */
   readonly baseUrl: () => string | undefined;
@@ -68,6 +59,9 @@ export interface PhoneCallsOptions {
   readonly clock: Clock;
   readonly log: Logger;
 }
+
+/** Why a transfer to a SIP address is refused where the vendor's document names no such target. */
+const NUMBERS_ONLY = "the telephony vendor dials numbers only";
 
 /** A vendor whose stream broke requests the next step immediately. */
 const WEBHOOK_EXPECTED_MS = 2_000;
@@ -108,11 +102,9 @@ function waitingCallOf(
   return isAwaited ? placedCallOf(callKey) : undefined;
 }
 
-interface TransferTarget {
-  readonly to: string;
-  /** What the person of a warm transfer hears; undefined for a blind one. */
-  readonly briefing: string | undefined;
-  readonly neverBlind: true | undefined;
+interface TransferTarget extends CallTransfer {
+  /** False when the caller's stream is gone. */
+  readonly isCallerThere: () => boolean;
 }
 
 /** The shared part of calls from all telephone routes: their tenants, their legs, one pacer. */
@@ -153,7 +145,10 @@ export class PhoneCalls {
     const { callControl, clock } = this.#options;
     const timing = { pacer: this.#pacer, clock };
     const leg = new PhoneLeg(socket, wire, timing, {
-      transfer: (to, briefing, neverBlind) => this.#transfer(claims, { to, briefing, neverBlind }),
+      transfer: (order) => {
+        const isCallerThere = () => !leg.closed.aborted;
+        return this.#transfer(claims, { ...order, isCallerThere });
+      },
       hangUp: () => callControl.hangUp(claims ?? { vendor, orgId: "" }, claims?.callerRef ?? ""),
     });
     this.#legs.add(leg);
@@ -317,45 +312,47 @@ export class PhoneCalls {
 
   async #tryTransfer(
     claims: StreamClaims | undefined,
-    { to, briefing: summary, neverBlind }: TransferTarget,
+    order: TransferTarget,
   ): Promise<TransferAnswer> {
     const { baseUrl, warmTransfers, continuations } = this.#options;
+    const { to, briefing: summary, neverBlind } = order;
     const base = baseUrl();
     if (claims === undefined) return false;
     // Members of the organization can order a transfer that the agent was not offered.
     if (!(await this.#canTransfer(claims))) {
-      if (summary !== undefined && neverBlind === true) {
-        const reason = continuations.mayTransfer(claims) ? NO_TRANSFER : FAILED_TOO_OFTEN;
-        await warmTransfers.refuse(claims, { to, summary }, reason);
-      }
+      const reason = continuations.mayTransfer(claims) ? NO_TRANSFER : FAILED_TOO_OFTEN;
+      if (summary === undefined) await continuations.transferRefused(claims, to, reason);
+      else if (neverBlind === true) await warmTransfers.refuse(claims, { to, summary }, reason);
       return false;
     }
-    if (summary === undefined) return this.#transferBlindly(claims, to, base);
+    if (summary === undefined) return this.#transferBlindly(claims, order, base);
     const refusal = base === undefined ? NO_PUBLIC_ADDRESS : await warmTransfers.refusalOf(claims);
     if (base !== undefined && refusal === undefined)
-      return warmTransfers.start(claims, { to, summary, base, neverBlind });
+      return warmTransfers.start(claims, { ...order, summary, base });
     if (neverBlind === true) {
       await warmTransfers.refuse(claims, { to, summary }, refusal ?? NO_PUBLIC_ADDRESS);
       return false;
     }
-    return (await this.#transferBlindly(claims, to, base)) && "blind";
+    return (await this.#transferBlindly(claims, order, base)) && "blind";
   }
 
   async #transferBlindly(
     claims: StreamClaims,
-    to: string,
+    order: TransferTarget,
     base: string | undefined,
   ): Promise<boolean> {
-    const { callControl, continuations } = this.#options;
+    const { callControl, continuations, transferDials } = this.#options;
+    const { to } = order;
     if (base === undefined || !(await transfersByRest(claims, this.#options))) {
-      return phoneVendor(claims.vendor)?.documents.mayDial?.(to) ?? true;
+      const mayDial = phoneVendor(claims.vendor)?.documents.mayDial?.(to) ?? true;
+      if (!mayDial) await continuations.transferRefused(claims, to, NUMBERS_ONLY);
+      return mayDial;
     }
-    const resultUrl = continuationUrl(base, continuations.transferTokenFor(claims));
-    const dial = { to, ringSec: TRANSFER_RING_SEC, resultUrl };
+    const dial = await transferDials.of(claims, base, order);
     await continuations.transferOrdered(claims, to);
     const answer = await callControl.transfer(claims, claims.callerRef, dial);
     // Where it is unknown, the vendor's report about the leg says it.
-    if (answer === "refused") await continuations.transferRefused(claims, to);
-    return answer === "taken";
+    if (answer.kind === "refused") await continuations.transferRefused(claims, to, answer.reason);
+    return answer.kind === "taken";
   }
 }

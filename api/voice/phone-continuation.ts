@@ -3,7 +3,6 @@ import { type CallRefusedError, serverStops } from "../../engine/calls/call-refu
 import {
   CONTINUATION_PATH,
   type Continuations,
-  continuationUrl,
   type NextStream,
   placedCallOf,
   SENT_BACK_PARAMETER,
@@ -16,7 +15,6 @@ import type { WebhookAnswers } from "../../engine/telephony/answered-webhooks.js
 import type { BestEffortCallInfos, CallInfo } from "../../engine/telephony/call-info.js";
 import { isCallerThere } from "../../engine/telephony/caller-state.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
-import { TRANSFER_RING_SEC } from "../../engine/telephony/transfer-report.js";
 import type { Organizations } from "../../engine/tenancy/organizations.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { Answer } from "../http/answer/answer.js";
@@ -52,6 +50,7 @@ export interface PhoneContinuationOptions extends SignatureOptions, StreamOpenin
   readonly otherServer: OtherServer;
   readonly callControl: PhoneCallsOptions["callControl"];
   readonly baseUrl: PhoneCallsOptions["baseUrl"];
+  readonly transferDials: PhoneCallsOptions["transferDials"];
   readonly warmTransfers: Pick<WarmTransfers, "callerLeft" | "interruptedHold">;
   readonly log: Logger;
 }
@@ -138,11 +137,8 @@ async function answer(
     return held ?? refuse(serverStops());
   }
   if (next.kind === "transfer") {
-    const resultUrl = continuationUrl(
-      httpBase(request, options.publicBaseUrl),
-      continuations.transferTokenFor(claims),
-    );
-    const dial = { to: next.to, ringSec: TRANSFER_RING_SEC, resultUrl };
+    const base = httpBase(request, options.publicBaseUrl);
+    const dial = await options.transferDials.of(claims, base, next);
     log.info({ vendor, orgId }, "transferring a caller");
     return documentAnswer(documents, documents.dial?.(dial) ?? documents.hangUp());
   }

@@ -11,6 +11,7 @@ import type { CallAudioTap, LiveConversation } from "../../engine/conversation/a
 import { type Ending, isBreak } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
+  CallTransfer,
   ClientToolAnswer,
   DtmfOutcome,
   SentenceId,
@@ -49,7 +50,7 @@ export type LegSession = Pick<
 /** The telephone's side of the call, at the vendor. Neither promise rejects. */
 export interface LegControl {
   /** Whether the vendor has transferred the call to that number, or has put the caller on hold for a warm transfer. */
-  transfer(to: string, briefing?: string, neverBlind?: true): Promise<TransferAnswer>;
+  transfer(order: CallTransfer): Promise<TransferAnswer>;
   hangUp(): Promise<void>;
 }
 
@@ -226,9 +227,9 @@ export class PhoneLeg implements CallerChannel {
   }
 
   /** The stream stays open meanwhile: closing it would hang up. False if the caller has left before. */
-  async transfer(to: string, briefing?: string, neverBlind?: true): Promise<TransferAnswer> {
+  async transfer(order: CallTransfer): Promise<TransferAnswer> {
     await this.#playedOut();
-    return this.#isOpen && !this.#isEnding && this.#leg.transfer(to, briefing, neverBlind);
+    return this.#isOpen && !this.#isEnding && this.#leg.transfer(order);
   }
 
   useTool(): Promise<ClientToolAnswer> {

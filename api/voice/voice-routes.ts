@@ -6,6 +6,7 @@ import { Continuations } from "../../engine/calls/continuations.js";
 import type { LiveCalls } from "../../engine/calls/live-calls.js";
 import type { PlacedCalls } from "../../engine/calls/outbound/placed-calls.js";
 import type { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
+import { TransferDials } from "../../engine/calls/transfer-dials.js";
 import { WarmTransfers } from "../../engine/calls/warm-transfers.js";
 import type { Logger } from "../../engine/log.js";
 import type { OutboundTokens } from "../../engine/security/outbound-token.js";
@@ -26,6 +27,7 @@ import type { Router } from "../http/router.js";
 import type { HttpServer } from "../http/server.js";
 import { AudioSocketRoute } from "./audio-socket-route.js";
 import { briefingRoutes } from "./briefing-routes.js";
+import { BriefingSocket } from "./briefing-socket.js";
 import { ListenSocket } from "./listen-socket.js";
 import type { OtherServer } from "./other-server.js";
 import { outboundRoutes } from "./outbound-routes.js";
@@ -52,6 +54,8 @@ export interface VoiceRoutesOptions {
   readonly callControl: CallControl;
   /** Undefined: organizations may call every number. */
   readonly dialTargets: Tenancy["dialTargets"] | undefined;
+  /** Undefined: transfers may show every number. */
+  readonly callerNumbers: Tenancy["phoneNumbers"] | undefined;
   readonly telephonyAccounts: TelephonyAccounts;
   readonly placedCalls: PlacedCalls;
   readonly outboundTokens: OutboundTokens;
@@ -116,8 +120,15 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
   const { agents } = tenancy;
   const tenantOf = (orgId: string) => phoneTenant(organizations, orgId);
   const { vendors } = options;
+  const transferDials = new TransferDials({
+    continuations,
+    organizations,
+    phoneNumbers: options.callerNumbers,
+    log: options.log,
+  });
   const warmTransfers = new WarmTransfers({
     continuations,
+    transferDials,
     calls: options.database.calls,
     jobs: options.database.jobs,
     callControl,
@@ -127,10 +138,19 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
     clock,
     log: options.log,
   });
-  const phone = { opener, outbound, continuations, baseUrl, callInfos, warmTransfers };
+  const phone = {
+    opener,
+    outbound,
+    continuations,
+    baseUrl,
+    callInfos,
+    warmTransfers,
+    transferDials,
+  };
   const shared = { ...options, ...phone };
   const phoneCalls = new PhoneCalls({ ...shared, organizations, callControl, audioPool });
   new PhoneSocket({ ...shared, phoneCalls }).listen();
+  new BriefingSocket(shared).listen();
   const placed = {
     ...shared,
     get publicBaseUrl() {

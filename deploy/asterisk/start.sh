@@ -89,21 +89,28 @@ password = $(escaped "$ASTERISK_ARI_PASSWORD")
 password_format = plain
 END
 
-media=ws${PARLEY_URL#http}/ws/telephony/stream/asterisk
+media=ws${PARLEY_URL#http}/ws/telephony
 is_tls=no
 case $media in wss:*) is_tls=yes ;; esac
-cat >"$conf/websocket_client.conf" <<END
-[parley]
+
+# websocket_client SECTION PATH
+websocket_client() {
+  cat <<END
+[$1]
 type = websocket_client
 connection_type = per_call_config
-uri = $media
+uri = $media/$2/asterisk
 connection_timeout = 2000
 reconnect_attempts = 1
 tls_enabled = $is_tls
 END
-if [ "$is_tls" = yes ]; then
-  echo "ca_list_file = /etc/ssl/certs/ca-certificates.crt" >>"$conf/websocket_client.conf"
-fi
+  if [ "$is_tls" = yes ]; then echo "ca_list_file = /etc/ssl/certs/ca-certificates.crt"; fi
+}
+{
+  websocket_client parley stream
+  echo
+  websocket_client parley-briefing briefing
+} >"$conf/websocket_client.conf"
 
 {
   cat <<END

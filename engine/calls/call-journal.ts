@@ -19,6 +19,7 @@ import type {
 } from "../../storage/records.js";
 import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
 import type { AuditRecord } from "../../storage/tenancy/audit-record.js";
+import type { NewEvent } from "../../storage/webhooks/event-record.js";
 import type { Ending } from "../conversation/call-end.js";
 import {
   type ContinuedControl,
@@ -173,6 +174,7 @@ export interface JournalDeps {
     | "findById"
     | "saveTurn"
     | "annotate"
+    | "annotateIf"
     | "finish"
     | "refuse"
     | "place"
@@ -329,6 +331,25 @@ export class CallJournal {
     });
   }
 
+  /** As `annotate`, with an event, and neither unless the stored metadata meets the condition. */
+  annotateIf(
+    callId: string,
+    isMet: (metadata: JsonObject) => boolean,
+    metadata: JsonObject,
+    event: NewEvent,
+  ): void {
+    const { calls } = this.#deps;
+    void this.#writes.add({
+      callId,
+      kind: "note",
+      chars: JSON.stringify([metadata, event]).length,
+      store: async () => {
+        await calls.annotateIf(callId, isMet, metadata, event);
+      },
+      lossMessage: "a call could not be annotated",
+    });
+  }
+
   /** Resolves when the end of every ended call is stored. */
   stored(): Promise<void> {
     return this.#writes.settled();
@@ -376,8 +397,15 @@ function annotate(
   });
 }
 
-/** Takes a warm transfer out of a call's metadata. */
-const NOT_WARM = { mode: null, startedAtMs: null, personCallId: null, isOnHold: null } as const;
+/** Takes an earlier transfer, which was warm or refused, out of a call's metadata. */
+const NOTHING_OF_EARLIER = {
+  mode: null,
+  startedAtMs: null,
+  personCallId: null,
+  isOnHold: null,
+  isRefused: null,
+  reason: null,
+} as const;
 
 /** A metadata field of a call with an STT outage that its caller noticed. */
 export const LONG_STT_OUTAGE = "longSttOutage";
@@ -654,8 +682,9 @@ export class CallEntry implements CallRecorder {
           // The result of a warm transfer is stored as it develops, maybe before this.
           transfer: {
             to: ending.transferTo,
-            // A warm transfer that failed earlier in the call is forgotten.
-            ...(ending.briefing === undefined && { ...NOT_WARM, result: "pending" }),
+            callerId: ending.callerId ?? null,
+            // A transfer that failed earlier in the call is forgotten.
+            ...(ending.briefing === undefined && { ...NOTHING_OF_EARLIER, result: "pending" }),
           },
         }),
         ...this.#deafness(),

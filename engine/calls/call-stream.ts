@@ -156,36 +156,33 @@ export function callEndedEvents(call: StreamedCall, over: CallOver): readonly Ne
   return [newEvent({ id, orgId, type: "call.transferred", callId, atMs, data }), end];
 }
 
-/** The outcome of a warm transfer. */
-export interface WarmTransferOutcome {
+/** The outcome of a transfer. */
+export interface TransferOutcome {
   readonly to: string;
-  /** Distinguishes the transfers of a call. */
+  readonly mode: "blind" | "warm";
+  /** Distinguishes the transfers of a call, of which at most one is blind and was made. */
   readonly startedAtMs: number;
   readonly result: TransferResult;
   readonly reason?: string;
   readonly acceptedBy?: "key" | "voice";
   readonly waitedSec?: number;
+  /** How long the two of a blind transfer talked, where the vendor says it. */
+  readonly durationSec?: number | undefined;
 }
 
 export function transferCompletedEvent(
   { id: callId, orgId }: Pick<CallRecord, "id" | "orgId">,
-  { startedAtMs, to, result, reason = "", acceptedBy, waitedSec }: WarmTransferOutcome,
+  { startedAtMs, to, mode, result, reason = "", ...more }: TransferOutcome,
   atMs: number,
 ): NewEvent {
+  const { acceptedBy = null, waitedSec = null, durationSec = null } = more;
   return newEvent({
     id: callEventId(callId, `transfer-${startedAtMs}-${result}`),
     orgId,
     type: "transfer.completed",
     callId,
     atMs,
-    data: {
-      to,
-      mode: "warm",
-      result,
-      reason,
-      acceptedBy: acceptedBy ?? null,
-      waitedSec: waitedSec ?? null,
-    },
+    data: { to, mode, result, reason, acceptedBy, waitedSec, durationSec },
   });
 }
 

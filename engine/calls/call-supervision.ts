@@ -17,6 +17,7 @@ import { invalidFields, RequestError } from "../request-error.js";
 import { oneLine } from "../telephony/call-values.js";
 import { numberRefusal } from "../telephony/refused-numbers.js";
 import type { DialTargets } from "../tenancy/agents/dial-targets.js";
+import type { PhoneNumbers } from "../tenancy/agents/phone-numbers.js";
 import { type AuditedChange, actorOf, auditEntry } from "../tenancy/audit-entry.js";
 import { type ActiveCredentials, whileActive } from "../tenancy/people/active-credentials.js";
 import type { Tenant } from "../tenancy/tenant.js";
@@ -43,6 +44,8 @@ export interface CallSupervisionOptions {
   readonly controlCall: (call: CallControl) => MaybePromise<ControlOutcome>;
   /** Undefined with a simulated vendor: any number is allowed. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
+  /** Undefined with a simulated vendor: transfers may show every number. */
+  readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed"> | undefined;
   /** Whether the watcher's credentials are still valid. */
   readonly standing: Pick<ActiveCredentials, "areActive">;
   readonly clock: Clock;
@@ -69,6 +72,8 @@ export interface TransferOrder {
   readonly mode?: "blind" | "warm" | undefined;
   /** What the person of a warm transfer hears; left out, the agent's LLM writes it. */
   readonly summary?: string | undefined;
+  /** What the person sees: one of the organization's numbers, or `caller`. Left out: the number of the call. */
+  readonly callerId?: string | undefined;
 }
 
 export interface CallWatch {
@@ -110,11 +115,12 @@ export class CallSupervision {
 
   /**
    * Has the agent announce the transfer and transfer the caller; if that fails the call continues with the agent.
-   * RequestErrors of `end`, `target_not_allowed`, and `conflict` if the call is not a telephone call, or its vendor has no
+   * RequestErrors of `end`, `target_not_allowed`, `caller_number_not_allowed`, and `conflict` if the call is not a telephone call, or its vendor has no
    * such transfer.
    */
-  async transfer(tenant: Tenant, id: string, { to, mode, summary }: TransferOrder): Promise<void> {
-    const { dialTargets, transferSummaries } = this.#options;
+  async transfer(tenant: Tenant, id: string, order: TransferOrder): Promise<void> {
+    const { to, mode, summary, callerId } = order;
+    const { dialTargets, phoneNumbers, transferSummaries } = this.#options;
     const { callId, channel } = await this.findLive(tenant, id);
     if (channel !== "phone") {
       throw new RequestError("conflict", "only telephone calls can be transferred");
@@ -131,6 +137,16 @@ export class CallSupervision {
         "to: expected a target that the platform's administrator has allowed this organization to call";
       throw new RequestError("target_not_allowed", message);
     }
+    const isShowable =
+      callerId === undefined ||
+      !callerId.startsWith("+") ||
+      phoneNumbers === undefined ||
+      (await phoneNumbers.isAllowed(tenant.organization.id, callerId));
+    if (!isShowable) {
+      const message =
+        "callerId: expected a number that the platform's administrator has allowed this organization to call from";
+      throw new RequestError("caller_number_not_allowed", message);
+    }
     let briefing: string | undefined;
     if (mode === "warm") {
       const { call } = await this.#find(tenant.organization.id, id);
@@ -140,8 +156,12 @@ export class CallSupervision {
       }
       briefing = oneLine(summary ?? (await transferSummaries.of(call)));
     }
+    const how = {
+      ...(briefing !== undefined && { briefing }),
+      ...(callerId !== undefined && { callerId }),
+    };
     await this.#recorded(callId, tenant, "call.transfer", () =>
-      this.#endWith(callId, transferredByOrganization(to, briefing)),
+      this.#endWith(callId, transferredByOrganization(to, how)),
     );
     this.#options.journal.annotate(callId, { transferredBy: personOf(tenant) });
   }

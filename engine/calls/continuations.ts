@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { CallStore } from "../../storage/calls/call-store.js";
 import type { CallRecord, JsonObject } from "../../storage/records.js";
+import type { NewEvent } from "../../storage/webhooks/event-record.js";
 import { CALLER_LEFT, type EndReason } from "../conversation/call-end.js";
 import type { Logger } from "../log.js";
 import { SignedIds } from "../security/signed-ids.js";
@@ -91,6 +92,12 @@ const StoredTransfer = v.object({
   isOnHold: v.optional(v.boolean(), false),
   /** The vendor has been asked, or is about to be, to bring the caller back. Only at vendors with a document for that. */
   isSentBack: v.optional(v.boolean(), false),
+  /** What the person of a blind transfer is to see, as the tool or the request names it. */
+  callerId: v.optional(v.string()),
+  /** A blind transfer that was not made: the caller stayed with the agent. */
+  isRefused: v.optional(v.boolean(), false),
+  /** The caller on hold has asked what follows, at a vendor whose callers do. */
+  isAsking: v.optional(v.boolean(), false),
 });
 
 /** A second transfer in a call has none of these of the first. */
@@ -100,6 +107,8 @@ export const NOTHING_OF_EARLIER = {
   acceptedBy: null,
   waitedSec: null,
   isSentBack: null,
+  isRefused: null,
+  isAsking: null,
   reason: null,
   durationSec: null,
 } as const satisfies JsonObject;
@@ -140,12 +149,11 @@ export function isOpenSince(metadata: JsonObject, startedAtMs: number): boolean 
 }
 
 /**
- * Why a call's transfer failed; undefined if there was none, or if it succeeded, or if the call went on after a warm one that could
- * not start.
+ * Why a call's transfer failed; undefined if there was none, or if it succeeded, or if the call went on after one that was not made.
  */
 export function failedTransferOf(call: CallRecord): TransferResult | undefined {
-  const { result, mode } = transferOf(call) ?? {};
-  if (result === undefined || result === "answered") return undefined;
+  const { result, mode, isRefused } = transferOf(call) ?? {};
+  if (result === undefined || result === "answered" || isRefused) return undefined;
   const { endReason } = call.metadata;
   if (mode === "warm" && !ENDED_BY_TRANSFER.has(String(endReason))) return undefined;
   return result === "pending" || result === "dialing" ? "failed" : result;
@@ -188,7 +196,7 @@ export type NextStream =
       readonly placedCallId?: string;
     }
   /** The response document transfers the caller. */
-  | { readonly kind: "transfer"; readonly to: string; readonly call: CallRecord }
+  | { readonly kind: "transfer"; readonly to: string; readonly callerId: string | undefined }
   /** The caller is on hold in a warm transfer, or about to be. `isCertain`: the call is known to have ended for the hold. */
   | { readonly kind: "onHold"; readonly isCertain: boolean }
   /** REST says what follows, and the vendor has a document for that. If it is the agent, another request gets the next stream. */
@@ -202,7 +210,7 @@ export interface ContinuationsOptions {
   readonly clock: Clock;
   readonly calls: Pick<CallStore, "findBySession" | "annotateIf">;
   readonly liveCalls: Pick<LiveCalls, "find">;
-  readonly journal: Pick<CallJournal, "stored" | "annotate">;
+  readonly journal: Pick<CallJournal, "stored" | "annotate" | "annotateIf">;
   readonly log: Logger;
 }
 
@@ -313,7 +321,7 @@ export class Continuations {
     const transfer = byDocument ? stored : undefined;
     if (transfer?.result === "pending") {
       this.#options.journal.annotate(call.id, { transfer: { result: "dialing" } });
-      return { kind: "transfer", to: transfer.to, call };
+      return { kind: "transfer", to: transfer.to, callerId: transfer.callerId };
     }
     // The vendor repeats a request: the response may place a call, which must not happen twice.
     if (transfer?.result === "dialing") return { kind: "goesOn", claims: afterTransfer(claims) };
@@ -343,9 +351,14 @@ export class Continuations {
       // The vendor reports the caller's part in a conference here, which says nothing of the person.
       if (isOpen) await this.#noteWarm(call, transfer, isCallerWaiting ? "failed" : "canceled");
       else this.#noteEnding(call, transfer.result);
+      const { joinCaller } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
+      // Where the caller is joined with the person, and not with a conference, the report is about both.
+      if (joinCaller !== undefined && known === "answered" && report?.durationSec !== undefined)
+        this.#options.journal.annotate(call.id, { transfer: { durationSec: report.durationSec } });
     } else if (isOpen && (report !== undefined || isCallerWaiting)) {
-      this.#note(call, report ?? { result: "failed", reason: "", durationSec: undefined });
-    } else if (known === "answered" && report?.result === "answered") this.#note(call, report);
+      this.#noteBlind(call, report ?? { result: "failed", reason: "", durationSec: undefined });
+    } else if (known === "answered" && report?.result === "answered")
+      this.#options.journal.annotate(call.id, transferNote(call, report));
     const result = isOpen && transfer?.mode !== "warm" ? report?.result : known;
     const isFromHold = isSentBack && transfer?.mode === "warm";
     if (!isCallerWaiting || (result === "answered" && !isFromHold)) return { kind: "over" };
@@ -400,25 +413,44 @@ export class Continuations {
     });
   }
 
-  /** The vendor has refused that order, and has not reported anything. Never rejects. */
-  async transferRefused(claims: StreamClaims, to: string): Promise<void> {
-    const isOrdered = (metadata: JsonObject) => {
+  /**
+   * A blind transfer is not made, and the caller stays with the agent: the record and an event say why. An order that the vendor
+   * has reported on, and another transfer that is under way, stay as they are. Never rejects.
+   */
+  async transferRefused(claims: StreamClaims, to: string, reason: string): Promise<void> {
+    const isNotMade = (metadata: JsonObject) => {
       const transfer = transferOf({ metadata });
-      return transfer?.mode === "blind" && transfer.result === "dialing" && transfer.to === to;
+      if (transfer === undefined || transfer.isRefused) return true;
+      const isOrder = transfer.mode === "blind" && transfer.result === "dialing";
+      return (
+        (isOrder && transfer.to === to) || (transfer.mode === "warm" && !isOpenTransfer(transfer))
+      );
     };
-    await this.#noteOrder(claims, isOrdered, { transfer: null });
+    const refused = { to, result: "failed", reason } as const;
+    const transfer = {
+      ...NOTHING_OF_EARLIER,
+      mode: null,
+      summary: null,
+      ...refused,
+      isRefused: true,
+    };
+    const startedAtMs = this.#options.clock.epochMs();
+    await this.#noteOrder(claims, isNotMade, { transfer }, (call) =>
+      transferCompletedEvent(call, { ...refused, mode: "blind", startedAtMs }, startedAtMs),
+    );
   }
 
   async #noteOrder(
     claims: StreamClaims,
     isMet: (metadata: JsonObject) => boolean,
     metadata: JsonObject,
+    eventOf?: (call: CallRecord) => NewEvent,
   ): Promise<void> {
     const { calls, clock, log } = this.#options;
     const { vendor, orgId } = claims;
     const note = async () => {
       const call = await this.recordOf(claims);
-      if (call !== undefined) await calls.annotateIf(call.id, isMet, metadata);
+      if (call !== undefined) await calls.annotateIf(call.id, isMet, metadata, eventOf?.(call));
     };
     const noted = note().catch((error: unknown) => {
       log.warn({ vendor, orgId, error }, "failed to note the order of a transfer");
@@ -457,12 +489,22 @@ export class Continuations {
       return now?.startedAtMs === startedAtMs && now.result === transfer.result;
     };
     const note = transferNote(call, { result, reason: "", durationSec: undefined });
-    const event = transferCompletedEvent(call, { to, startedAtMs, result }, clock.epochMs());
+    const outcome = { to, mode: "warm", startedAtMs, result } as const;
+    const event = transferCompletedEvent(call, outcome, clock.epochMs());
     await calls.annotateIf(call.id, isSame, note, event);
   }
 
-  #note(call: CallRecord, report: TransferReport): void {
-    this.#options.journal.annotate(call.id, transferNote(call, report));
+  /** The first outcome of a blind transfer, with its event. */
+  #noteBlind(call: CallRecord, report: TransferReport): void {
+    const { journal, clock } = this.#options;
+    const isOpen = (metadata: JsonObject) => {
+      const transfer = transferOf({ metadata });
+      return transfer === undefined || isOpenTransfer(transfer);
+    };
+    const to = transferOf(call)?.to ?? "";
+    const outcome = { to, mode: "blind", startedAtMs: 0, ...report } as const;
+    const event = transferCompletedEvent(call, outcome, clock.epochMs());
+    journal.annotateIf(call.id, isOpen, transferNote(call, report), event);
   }
 
   /** The call, once its end is stored; a call that is still alive has lost its stream without noticing. */

@@ -197,6 +197,13 @@ export class TelephonyAccounts implements CallControlApis {
     }
   }
 
+  /** Whether the vendor's API lists the account's numbers, and proves whose they are. */
+  canImport(account: TelephonyAccountRecord): boolean {
+    const { provesNumbers = false, importsWith = [] } = phoneVendor(account.vendor)?.account ?? {};
+    const names = new Set([...Object.keys(account.settings), ...this.credentialNames(account)]);
+    return provesNumbers && importsWith.every((name) => names.has(name));
+  }
+
   /** RequestError `not_found`; `invalid_request`: numbers of this account cannot be imported; `telephony_unavailable`. */
   async numbers(tenant: Tenant, id: string): Promise<readonly ListedNumber[]> {
     const account = await this.get(tenant, id);

@@ -127,7 +127,8 @@ export class WarmTransferJob extends FixedLimitsJob {
     const { calls, clock } = this.#options;
     const report = { result: "notAccepted", reason: "", durationSec: undefined } as const;
     const isOpen = (metadata: JsonObject) => isOpenSince(metadata, transfer.startedAtMs);
-    const outcome = { ...transfer, result: report.result };
+    const { to, startedAtMs } = transfer;
+    const outcome = { to, mode: "warm", startedAtMs, result: report.result } as const;
     const event = transferCompletedEvent(call, outcome, clock.epochMs());
     return calls.annotateIf(call.id, isOpen, transferNote(call, report), event);
   }

@@ -6,7 +6,6 @@ import type { NewEvent } from "../../storage/webhooks/event-record.js";
 import { isAcceptance } from "../conversation/lexicon.js";
 import type { Logger } from "../log.js";
 import type { StreamClaims } from "../security/stream-token.js";
-import { accountNumber } from "../telephony/account-numbers.js";
 import {
   type CallControl,
   type CallControlApis,
@@ -28,7 +27,7 @@ import type { DialTargets } from "../tenancy/agents/dial-targets.js";
 import type { DoNotCall } from "../tenancy/agents/do-not-call.js";
 import type { Clock } from "../time/clock.js";
 import type { BriefingVoice, BriefingVoices } from "./briefing-voices.js";
-import { transferCompletedEvent, type WarmTransferOutcome } from "./call-stream.js";
+import { type TransferOutcome, transferCompletedEvent } from "./call-stream.js";
 import {
   type Continuations,
   continuationUrl,
@@ -40,8 +39,11 @@ import {
   transferNote,
   transferOf,
 } from "./continuations.js";
+import { ownNumberOf, type TransferDials } from "./transfer-dials.js";
 import { maybeOnHold, RETURN_MAX_MS } from "./warm-transfer-job.js";
 
+/** A caller who asks what follows has asked once by then. */
+const FIRST_ASKED_MAX_MS = 5_000;
 /** Where the vendor asks what the called person hears, and tells what the person answers. */
 export const BRIEFING_PATH = "/api/telephony/briefing";
 /** Where the vendor gets the sound of it. */
@@ -85,6 +87,7 @@ export interface WarmTransfersOptions {
   readonly jobs: Pick<JobStore, "add">;
   readonly callControl: Pick<CallControl, "warmTransferApi" | "hangUp">;
   readonly voices: Pick<BriefingVoices, "of">;
+  readonly transferDials: Pick<TransferDials, "callerIdOf">;
   /** Undefined: the organization may call every number. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   readonly doNotCall: Pick<DoNotCall, "has">;
@@ -95,10 +98,14 @@ export interface WarmTransfersOptions {
 export interface WarmTransferOrder {
   /** E.164, or a SIP address. */
   readonly to: string;
+  /** A number that the person sees in place of that of the call; nobody but the call's own account shows the caller's. */
+  readonly callerId?: string | undefined;
   /** What the person hears about the call; may be empty. */
   readonly summary: string;
   /** `https://host` of this server as vendors reach it. */
   readonly base: string;
+  /** False when the caller's stream is gone. */
+  readonly isCallerThere: () => boolean;
   /** A member of the organization has ordered it, and learns from the record and an event why it cannot start. */
   readonly neverBlind?: true | undefined;
 }
@@ -192,9 +199,8 @@ export class WarmTransfers {
   /** Why none can start: the vendor, its account or the call's own number. Undefined if one can. */
   async refusalOf(claims: StreamClaims): Promise<string | undefined> {
     if (phoneVendor(claims.vendor)?.documents.warmTransfer === undefined) return NO_WARM_TRANSFER;
-    const { callControl, continuations } = this.#options;
-    const api = await callControl.warmTransferApi(claims, claims.callerRef);
-    if (api === undefined) return NO_ACCOUNT;
+    const { continuations } = this.#options;
+    if ((await this.#apiFor(claims)) === undefined) return NO_ACCOUNT;
     const call = await continuations.recordOf(claims);
     return call === undefined || ownNumberOf(call) === undefined ? NO_OWN_NUMBER : undefined;
   }
@@ -245,13 +251,13 @@ export class WarmTransfers {
   }
 
   async #begin(claims: StreamClaims, order: WarmTransferOrder): Promise<boolean> {
-    const { callControl, continuations, calls, jobs, clock } = this.#options;
+    const { continuations, calls, jobs, transferDials, clock } = this.#options;
     const { vendor, orgId } = claims;
-    const { to, summary, base } = order;
+    const { to, summary, base, callerId } = order;
     const documents = phoneVendor(vendor)?.documents.warmTransfer;
-    const api = await callControl.warmTransferApi(claims, claims.callerRef);
+    const api = await this.#apiFor(claims);
     const call = await continuations.recordOf(claims);
-    const from = call && ownNumberOf(call);
+    const from = await transferDials.callerIdOf(call, callerId);
     if (documents === undefined || api === undefined || call === undefined || from === undefined)
       return this.#refuseStart(claims, order, (await this.refusalOf(claims)) ?? NO_ACCOUNT);
     if (!(await this.#mayCall(orgId, to))) return this.#refuseStart(claims, order, NOT_ALLOWED);
@@ -288,7 +294,10 @@ export class WarmTransfers {
   }
 
   /** The caller is put on hold only if there is no outcome yet: the person may have refused before the vendor's answer is here. */
-  async #place(placing: Placing, { to, base, summary }: WarmTransferOrder): Promise<boolean> {
+  async #place(
+    placing: Placing,
+    { to, base, summary, isCallerThere }: WarmTransferOrder,
+  ): Promise<boolean> {
     const { callControl, continuations, calls, log } = this.#options;
     const { claims, call, documents, api, startedAtMs, from } = placing;
     const { vendor, orgId } = claims;
@@ -315,7 +324,9 @@ export class WarmTransfers {
         document: this.#wait(claims, documents, base),
         url: this.#holdUrl(base, claims),
       };
-      if (!(await api.redirect(claims.callerRef, next))) {
+      // No request names a caller who asks, so that the vendor does not say that the caller has left.
+      const hasLeft = documents.joinCaller !== undefined && !isCallerThere();
+      if (hasLeft || !(await api.redirect(claims.callerRef, next))) {
         await this.#fail(placing, { personCallId, base });
         return false;
       }
@@ -364,7 +375,7 @@ export class WarmTransfers {
     const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
     // A person who answers in this time hears nothing.
     const failed = { transfer: { result: "failed", reason: "" } };
-    const outcome = { to, startedAtMs, result: "failed" } as const;
+    const outcome = { to, mode: "warm", startedAtMs, result: "failed" } as const;
     const event = transferCompletedEvent(call, outcome, clock.epochMs());
     await calls.annotateIf(call.id, isOpen, failed, event).catch((lost: unknown) => {
       log.error({ ...facts, error: lost }, "failed to store that a warm transfer failed");
@@ -419,6 +430,7 @@ export class WarmTransfers {
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
     if (documents === undefined) return undefined;
     if (isPlayed) return documents.play?.(`${base}${HOLD_MUSIC_PATH}`);
+    if (documents.joinCaller !== undefined) return this.#askedOnHold(claims, documents, base);
     // A caller who has just been sent back needs no second way back; the job looks after one whom the hold overtakes.
     if ((await this.#isAwaited(claims)) || !this.#returns.claim(this.#conferenceOf(claims)))
       return this.#wait(claims, documents, base);
@@ -437,16 +449,33 @@ export class WarmTransfers {
     return interrupted ?? this.#wait(claims, documents, base);
   }
 
+  /** One caller asks once at a time, so that each answer may lead back to the agent. */
+  async #askedOnHold(
+    claims: StreamClaims,
+    documents: WarmTransferDocuments,
+    base: string,
+  ): Promise<string> {
+    if (!(await this.#isAwaited(claims))) return documents.goOn(this.#sentBackUrl(base, claims));
+    const { continuations, calls } = this.#options;
+    const call = await continuations.recordOf(claims);
+    const transfer = call && transferOf(call);
+    if (transfer?.result === "answered" && documents.joinCaller !== undefined)
+      return documents.joinCaller(transfer.personCallId);
+    if (call !== undefined && transfer?.isAsking === false)
+      await calls.annotate(call.id, { transfer: { isAsking: true } });
+    return this.#wait(claims, documents, base);
+  }
+
   /** Whether the person may still enter the conference, or is in it. A vendor that does not answer leaves it open. */
   async #isAwaited(claims: StreamClaims): Promise<boolean> {
-    const { continuations, callControl, log } = this.#options;
+    const { continuations, log } = this.#options;
     const call = await continuations.recordOf(claims);
     if (call === undefined) return true;
     const transfer = transferOf(call);
     if (transfer?.mode !== "warm") return false;
     if (transfer.result !== "answered") return isOpenTransfer(transfer);
     try {
-      const api = await callControl.warmTransferApi(claims, claims.callerRef);
+      const api = await this.#apiFor(claims);
       return api === undefined || (await api.isLive(transfer.personCallId));
     } catch (error) {
       log.warn({ callId: call.id, error }, "whether a person is still there is unknown");
@@ -459,6 +488,7 @@ export class WarmTransfers {
     return documents.wait({
       conference: this.#conferenceOf(claims),
       resultUrl: this.#resultUrl(base, claims),
+      holdUrl: this.#holdUrl(base, claims),
       music: { soundUrl: `${base}${HOLD_MUSIC_PATH}`, documentUrl },
     });
   }
@@ -478,9 +508,12 @@ export class WarmTransfers {
   async #hasCallerLeft(warm: WarmCall, base: string): Promise<boolean> {
     const { claims, call, startedAtMs, documents } = warm;
     const { calls, clock, log } = this.#options;
-    if (documents.reportsCallerExit) return false;
+    // Before a caller who asks has asked, nothing reports that the caller has left.
+    const waitedMs = clock.epochMs() - startedAtMs;
+    const hasAsked = documents.joinCaller === undefined || transferOf(call)?.isAsking === true;
+    if (documents.reportsCallerExit && (hasAsked || waitedMs < FIRST_ASKED_MAX_MS)) return false;
     try {
-      if (await this.#isCallerLive(claims)) return false;
+      if (hasAsked && (await this.#isCallerLive(claims))) return false;
       const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
       const report = { result: "canceled", reason: "", durationSec: undefined } as const;
       const event = this.#completed(call, { startedAtMs, result: "canceled" });
@@ -498,9 +531,13 @@ export class WarmTransfers {
     return true;
   }
 
-  #completed(call: CallRecord, outcome: Omit<WarmTransferOutcome, "to">): NewEvent {
+  #completed(call: CallRecord, outcome: Omit<TransferOutcome, "to" | "mode">): NewEvent {
     const to = transferOf(call)?.to ?? "";
-    return transferCompletedEvent(call, { to, ...outcome }, this.#options.clock.epochMs());
+    return transferCompletedEvent(
+      call,
+      { to, mode: "warm", ...outcome },
+      this.#options.clock.epochMs(),
+    );
   }
 
   /** The document for a person who was asked; undefined if the person's call is over with it. */
@@ -510,7 +547,7 @@ export class WarmTransfers {
     base: string,
   ): Promise<string | undefined> {
     const warm = await this.#waiting(person);
-    if (warm === undefined) return undefined;
+    if (warm === undefined) return this.#joinedBefore(person);
     const { documents } = warm;
     const heard = oneLine(speech).slice(0, SPEECH_CHARACTERS_MAX);
     const { language } = await this.#voiceFor(warm);
@@ -525,6 +562,16 @@ export class WarmTransfers {
     const result = isAccepted === false ? "rejected" : "notAccepted";
     await this.#bringBack(warm, { result, reason: "", durationSec: undefined }, base);
     return undefined;
+  }
+
+  /** The person has accepted in the briefing's own stream, and the vendor asks what follows that. */
+  async #joinedBefore({ claims, startedAtMs }: PersonClaims): Promise<string | undefined> {
+    const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
+    if (documents?.joinCaller === undefined) return undefined;
+    const call = await this.#options.continuations.recordOf(claims);
+    const transfer = call && transferOf(call);
+    const hasAccepted = transfer?.startedAtMs === startedAtMs && transfer.result === "answered";
+    return hasAccepted ? documents.join(this.#conferenceOf(claims)) : undefined;
   }
 
   /** False if the transfer has got another outcome meanwhile: the person is not joined. */
@@ -611,10 +658,24 @@ export class WarmTransfers {
     });
   }
 
-  /** Rejects with a VendorError. */
+  /** Rejects with a VendorError. A caller who is not known by an id asks no more when this is asked. */
   async #isCallerLive(claims: StreamClaims): Promise<boolean> {
-    const api = await this.#options.callControl.warmTransferApi(claims, claims.callerRef);
+    if (claims.callerRef === "") return false;
+    const api = await this.#apiFor(claims);
     return api === undefined || api.isLive(claims.callerRef);
+  }
+
+  #apiFor(claims: StreamClaims): Promise<WarmTransferApi | undefined> {
+    const { joinCaller } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
+    const callRef = joinCaller === undefined ? claims.callerRef : undefined;
+    return this.#options.callControl.warmTransferApi(claims, callRef);
+  }
+
+  /** What a person who is asked for the first time, or again, hears in a media stream, in order: WAV files, and none without TTS. */
+  async briefing(person: PersonClaims, isAskedAgain: boolean): Promise<readonly Uint8Array[]> {
+    const parts = isAskedAgain ? [true] : [false, true];
+    const sounds = await Promise.all(parts.map((isQuestion) => this.audio(person, isQuestion)));
+    return sounds.every((sound) => sound !== undefined) ? sounds : [];
   }
 
   /** The sound of what the person hears, as a WAV file; undefined if TTS cannot say it now, or no caller waits any more. */
@@ -705,7 +766,7 @@ export class WarmTransfers {
 
   /** False for a caller who has hung up, who needs nothing. Rejects with a VendorError. */
   async #sendBack(claims: StreamClaims, base: string): Promise<boolean> {
-    const api = await this.#options.callControl.warmTransferApi(claims, claims.callerRef);
+    const api = await this.#apiFor(claims);
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
     if (documents === undefined || api === undefined) return false;
     if (documents.interrupted !== undefined) await this.#noteSentBack(claims);
@@ -759,7 +820,8 @@ export async function warmTransferRefusal(
   baseUrl: string | undefined,
 ): Promise<string | undefined> {
   const { phoneVendor: vendor = "", phoneCallId = "" } = callInfoIn(metadata) ?? {};
-  if (phoneVendor(vendor)?.documents.warmTransfer === undefined) return NO_WARM_TRANSFER;
+  const documents = phoneVendor(vendor)?.documents.warmTransfer;
+  if (documents === undefined) return NO_WARM_TRANSFER;
   if (baseUrl === undefined) return NO_PUBLIC_ADDRESS;
   if (ownNumberOf({ metadata }) === undefined) return NO_OWN_NUMBER;
   const canWith = async (ownAccount: boolean) => {
@@ -771,7 +833,8 @@ export async function warmTransferRefusal(
       return false;
     }
   };
-  const canStart = phoneCallId !== "" && ((await canWith(true)) || (await canWith(false)));
+  const isKnown = phoneCallId !== "" || documents.joinCaller !== undefined;
+  const canStart = isKnown && ((await canWith(true)) || (await canWith(false)));
   return canStart ? undefined : NO_ACCOUNT;
 }
 
@@ -783,14 +846,6 @@ function isFree(metadata: JsonObject): boolean {
 
 function introductionOf(summary: string, { phrases }: Pick<BriefingVoice, "phrases">): string {
   return [phrases.briefingGreeting, summary].filter((part) => part !== "").join(" ");
-}
-
-/** The account's number in this call, which the person sees as the caller's. */
-function ownNumberOf({ metadata }: Pick<CallRecord, "metadata">): string | undefined {
-  const info = callInfoIn(metadata);
-  const own = info?.direction === "outbound" ? info.from : info?.to;
-  // Some vendors write it without the plus.
-  return own === undefined ? undefined : accountNumber(own);
 }
 
 /** A tag with its region, which vendors' recognition wants. */

@@ -103,6 +103,7 @@ const Ending = v.object({
   status: v.picklist(["completed", "failed"]),
   message: v.string(),
   transferTo: v.exactOptional(v.string()),
+  callerId: v.exactOptional(v.string()),
   briefing: v.exactOptional(v.string()),
   neverBlind: v.exactOptional(v.literal(true)),
 });

@@ -42,6 +42,8 @@ export interface Ending {
   readonly message: string;
   /** The caller's leg is transferred to this number or SIP address instead of being hung up. */
   readonly transferTo?: string;
+  /** What the person of a transfer sees: a number, or `caller`. Left out: the number of the call. */
+  readonly callerId?: string;
   /** What an answering machine got of the agent's message. */
   readonly voicemail?: { readonly messageLeft: boolean; readonly text: string };
   /** A warm transfer: the person who is called hears this about the call, and accepts before the caller is connected. */
@@ -98,9 +100,15 @@ export const ORGANIZATION_ENDED: Ending = {
 };
 
 /** `to`: E.164, or a SIP address. `briefing`: for a warm transfer. */
-export function transferredByOrganization(to: string, briefing?: string): Ending {
+export function transferredByOrganization(
+  to: string,
+  { briefing, callerId }: Pick<Ending, "briefing" | "callerId"> = {},
+): Ending {
   const message = "the organization transferred the call";
-  const how = briefing === undefined ? {} : ({ briefing, neverBlind: true } as const);
+  const how = {
+    ...(briefing !== undefined && ({ briefing, neverBlind: true } as const)),
+    ...(callerId !== undefined && { callerId }),
+  };
   return { reason: "transferred", status: "completed", message, transferTo: to, ...how };
 }
 

@@ -22,6 +22,17 @@ export type DtmfOutcome = "pressed" | "cutOff" | "unavailable";
 /** Whether the vendor has taken the transfer; `blind`: a warm one, without a question to the person. */
 export type TransferAnswer = boolean | "blind";
 
+/** The order of a transfer. */
+export interface CallTransfer {
+  /** E.164, or a SIP address. */
+  readonly to: string;
+  /** What the person sees: a number, or `caller`. Left out: the number of the call. */
+  readonly callerId?: string;
+  /** A warm transfer, with what the person hears, where the vendor has one; elsewhere a blind one, unless `neverBlind`. */
+  readonly briefing?: string;
+  readonly neverBlind?: true;
+}
+
 /** The way to the caller, over any transport. No method throws; after `end` nothing reaches the caller. */
 export interface CallerChannel {
   /** `audioStop` also drops all audio that has not been played yet. */
@@ -36,11 +47,8 @@ export interface CallerChannel {
   resumeAudio(): void;
   /** Sends DTMF after all earlier audio. Resolves when the last digit was sent. Never rejects. */
   sendDigits(digits: string): Promise<DtmfOutcome>;
-  /**
-   * Asks the telephony vendor to transfer the call to this number. Resolves with false if it refuses or cannot.
-   * Never rejects. `briefing`: a warm transfer, where the vendor has one; elsewhere a blind one, unless `neverBlind`.
-   */
-  transfer(to: string, briefing?: string, neverBlind?: true): Promise<TransferAnswer>;
+  /** Asks the telephony vendor to transfer the call. Resolves with false if it refuses or cannot. Never rejects. */
+  transfer(order: CallTransfer): Promise<TransferAnswer>;
   /**
    * Resolves immediately with an error if the caller's client does not offer the tool, or there is no client.
    * Rejects only when aborted.

@@ -457,11 +457,9 @@ export class EffectRunner implements EffectPerformer {
 
   async #transfer({
     turnId,
-    to,
-    briefing,
-    neverBlind,
+    transfer,
   }: Extract<ConversationEffect, { type: "transfer" }>): Promise<void> {
-    const isTaken = await this.#deps.caller.transfer(to, briefing, neverBlind);
+    const isTaken = await this.#deps.caller.transfer(transfer);
     if (isTaken === false) return this.report({ type: "transferRefused", turnId });
     this.report({ type: "transferTaken", turnId, ...(isTaken === "blind" && { isBlind: true }) });
   }

@@ -1,6 +1,7 @@
 import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import type { Ending, EndReason } from "./call-end.js";
+import type { CallTransfer } from "./caller-channel.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 
 /** What the caller's client receives; the API writes it as the contract's JSON. */
@@ -173,10 +174,7 @@ export type ConversationEffect =
   | {
       readonly type: "transfer";
       readonly turnId: number;
-      readonly to: string;
-      /** A warm transfer, with what the person hears. */
-      readonly briefing?: string;
-      readonly neverBlind?: true;
+      readonly transfer: CallTransfer;
     }
   /** Reports a decision, which the record of its turn also contains. */
   | { readonly type: "reportBargeIn"; readonly turnId: number; readonly bargeIn: BargeIn }

@@ -119,10 +119,9 @@ function endWith(turn: Turn, ending: Ending): void {
   if (turn.ending !== undefined && isRevocable(turn.ending)) turn.ending = ending;
 }
 
-function sttOutageEnd({ transferTo }: Ending): Ending {
-  return transferTo === undefined
-    ? { ...LISTENING_FAILED, status: "completed" }
-    : { ...LISTENING_FAILED, transferTo };
+function sttOutageEnd({ transferTo, callerId }: Ending): Ending {
+  if (transferTo === undefined) return { ...LISTENING_FAILED, status: "completed" };
+  return { ...LISTENING_FAILED, transferTo, ...(callerId !== undefined && { callerId }) };
 }
 
 /** Empty if no caller is left, or if there is nothing to say. */

@@ -427,6 +427,8 @@ export type ConversationTool =
       readonly to: string;
       /** The LLM says in the tool's `summary` what the person hears. */
       readonly isWarm?: true;
+      /** What the person sees, as the tool names it. */
+      readonly callerId?: string;
     };
 
 export interface ReadyPhrase {

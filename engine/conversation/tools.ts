@@ -226,7 +226,10 @@ function endingOf(
   if (tool?.kind === "hangup") return AGENT_HUNG_UP;
   if (tool?.kind !== "transfer") return undefined;
   const message = "the agent transferred the call";
-  const how = tool.isWarm === true ? { briefing: briefingIn(argumentsJson) } : {};
+  const how = {
+    ...(tool.isWarm === true && { briefing: briefingIn(argumentsJson) }),
+    ...(tool.callerId !== undefined && { callerId: tool.callerId }),
+  };
   return { reason: "transferred", status: "completed", message, transferTo: tool.to, ...how };
 }
 

@@ -13,7 +13,9 @@ const TRANSFER_MAX_MS = 5_000;
 export function providerFailureEnd({ settings }: ConversationState, ending: Ending): Ending {
   if (settings.onProviderFailure === "end") return ending;
   const target = settings.tools.find((tool) => tool.kind === "transfer");
-  return target === undefined ? ending : { ...ending, transferTo: target.to };
+  if (target === undefined) return ending;
+  const { to: transferTo, callerId } = target;
+  return { ...ending, transferTo, ...(callerId !== undefined && { callerId }) };
 }
 
 /** The agent's words have been played: the call ends; a transferred call ends when the vendor has accepted. */
@@ -24,16 +26,18 @@ export function endAfterSpeech(
   atMs: number,
   out: ConversationEffect[],
 ): void {
-  const { transferTo, briefing, neverBlind } = ending;
+  const { transferTo, callerId, briefing, neverBlind } = ending;
   if (transferTo === undefined) {
     endCall(state, ending, atMs, out);
     return;
   }
-  const how = {
+  const transfer = {
+    to: transferTo,
+    ...(callerId !== undefined && { callerId }),
     ...(briefing !== undefined && { briefing }),
     ...(neverBlind === true && { neverBlind }),
   };
-  out.push({ type: "transfer", turnId, to: transferTo, ...how });
+  out.push({ type: "transfer", turnId, transfer });
   setDeadline(state, "transfer", atMs + TRANSFER_MAX_MS);
   state.phase = "transferring";
   state.transfer = { turnId, ending, pendingEnd: undefined };
@@ -92,7 +96,7 @@ function returnToAgent(
   if (pendingEnd !== undefined) {
     endCall(state, pendingEnd, atMs, out);
   } else if (ending.status === "failed") {
-    const { transferTo: _to, briefing: _briefing, ...here } = ending;
+    const { transferTo: _to, callerId: _callerId, briefing: _briefing, ...here } = ending;
     endCall(state, here, atMs, out);
   } else if (turnOf(state) === undefined) {
     startScripted(state, "transferRefused", [state.settings.cannotTransfer], atMs, out);

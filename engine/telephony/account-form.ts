@@ -34,7 +34,9 @@ export interface AccountForm {
    * organization runs could list anybody's.
    */
   readonly provesNumbers: boolean;
-  /** The fields without which numbers cannot be imported, where the account is complete without them; for an error. */
+  /** The fields that numbers are imported with, where the account is complete without them. */
+  readonly importsWith?: readonly string[];
+  /** Names those fields in an error. */
   readonly numbersNeed?: string;
 }
 

@@ -34,7 +34,11 @@ export interface NextStep {
 }
 
 /** What a vendor has made of an order. `unknown`: it may have carried it out, since its answer was lost or does not say. */
-export type OrderAnswer = "taken" | "refused" | "unknown";
+export type OrderAnswer =
+  | { readonly kind: "taken" }
+  | { readonly kind: "unknown" }
+  /** `reason`: words without anything that the vendor said, but its number for the reason. */
+  | { readonly kind: "refused"; readonly reason: string };
 
 /** A vendor's REST API, with one account. All of its promises reject with a VendorError. */
 export interface CallControlApi {
@@ -144,20 +148,23 @@ export class CallControl {
   async transfer(account: CallAccount, callRef: string, dial: Dial): Promise<OrderAnswer> {
     const { vendor } = account;
     const api = await this.#apiOf(account);
-    if (api?.transfer === undefined || callRef === "") return "refused";
+    if (api?.transfer === undefined || callRef === "")
+      return { kind: "refused", reason: "no account at the telephony vendor can make it" };
     try {
       await api.transfer(callRef, dial);
-      return "taken";
+      return { kind: "taken" };
     } catch (error) {
       this.#log.error({ vendor, error }, "failed to transfer a call");
-      return isAnswerLost(error) || isAnswerUnclear(error) ? "unknown" : "refused";
+      if (isAnswerLost(error) || isAnswerUnclear(error)) return { kind: "unknown" };
+      const reason = error instanceof VendorError ? error.message : "internal error";
+      return { kind: "refused", reason };
     }
   }
 
-  /** The account's API where it can do all that a warm transfer needs. */
+  /** The account's API where it can do all that a warm transfer needs. `callRef` is undefined where no request names the caller. */
   async warmTransferApi(
     account: CallAccount,
-    callRef: string,
+    callRef: string | undefined,
   ): Promise<WarmTransferApi | undefined> {
     const api = callRef === "" ? undefined : await this.#apiOf(account);
     return api !== undefined && canTransferWarmly(api) ? api : undefined;

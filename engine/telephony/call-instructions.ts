@@ -1,4 +1,4 @@
-import type { TransferReport } from "./transfer-report.js";
+import { TALK_MAX_SEC, type TransferReport } from "./transfer-report.js";
 
 /** What a document needs to send a call's audio here. */
 export interface StreamTarget {
@@ -40,6 +40,8 @@ export interface Dial {
   /** E.164, or a SIP address. */
   readonly to: string;
   readonly ringSec: number;
+  /** The vendor ends the conversation of the two after this time. */
+  readonly talkMaxSec: number;
   /** Asked what comes next when that leg is over, or never came to be. */
   readonly resultUrl: string;
   /** The number that the person sees, E.164; left out, the vendor chooses. */
@@ -92,6 +94,8 @@ export interface ConferenceWait {
   readonly conference: string;
   /** Asked what comes next when the conference is over. */
   readonly resultUrl: string;
+  /** Answers with the caller's next document, also while the caller waits. */
+  readonly holdUrl: string;
   /** Where a vendor without music of its own gets some. */
   readonly music: HoldMusic;
 }
@@ -104,7 +108,7 @@ export interface HoldMusic {
 }
 
 /** The vendor's time limit for a conference, so that it ends even if no server is left to end it. */
-export const CONFERENCE_MAX_SEC = 4 * 60 * 60;
+export const CONFERENCE_MAX_SEC = TALK_MAX_SEC;
 
 /** The documents of a warm transfer: the caller waits in a conference, which the person enters on accepting. */
 export interface WarmTransferDocuments {
@@ -116,6 +120,11 @@ export interface WarmTransferDocuments {
   join(conference: string): string;
   /** The vendor is to ask there what to do. */
   goOn(url: string): string;
+  /**
+   * Joins a caller with the person of that id, who has accepted, at a vendor whose callers on hold ask again and again. Absent where
+   * they do not ask: the vendor's REST API takes them out of the hold, and `join` is enough.
+   */
+  joinCaller?(personCallId: string): string;
   /**
    * The answer to a vendor that asks what follows when its REST API has taken a call out of a verb, and would follow the answer;
    * absent where the vendor ignores it.

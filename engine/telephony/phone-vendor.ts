@@ -65,9 +65,11 @@ export interface CallCapabilities {
   readonly hangUp: "rest" | "stream";
   /** `document`: by what the vendor is answered when it asks what comes after the stream. */
   readonly transfer: "rest" | "document" | "none";
+  /** `caller`: the person of a blind transfer can see the caller's own number; otherwise only one of the account's. */
+  readonly transferCallerId: "caller" | "account";
   /** A caller whose transfer failed gets the agent back. */
   readonly failedTransfer: "comesBack" | "none";
-  /** The caller waits in a conference of the vendor until a person has accepted. */
+  /** The caller waits at the vendor, in a conference or with music, until a person has accepted. */
   readonly warmTransfer: "conference" | "none";
   /** The agent's digits: as tones in its audio. */
   readonly sendDigits: "tones";

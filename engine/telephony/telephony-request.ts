@@ -1,13 +1,17 @@
 import { setMaxListeners } from "node:events";
+import * as v from "valibot";
 import { VendorError } from "../vendors/contracts.js";
 import { requestStream } from "../vendors/transport/http-stream.js";
 import { codeOf, isCode, keyFaultOfStatus, retryAfter } from "../vendors/vendor-fault.js";
+import { tryParse } from "../vendors/vendor-json.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 
 /** Telephony vendors answer within a second or so; no caller waits for these requests. */
 const ANSWER_MAX_MS = 10_000;
 /** The record of a call is some 2 kB. */
 const ANSWER_MAX_BYTES = 64 * 1024;
+/** What a vendor says of an error is shorter; a longer answer is a list. */
+const ERROR_MAX_CHARACTERS = 4_096;
 const STATUS_CALL_ENDED = 404;
 const STATUS_SERVER_ERROR = 500;
 
@@ -80,7 +84,48 @@ export async function telephonyRequest(
     },
     NEVER_ABORTED,
   );
-  return Buffer.concat(chunks).toString("utf8");
+  const answer = Buffer.concat(chunks).toString("utf8");
+  requireNoError(request.vendor, answer);
+  return answer;
+}
+
+/** How the vendors write an error. What they have been asked for has none of these, or has an id beside them. */
+const ErrorAnswer = v.union([
+  v.pipe(
+    v.object({ "error-code": v.union([v.string(), v.number()]) }),
+    v.transform((answer) => String(answer["error-code"])),
+    v.check((code) => code !== "200"),
+  ),
+  v.pipe(
+    v.object({ errors: v.pipe(v.array(v.looseObject({})), v.minLength(1)) }),
+    v.transform(({ errors: [first] }) => codeIn(first?.["code"])),
+  ),
+  v.pipe(
+    v.object({ code: v.number(), message: v.string(), sid: v.optional(v.undefined()) }),
+    v.transform(({ code }) => String(code)),
+  ),
+  v.pipe(
+    v.object({ error: v.union([v.pipe(v.string(), v.minLength(1)), v.looseObject({})]) }),
+    v.transform(() => ""),
+  ),
+  v.pipe(
+    v.object({ title: v.string(), uuid: v.optional(v.undefined()) }),
+    v.transform(() => ""),
+  ),
+]);
+
+function codeIn(code: unknown): string {
+  return typeof code === "string" || typeof code === "number" ? String(code) : "";
+}
+
+/** Some vendors, and gateways before them, answer an error with the status of a success. */
+function requireNoError(vendor: string, answer: string): void {
+  if (answer.length > ERROR_MAX_CHARACTERS) return;
+  const error = tryParse(ErrorAnswer, answer);
+  if (error === undefined) return;
+  const code = shortCode(error.value);
+  const words = `${vendor}: an error in the answer of a success`;
+  throw new VendorError(vendor, "badAnswer", code ? `${words}: error ${code}` : words);
 }
 
 /** A code that a vendor's documentation may list; text and longer numbers are left out. */

@@ -161,7 +161,10 @@ export function sessionTools({ tools, mcpServers }: AgentRecord): readonly Conve
   const own = tools.map((tool): ConversationTool => {
     const name = nameOf(tool);
     if (tool.type === "transfer") {
-      const how = tool.mode === "warm" ? ({ isWarm: true } as const) : {};
+      const how = {
+        ...(tool.mode === "warm" && ({ isWarm: true } as const)),
+        ...(tool.callerId !== undefined && { callerId: tool.callerId }),
+      };
       return { kind: tool.type, name, to: tool.to, ...how };
     }
     if (tool.type !== "http" && tool.type !== "client") return { kind: tool.type, name };

@@ -151,6 +151,7 @@ const tools = v.array(
       to: v.string(),
       description: v.exactOptional(v.string()),
       mode: v.exactOptional(v.picklist(["blind", "warm"])),
+      callerId: v.exactOptional(v.string()),
     }),
     v.object({ type: v.literal("sendDigits") }),
     v.object({

@@ -14,6 +14,8 @@ export interface TransferTool {
   readonly description?: string;
   /** Left out: blind. Warm where the telephony vendor has that: the person hears a summary and accepts first. */
   readonly mode?: "blind" | "warm";
+  /** The number that the person sees, or `caller`: the caller's own. Left out: the number of the call. */
+  readonly callerId?: string;
 }
 
 /** How the agent speaks while a tool runs. */

@@ -98,16 +98,18 @@ export interface EventData {
     readonly durationMs: number;
   };
   readonly "call.transferred": { readonly to: string; readonly mode: "blind" | "warm" };
-  /** A warm transfer has its outcome: the person has accepted, or the caller does not reach the person. */
+  /** A transfer has its outcome: the caller has reached the person, or does not. */
   readonly "transfer.completed": {
     readonly to: string;
-    readonly mode: "warm";
+    readonly mode: "blind" | "warm";
     /** As in the call's metadata. */
     readonly result: string;
     readonly reason: string;
     readonly acceptedBy: "key" | "voice" | null;
     /** From the order to the acceptance. */
     readonly waitedSec: number | null;
+    /** How long the two of a blind transfer talked, where the vendor says it. */
+    readonly durationSec: number | null;
   };
   readonly "call.ended": TerminalFacts;
   readonly "call.failed": TerminalFacts;

@@ -65,6 +65,14 @@ export const DOCUMENTED_SECTIONS: readonly DocumentedSection[] = [
     keys: "autoload load noload preload require",
   },
   {
+    file: "musiconhold.conf",
+    section: "default",
+    source:
+      "https://github.com/asterisk/asterisk/blob/f0c1c1a7b79b0f8cc0311649bf36824cbeee30a9/configs/samples/musiconhold.conf.sample",
+    keys: `announcement answeredonly application digit directory entry format kill_escalation_delay
+      kill_method loop_last mode sort`,
+  },
+  {
     file: "logger.conf",
     section: "logfiles",
     source:
@@ -194,7 +202,8 @@ export const DOCUMENTED_SECTIONS: readonly DocumentedSection[] = [
 
 /** What a dialplan may use: https://docs.asterisk.org/Asterisk_22_Documentation/API_Documentation/ and its two folders. */
 export const DOCUMENTED_DIALPLAN = {
-  Dialplan_Applications: "Busy Dial Gosub GosubIf Goto GotoIf Hangup NoOp Return Set Wait",
+  Dialplan_Applications:
+    "Bridge Busy Dial Gosub GosubIf Goto GotoIf Hangup NoOp Return Set StartMusicOnHold StopMusicOnHold Wait",
   Dialplan_Functions: "CALLERID CHANNEL CURL CUT ENV FILTER IF LEN PJSIP_HEADER REGEX URIENCODE",
 } as const;
 
@@ -202,10 +211,11 @@ export const DOCUMENTED_DIALPLAN = {
 export const DOCUMENTED_WEBSOCKET_OPTIONS = "c n f p v d";
 
 /**
- * Channel variables that Asterisk sets:
+ * Channel variables that Asterisk sets, `BRIDGERESULT` by the application `Bridge`:
  * https://docs.asterisk.org/Configuration/Dialplan/Variables/Channel-Variables/Asterisk-Standard-Channel-Variables/
  */
-export const DOCUMENTED_VARIABLES = "ANSWEREDTIME DIALSTATUS EXTEN HANGUPCAUSE UNIQUEID";
+export const DOCUMENTED_VARIABLES =
+  "ANSWEREDTIME BRIDGERESULT DIALSTATUS EPOCH EXTEN HANGUPCAUSE UNIQUEID";
 
 /** https://docs.asterisk.org/Asterisk_22_Documentation/API_Documentation/Asterisk_REST_Interface/Channels_REST_API/#originate */
 export const DOCUMENTED_ORIGINATE =

@@ -129,22 +129,35 @@ test("a trunk without an account is known by its addresses alone", (context) => 
   assert.equal(identified("198.51.100.0/28,203.0.113.7"), "198.51.100.0/28,203.0.113.7");
 });
 
-test("the media stream goes to Parley, encrypted where its address is", (context) => {
-  const clientOf = (environment: Readonly<Record<string, string>>) => {
-    const sections = configured(context, environment);
-    const client = valuesOf(sections, "websocket_client.conf", "websocket_client");
-    return [client.get("uri"), client.get("tls_enabled"), client.get("ca_list_file")];
-  };
-  assert.deepEqual(clientOf(REGISTERED), [
-    "ws://127.0.0.1:8080/ws/telephony/stream/asterisk",
-    "no",
-    undefined,
+test("the media streams go to Parley, encrypted where its address is", (context) => {
+  const clientsOf = (environment: Readonly<Record<string, string>>) =>
+    configured(context, environment)
+      .filter(({ file }) => file === "websocket_client.conf")
+      .map(({ name, entries }) => {
+        const client = new Map(entries);
+        return [name, client.get("uri"), client.get("tls_enabled"), client.get("ca_list_file")];
+      });
+  const near = "ws://127.0.0.1:8080/ws/telephony";
+  assert.deepEqual(clientsOf(REGISTERED), [
+    ["parley", `${near}/stream/asterisk`, "no", undefined],
+    ["parley-briefing", `${near}/briefing/asterisk`, "no", undefined],
   ]);
-  assert.deepEqual(clientOf(ENVIRONMENTS["TLS, behind NAT, with Parley elsewhere"]), [
-    "wss://voice.example.com/parley/ws/telephony/stream/asterisk",
-    "yes",
-    "/etc/ssl/certs/ca-certificates.crt",
+  const far = "wss://voice.example.com/parley/ws/telephony";
+  const trusted = "/etc/ssl/certs/ca-certificates.crt";
+  assert.deepEqual(clientsOf(ENVIRONMENTS["TLS, behind NAT, with Parley elsewhere"]), [
+    ["parley", `${far}/stream/asterisk`, "yes", trusted],
+    ["parley-briefing", `${far}/briefing/asterisk`, "yes", trusted],
   ]);
+});
+
+test("every format of music is loaded before the music", () => {
+  const modules = readFileSync(join(FOLDER, "conf/modules.conf"), "utf8");
+  const places = ["format_wav.so", "res_musiconhold.so"].map((name) => modules.indexOf(name));
+  assert.ok(places.every((place) => place > 0));
+  assert.deepEqual(
+    places,
+    places.toSorted((one, other) => one - other),
+  );
 });
 
 test("ARI listens on loopback only, and no program can be run from outside", (context) => {
@@ -206,7 +219,7 @@ test("the dialplan uses applications, functions and variables that Asterisk docu
     assert.ok(application !== undefined && applications.has(application), step);
     for (const [, name = ""] of step.matchAll(/\$\{(\w+)\(/g)) assert.ok(functions.has(name), step);
     for (const [, name = ""] of step.matchAll(/\$\{(\w+)\}/g)) assert.ok(variables.has(name), step);
-    const dialString = /WebSocket\/parley\/(.*),,g\)$/.exec(step)?.[1] ?? "";
+    const dialString = /WebSocket\/parley(?:-briefing)?\/(.*),,g\)$/.exec(step)?.[1] ?? "";
     const options = dialString.replace(/\$\{[^}]*\}/g, "").replace(/\([^)]*\)/g, "");
     for (const option of options) {
       assert.ok(DOCUMENTED_WEBSOCKET_OPTIONS.split(" ").includes(option), `${option}: ${step}`);
@@ -221,8 +234,9 @@ test("every label and context that the dialplan jumps to exists", () => {
     for (const step of steps) {
       const jump = /,(Gosub|Goto)(?:If\(.*\?|\()([^?]*)\)$/.exec(step);
       for (const target of jump?.[2]?.split(":") ?? []) {
-        const isKnown =
-          jump?.[1] === "Goto" ? labels.has(target) : contexts.has(target.split(",")[0] ?? "");
+        const [context = "", isFar] = target.split(",");
+        const isLabel = jump?.[1] === "Goto" && isFar === undefined;
+        const isKnown = isLabel ? labels.has(target) : contexts.has(context);
         assert.ok(target === "" || isKnown, step);
       }
     }
@@ -236,7 +250,14 @@ test("the contexts of the telephone's guide are those of the recipe", () => {
   const shown = blocks.flatMap(([, text = ""]) => [...contextsOf(text)]);
   assert.deepEqual(
     shown.map(([name]) => name),
-    ["parley-next", "parley-outbound", "parley-answered", "parley-transfer"],
+    [
+      "parley-next",
+      "parley-outbound",
+      "parley-answered",
+      "parley-transfer",
+      "parley-hold",
+      "parley-person",
+    ],
   );
   for (const [name, steps] of shown) assert.deepEqual(contexts.get(name), steps, name);
 });

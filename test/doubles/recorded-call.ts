@@ -1,5 +1,6 @@
 import { ConversationActor } from "../../engine/conversation/actor.js";
 import type { Ending } from "../../engine/conversation/call-end.js";
+import type { CallTransfer } from "../../engine/conversation/caller-channel.js";
 import {
   DEADLINE_NAMES,
   type DeadlineName,
@@ -206,7 +207,7 @@ function describe(effect: ConversationEffect): string {
     case "sendDigits":
       return `send digits ${effect.digits}`;
     case "transfer":
-      return `transfer #${effect.turnId} to ${effect.to}${effect.briefing === undefined ? "" : `, warm: "${effect.briefing}"`}`;
+      return `transfer #${effect.turnId} to ${transferWords(effect.transfer)}`;
     case "abortTurn":
       return `abort turn #${effect.turnId}${effect.hung === undefined ? "" : `, ${effect.hung} hung`}`;
     case "stopModel":
@@ -266,4 +267,9 @@ function describeSave({ messages, metrics, report, unspoken }: TurnSave): string
   const turn = report === undefined ? "" : ` ${JSON.stringify(report)}`;
   const left = unspoken === undefined ? "" : ` unspoken ${unspoken.length}`;
   return `[${said}] {${counts}}${turn}${left}`;
+}
+
+function transferWords({ to, callerId, briefing }: CallTransfer): string {
+  const shown = callerId === undefined ? "" : ` as ${callerId}`;
+  return `${to}${shown}${briefing === undefined ? "" : `, warm: "${briefing}"`}`;
 }

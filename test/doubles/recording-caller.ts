@@ -1,6 +1,7 @@
 import type { Ending } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
+  CallTransfer,
   ClientToolAnswer,
   ClientToolCall,
   DtmfOutcome,
@@ -41,7 +42,7 @@ export class RecordingCaller implements CallerChannel {
     return Promise.resolve("pressed");
   }
 
-  transfer(to: string): Promise<boolean> {
+  transfer({ to }: CallTransfer): Promise<boolean> {
     this.transfers.push(to);
     return Promise.resolve(this.takesTransfers);
   }

@@ -171,7 +171,8 @@ test("the documents of a warm transfer are those that Twilio's own builder write
   const resultUrl = `${base}/result?token=a`;
   wait.dial({ action: resultUrl, method: "POST", timeLimit: 14_400 }).conference(conference, "one");
   const music = { soundUrl: `${base}/hold.mp3`, documentUrl: `${base}/hold` };
-  const waiting = TWIML_WARM_TRANSFER.wait({ conference: "one", resultUrl, music });
+  const holdUrl = music.documentUrl;
+  const waiting = TWIML_WARM_TRANSFER.wait({ conference: "one", resultUrl, holdUrl, music });
   assert.equal(waiting, wait.toString());
   const join = new twilio.twiml.VoiceResponse();
   join

@@ -30,6 +30,8 @@ interface Talk {
   readonly customer: Customer;
   readonly caller: VendorCaller;
   readonly dial: DialStep;
+  /** A number of the customer's besides the called one. */
+  readonly own: string;
 }
 
 const TITLES = [
@@ -42,12 +44,29 @@ const TITLES = [
   "Asterisk in A-law",
 ];
 
-async function transferred(title: string, mode: "blind" | "warm" = "blind"): Promise<Talk> {
+/** The number that the caller calls. */
+const OWN_NUMBER = "+15550002222";
+let lastNumber = 15_550_700_000;
+
+interface Transfer {
+  readonly mode?: "blind" | "warm";
+  readonly callerId?: string;
+}
+
+/** `own`: a number of the customer's. */
+async function transferred(
+  title: string,
+  transfer: Transfer | ((own: string) => Transfer) = {},
+): Promise<Talk> {
   const stream = VENDOR_STREAMS[title];
   assert.ok(stream, title);
   const customer = await server.customer();
   await server.tenancy.dialTargets.allow(customer.email, TRANSFER_TO);
-  const tools = [{ type: "transfer", to: TRANSFER_TO, mode } as const];
+  lastNumber += 1;
+  const own = `+${lastNumber}`;
+  await server.tenancy.phoneNumbers.allow(customer.email, own);
+  const how = typeof transfer === "function" ? transfer(own) : transfer;
+  const tools = [{ type: "transfer", to: TRANSFER_TO, ...how } as const];
   await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
   const { vendor } = stream;
   const caller = new VendorCaller(stream, streamUrl(server, vendor));
@@ -57,7 +76,10 @@ async function transferred(title: string, mode: "blind" | "warm" = "blind"): Pro
   await transferIn(call, 2);
   const dial = await caller.handedOn();
   assert.deepEqual([dial.to, dial.ringSec], [TRANSFER_TO, 30]);
-  return { customer, caller, dial };
+  // The two talk no longer than the plan's longest call.
+  assert.equal(dial.talkMaxSec, customer.tenant.plan.limits.maxCallDurationSec);
+  if (how.callerId === undefined) assert.equal(dial.callerId, OWN_NUMBER);
+  return { customer, caller, dial, own };
 }
 
 async function transferIn(call: VendorCall, turn: number): Promise<void> {
@@ -81,63 +103,95 @@ async function orderTransfer(customer: Customer): Promise<void> {
 const OUTCOMES: readonly (readonly [DialOutcome, string])[] = [
   ["busy", BUSY],
   ["noAnswer", NO_ANSWER],
+  ["rejected", NOT_REACHED],
   ["failed", NOT_REACHED],
 ];
 
-describe("a transfer by the vendor's document", () => {
+/** Twilio and SignalWire say of a number that rejects a call that it was busy. */
+const saysRejected = (title: string) => !/Twilio|SignalWire/.test(title);
+
+/** Telnyx shows only numbers of the account. */
+const showsCaller = (title: string) => !/Telnyx/.test(title);
+
+// Each vendor has one caller at a time.
+describe("a transfer by the vendor's document", { concurrency: TITLES.length }, () => {
   for (const title of TITLES) {
-    // The vendors' other status names are covered by the tests of their documents.
-    for (const [outcome, words] of OUTCOMES.slice(0, /Twilio|Vonage/.test(title) ? 3 : 1)) {
-      test(`${title}: a caller whose transfer ends as ${outcome} returns to the agent, who says so`, async () => {
+    describe(title, { concurrency: 1 }, () => {
+      for (const [wanted, wantedWords] of OUTCOMES) {
+        const isBusy = wanted === "rejected" && !saysRejected(title);
+        const [outcome, words] = isBusy ? ["busy", BUSY] : [wanted, wantedWords];
+        test(`a caller whose transfer ends as ${wanted} returns to the agent, who says so`, async () => {
+          const { customer, caller, dial } = await transferred(title);
+          const again = await caller.dialed(dial, wanted);
+          assert.ok(again, "the caller is not lost");
+          assert.equal(await again.said(SENTENCES), words);
+          again.play();
+          again.say("say thank you");
+          assert.equal(
+            await again.said(SENTENCES + 1),
+            "thank you",
+            "and the conversation goes on",
+          );
+          again.play();
+          again.drop();
+          assert.equal(await caller.goOn("callerGone"), undefined);
+          const [first, second, ...others] = await server.endedCalls(customer, 2);
+          assert.deepEqual(others, []);
+          assert.equal(first?.metadata["endReason"], "transferFailed");
+          const { result, to } = Object(first?.metadata["transfer"]);
+          assert.deepEqual([result, to], [outcome, TRANSFER_TO]);
+          assert.equal(first?.metadata["continuedBy"], second?.id);
+          assert.equal(second?.metadata["continues"], first?.id);
+          assert.equal(second?.transcript[0]?.text, words);
+        });
+      }
+
+      test(`an answered transfer ends the call`, async () => {
         const { customer, caller, dial } = await transferred(title);
-        const again = await caller.dialed(dial, outcome);
-        assert.ok(again, "the caller is not lost");
-        assert.equal(await again.said(SENTENCES), words);
-        again.play();
-        again.say("say thank you");
-        assert.equal(await again.said(SENTENCES + 1), "thank you", "and the conversation goes on");
-        again.play();
-        again.drop();
-        assert.equal(await caller.goOn("callerGone"), undefined);
-        await server.settled();
-        const [first, second, ...others] = await server.calls(customer);
+        assert.equal(await caller.dialed(dial, "answered"), undefined);
+        const [call, ...others] = await server.endedCalls(customer, 1);
         assert.deepEqual(others, []);
-        assert.equal(first?.metadata["endReason"], "transferFailed");
-        const { result, to } = Object(first?.metadata["transfer"]);
-        assert.deepEqual([result, to], [outcome, TRANSFER_TO]);
-        assert.equal(first?.metadata["continuedBy"], second?.id);
-        assert.equal(second?.metadata["continues"], first?.id);
-        assert.equal(second?.transcript[0]?.text, words);
+        assert.equal(call?.metadata["endReason"], "transferred");
+        const transfer = Object(call?.metadata["transfer"]);
+        assert.equal(transfer.result, "answered");
+        if (!/Plivo|Jambonz/.test(title)) assert.equal(transfer.durationSec, 42);
       });
-    }
 
-    test(`${title}: an answered transfer ends the call`, async () => {
-      const { customer, caller, dial } = await transferred(title);
-      assert.equal(await caller.dialed(dial, "answered"), undefined);
-      await server.settled();
-      const [call, ...others] = await server.calls(customer);
-      assert.deepEqual(others, []);
-      assert.equal(call?.metadata["endReason"], "transferred");
-      const transfer = Object(call?.metadata["transfer"]);
-      assert.equal(transfer.result, "answered");
-      if (!/Plivo|Jambonz/.test(title)) assert.equal(transfer.durationSec, 42);
-    });
+      test(`a caller who hangs up while it rings does not count as transferred`, async () => {
+        const { customer, caller, dial } = await transferred(title);
+        assert.equal(await caller.dialed(dial, "callerGone"), undefined);
+        const [call, ...others] = await server.endedCalls(customer, 1);
+        assert.deepEqual(others, []);
+        assert.equal(call?.metadata["endReason"], "transferFailed");
+      });
 
-    if (!/Twilio|Vonage/.test(title)) continue;
-    test(`${title}: a caller who hangs up while it rings does not count as transferred`, async () => {
-      const { customer, caller, dial } = await transferred(title);
-      assert.equal(await caller.dialed(dial, "callerGone"), undefined);
-      await server.settled();
-      const [call, ...others] = await server.calls(customer);
-      assert.deepEqual(others, []);
-      assert.equal(call?.metadata["endReason"], "transferFailed");
+      test(`the person sees another number of the organization that the tool names`, async () => {
+        const shown = await transferred(title, (own) => ({ callerId: own }));
+        assert.equal(shown.dial.callerId, shown.own);
+        await shown.caller.dialed(shown.dial, "callerGone");
+      });
+
+      test(`the person sees the caller's own number where the vendor shows it`, async () => {
+        const { caller, dial } = await transferred(title, { callerId: "caller" });
+        assert.equal(dial.callerId, showsCaller(title) ? `+${caller.from}` : OWN_NUMBER);
+        await caller.dialed(dial, "callerGone");
+      });
     });
   }
+});
+
+test("a number that is not the organization's is not shown: the person sees the number of the call", async () => {
+  const { caller, dial } = await transferred("Twilio in µ-law", { callerId: "+15550704444" });
+  assert.equal(dial.callerId, OWN_NUMBER);
+  await caller.dialed(dial, "callerGone");
 });
 
 test("a vendor's own reason is stored with a rejected transfer", async () => {
   for (const [title, reason] of [
     ["Jambonz in 16-bit samples", "603"],
+    ["Telnyx in A-law", "call_rejected"],
+    ["Plivo in µ-law", "CALL_REJECTED"],
+    ["Vonage in 16-bit samples", "rejected"],
     ["Asterisk in A-law", "21"],
   ] as const) {
     const { customer, caller, dial } = await transferred(title);
@@ -202,7 +256,7 @@ async function orderedAndBusy(title: string): Promise<void> {
 
 test("a tool's warm transfer at a vendor without an account is blind, and so says its record", async () => {
   const title = "Telnyx in A-law";
-  const { customer, caller, dial } = await transferred(title, "warm");
+  const { customer, caller, dial } = await transferred(title, { mode: "warm" });
   const again = await caller.dialed(dial, "busy");
   assert.equal(await again?.said(SENTENCES), BUSY);
   again?.drop();

@@ -110,7 +110,7 @@ test("the vendor transfers a caller, and then the stream is closed", async () =>
   assert.equal(request?.line, `POST /2010-04-01/Accounts/${ACCOUNT_SID}/Calls/CA1.json`);
   assert.match(
     new URLSearchParams(request?.body).get("Twiml") ?? "",
-    /<Dial action="https:\/\/calls\.example\.com\/api\/telephony\/continue\?token=[^"]+" method="POST" timeout="30"><Number>\+15550003333<\/Number><\/Dial>/,
+    /<Dial action="https:\/\/calls\.example\.com\/api\/telephony\/continue\?token=[^"]+" method="POST" timeout="30" timeLimit="7200"><Number>\+15550003333<\/Number><\/Dial>/,
   );
   const { status, metadata } = await server.endedCall(customer);
   assert.deepEqual([status, metadata["endReason"]], ["completed", "transferred"]);

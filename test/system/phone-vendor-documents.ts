@@ -26,6 +26,9 @@ export interface VendorDocuments {
 export interface DialStep {
   readonly to: string;
   readonly ringSec: number;
+  readonly talkMaxSec: number;
+  /** What the person sees; undefined if the vendor chooses. */
+  readonly callerId: string | undefined;
   readonly next: string;
 }
 
@@ -82,18 +85,22 @@ function dialIn(document: string, sipElement: string): DialStep | undefined {
   assert.deepEqual(others, []);
   const [target] = elementsIn(dial.content);
   assert.ok(target && ["Number", sipElement].includes(target.name), dial.content);
-  const { action = "", timeout = "", method = "POST" } = dial.attributes;
+  const { action = "", timeout = "", timeLimit, callerId, method = "POST" } = dial.attributes;
   assert.equal(method, "POST");
-  return { to: target.content, ringSec: Number(timeout), next: action };
+  const talkMaxSec = Number(timeLimit);
+  return { to: target.content, ringSec: Number(timeout), talkMaxSec, callerId, next: action };
 }
 
 /** https://www.twilio.com/docs/voice/twiml/dial: the fields of the request to `action`. */
-function twimlDialBodies(ids: Readonly<Record<string, string>>) {
+function twimlDialBodies(
+  ids: Readonly<Record<string, string>>,
+  causes?: Readonly<Record<DialOutcome, string>>,
+) {
   const statuses = {
     answered: "completed",
     busy: "busy",
     noAnswer: "no-answer",
-    // This vendor has no status of its own for a rejected call.
+    // These vendors have no status of their own for a rejected call.
     rejected: "busy",
     failed: "failed",
     callerGone: "canceled",
@@ -106,9 +113,20 @@ function twimlDialBodies(ids: Readonly<Record<string, string>>) {
       DialCallSid: "d1",
       DialCallStatus: statuses[outcome],
       ...(outcome === "answered" && { DialCallDuration: "42" }),
+      ...(causes !== undefined && { HangupCause: causes[outcome] }),
     }).toString(),
   ];
 }
+
+/** https://developers.telnyx.com/api-reference/callbacks/texml-call-completed: `HangupCause`. */
+const TELNYX_CAUSES = {
+  answered: "normal_clearing",
+  busy: "user_busy",
+  noAnswer: "no_answer",
+  rejected: "call_rejected",
+  failed: "not_found",
+  callerGone: "originator_cancel",
+} as const;
 
 /** https://www.plivo.com/docs/voice/xml/dial: the fields of the request to `action`. */
 const PLIVO_DIALS = {
@@ -202,7 +220,7 @@ const telnyx: VendorDocuments = {
     return { url, parameters, next: nextIn(others) };
   },
   readDial: (document) => dialIn(document, "Sip"),
-  dialBodies: twimlDialBodies({ CallSid: "v3:ex", AccountSid: "a1" }),
+  dialBodies: twimlDialBodies({ CallSid: "v3:ex", AccountSid: "a1" }, TELNYX_CAUSES),
 };
 
 /** https://www.twilio.com/docs/voice/twiml: connect, stream and dial; SignalWire's are the same. */
@@ -258,7 +276,8 @@ const jambonz: VendorDocuments = {
     assert.deepEqual(others, []);
     const [{ type, number }] = dial.target;
     assert.equal(type, "phone");
-    return { to: number, ringSec: dial.timeout, next: dial.actionHook.split("#")[0] };
+    const { timeout: ringSec, timeLimit: talkMaxSec, callerId, actionHook } = dial;
+    return { to: number, ringSec, talkMaxSec, callerId, next: actionHook.split("#")[0] };
   },
   dialBodies: (outcome, from) => [
     JSON.stringify({
@@ -290,13 +309,23 @@ const vonage: VendorDocuments = {
     return { url: uri, parameters: headers, next };
   },
   readDial: (document) => {
-    const [{ action, endpoint, eventType, eventUrl, timeout }, ...others] = JSON.parse(document);
+    const [connect, ...others] = JSON.parse(document);
+    const { action, endpoint, eventType, eventUrl, timeout, limit, from } = connect;
     assert.deepEqual([action, others], ["connect", []]);
     const [{ type, number }] = endpoint;
     if (type !== "phone") return undefined;
     assert.match(number, /^\d+$/, "without a plus");
+    assert.ok(from !== undefined || connect.randomFromNumber, "such a call does not connect");
+    assert.ok(limit <= 7_200, "Vonage allows no more");
+    const callerId = from === undefined ? undefined : `+${from}`;
     assert.equal(eventType, "synchronous");
-    return { to: `+${number}`, ringSec: timeout, next: eventUrl[0] };
+    return {
+      to: `+${number}`,
+      ringSec: timeout,
+      talkMaxSec: limit,
+      callerId,
+      next: eventUrl[0],
+    };
   },
   dialBodies: (outcome, from) =>
     VONAGE_DIALS[outcome].map((status) =>
@@ -319,17 +348,28 @@ function vonageEvent(status: string, from: string): string {
 
 /** As the dialplan of docs/guides/telephony.md reads it, which continues only while its caller is connected. */
 const asterisk: VendorDocuments = {
-  bodyOf: (state) => (state === "callerGone" ? undefined : "call=1763750400.7"),
+  bodyOf: (state, from) => {
+    if (state === "callerGone") return undefined;
+    const who = state === "ringing" ? { from: `+${from}`, to: "+15550002222" } : {};
+    return new URLSearchParams({ call: "1763750400.7", ...who }).toString();
+  },
   read: (document) => {
     if (!/^[0-9a-f]+([|]|$)/.test(document)) return undefined;
     const [token = "", next] = document.split("|");
     return { url: undefined, parameters: { token }, next };
   },
   readDial: (document) => {
-    const [verb, to = "", ringSec, next = "", ...others] = document.split("|");
+    const [verb, to = "", ringSec, next = "", talkMaxSec, callerId, ...others] =
+      document.split("|");
     if (verb !== "dial") return undefined;
     assert.deepEqual(others, []);
-    return { to, ringSec: Number(ringSec), next };
+    return {
+      to,
+      ringSec: Number(ringSec),
+      talkMaxSec: Number(talkMaxSec),
+      callerId: callerId === "" ? undefined : callerId,
+      next,
+    };
   },
   dialBodies: (outcome) => {
     const [dialStatus, hangupCause] = ASTERISK_DIALS[outcome];

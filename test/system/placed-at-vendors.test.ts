@@ -34,6 +34,16 @@ test("these are all of the vendors that can place calls", () => {
   assert.deepEqual([...PLACING_VENDORS].sort(), [...placing].sort());
 });
 
+/** The vendors that say whether a machine has answered. */
+const MACHINE_VENDORS = PLACING_VENDORS.filter((name) => name !== "asterisk");
+
+test("these are all of the vendors that detect machines", () => {
+  const detecting = PHONE_VENDOR_NAMES.filter(
+    (name) => phoneVendor(name)?.capabilities.machineDetection !== "none",
+  );
+  assert.deepEqual([...MACHINE_VENDORS].sort(), [...detecting].sort());
+});
+
 const Queued = v.object({ id: v.string(), status: v.literal("queued") });
 let lastNumber = 15_550_600_000;
 
@@ -257,7 +267,7 @@ for (const title of ["Telnyx in OPUS", "Telnyx in AMR-WB"]) {
   });
 }
 
-for (const vendor of PLACING_VENDORS.filter((name) => name !== "asterisk")) {
+for (const vendor of MACHINE_VENDORS) {
   test(`${vendor}: an answering machine is hung up over REST, and the record says that a machine answered`, async () => {
     const { customer, call } = await placed(vendor, "+15550100004", true);
     const record = await server.endedCall(customer);
@@ -269,7 +279,7 @@ for (const vendor of PLACING_VENDORS.filter((name) => name !== "asterisk")) {
   });
 }
 
-for (const vendor of PLACING_VENDORS.filter((name) => name !== "asterisk")) {
+for (const vendor of MACHINE_VENDORS) {
   test(`${vendor}: a message is left on an answering machine`, async () => {
     const voicemailMessage = "Please call Acme back.";
     const outbound = { voicemailMessage, screeningAnswer: null, whileDetecting: "wait" } as const;
@@ -343,5 +353,51 @@ for (const [status, outcome, words] of [
     const { endReason } = first?.metadata ?? {};
     assert.equal(endReason, isAnswered ? "transferred" : "transferFailed");
     assert.equal(transfer.durationSec, isAnswered ? 42 : undefined);
+  });
+}
+
+/** The calls of these vendors do not end with their streams. */
+const HUNG_UP_BY_REST: ReadonlySet<string> = new Set(["telnyx", "plivo"]);
+const UNJUDGED = "+15550100012";
+
+for (const vendor of MACHINE_VENDORS) {
+  test(`${vendor}: a late verdict that a machine has answered does not end a conversation`, async () => {
+    const { customer, call } = await placed(vendor, UNJUDGED, true);
+    const phone = await personAt(vendor, call).pickUp();
+    assert.match(await phone.said(1), /hello there/i);
+    phone.play();
+    phone.say("say thank you");
+    assert.equal(await phone.said(2), "thank you");
+    phone.play();
+    await call.reportVerdict("machine");
+    phone.say("say good evening");
+    assert.equal(await phone.said(3), "good evening");
+    phone.play();
+    await phone.end();
+    await call.end();
+    const { metadata } = await server.endedCall(customer);
+    assert.deepEqual([metadata["endReason"], metadata["outcome"]], ["callerLeft", "answered"]);
+    assert.match(String(metadata["answeredBy"]), /^machine/);
+  });
+}
+
+for (const vendor of PLACING_VENDORS) {
+  test(`${vendor}: a call that the agent hangs up is over at the vendor`, async () => {
+    const tools = [{ type: "hangup" } as const];
+    const { customer, call } = await placed(vendor, "+15550101000", false, { tools });
+    const person = personAt(vendor, call);
+    const phone = await person.pickUp();
+    assert.match(await phone.said(1), /hello there/i);
+    phone.play();
+    phone.say("hang up please");
+    await phone.said(2);
+    phone.play();
+    await phone.closed;
+    const { metadata } = await server.endedCall(customer);
+    assert.equal(metadata["endReason"], "agentHungUp");
+    // At the others the call ends with its stream, behind which no document has anything to do.
+    if (HUNG_UP_BY_REST.has(vendor))
+      await eventually("the hang-up", () => call.isOver || undefined);
+    else assert.equal(await person.goOn(), undefined);
   });
 }

@@ -8,6 +8,8 @@ import { signatureHeader } from "../../engine/sandbox/telephone/phone-webhook.js
 import { TwilioSimulator } from "../../engine/sandbox/telephone/twilio-simulator.js";
 import { AccessTokens } from "../../engine/security/access-token.js";
 import { passwordMark } from "../../engine/security/password.js";
+import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
@@ -47,6 +49,13 @@ const VENDORS: readonly Vendor[] = [
   "asterisk",
 ];
 const IMPORTING = VENDORS.filter((vendor) => vendor !== "jambonz" && vendor !== "asterisk");
+
+test("these are all of the vendors whose numbers are imported", () => {
+  const importing = PHONE_VENDOR_NAMES.filter(
+    (name) => phoneVendor(name)?.capabilities.importNumbers === "rest",
+  );
+  assert.deepEqual([...IMPORTING].sort(), [...importing].sort());
+});
 
 const apis = new Map<Vendor, SimulatedVendor>();
 const urlOf = (vendor: Vendor) => apis.get(vendor)?.url ?? "";
@@ -188,6 +197,17 @@ for (const vendor of VENDORS) {
   });
 }
 
+/** How each vendor says no, which may come with the status of a success. */
+const ERRORS: Readonly<Record<Vendor, object>> = {
+  twilio: { code: 20_404, message: "not found", more_info: "https://www.twilio.com", status: 404 },
+  signalwire: { code: 20_404, message: "not found", status: 404 },
+  telnyx: { errors: [{ code: "10015", title: "Bad Request" }] },
+  plivo: { api_id: "api", error: "app_id is not valid" },
+  vonage: { "error-code": "420", "error-code-label": "method failed" },
+  jambonz: { msg: "no" },
+  asterisk: { message: "no" },
+};
+
 for (const vendor of IMPORTING) {
   describe(`${vendor}'s numbers`, () => {
     test("an imported number's webhook at the vendor points to this server", async () => {
@@ -209,6 +229,19 @@ for (const vendor of IMPORTING) {
       });
       assert.equal(other.status, 404, "it is not in the account");
       await release();
+    });
+
+    test("a success with an error inside is a failure, and the vendor's webhook stays as it was", async () => {
+      const { customer, id } = await withAccount(vendor);
+      const { account } = simulators[vendor];
+      const before = account.webhookOf(SECOND_NUMBER);
+      account.nextChange = [200, ERRORS[vendor]];
+      const path = `${ACCOUNTS}/${id}/numbers`;
+      const failed = await ask(customer, "POST", path, { number: SECOND_NUMBER });
+      assert.equal(failed.status, 503, failed.text);
+      assert.equal(account.webhookOf(SECOND_NUMBER), before);
+      const number = encodeURIComponent(SECOND_NUMBER);
+      await ask(customer, "DELETE", `/api/dashboard/phone-numbers/${number}`);
     });
 
     test("a number of one organization cannot be imported by another, and wrong credentials list nothing", async () => {

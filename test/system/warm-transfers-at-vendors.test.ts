@@ -7,7 +7,10 @@ import {
   PhoneApiSimulator,
   type SimulatedCall,
 } from "../../engine/sandbox/telephone/phone-api-simulator.js";
+import { decodeMuLaw } from "../../engine/sandbox/telephone/telephone-audio.js";
 import { decodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
+import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import { eventually } from "./eventually.js";
 import type { VendorCall } from "./phone-vendor-call.js";
@@ -24,9 +27,17 @@ const STREAMS = {
   plivo: ["Plivo in µ-law", "c1"],
   vonage: ["Vonage in 16-bit samples", "u1"],
   jambonz: ["Jambonz in 16-bit samples", "c1"],
+  asterisk: ["Asterisk in A-law", "1763750400.7"],
 } as const;
 type Vendor = keyof typeof STREAMS;
-const VENDORS = ["signalwire", "telnyx", "plivo", "vonage", "jambonz"] as const;
+const VENDORS = ["signalwire", "telnyx", "plivo", "vonage", "jambonz", "asterisk"] as const;
+
+test("these, and Twilio, are all of the vendors with warm transfers", () => {
+  const warm = PHONE_VENDOR_NAMES.filter(
+    (name) => phoneVendor(name)?.capabilities.warmTransfer === "conference",
+  );
+  assert.deepEqual([...VENDORS, "twilio"].sort(), [...warm].sort());
+});
 
 const WAV_HEADER_BYTES = 44;
 const WAV_RATE_HZ = 8_000;
@@ -42,7 +53,8 @@ const { privateKey } = generateKeyPairSync("rsa", {
 
 function simulatorOf(vendor: Vendor): PhoneApiSimulator {
   const sign = (url: string, body: string) => SIGNERS[vendor]?.sign(url, body) ?? {};
-  return new PhoneApiSimulator(vendor, { sign, conferenceMs: CONFERENCE_MS });
+  const askAgainMs = { onHold: 20, unanswered: 20 };
+  return new PhoneApiSimulator(vendor, { sign, conferenceMs: CONFERENCE_MS, askAgainMs });
 }
 
 const simulators = {
@@ -51,6 +63,7 @@ const simulators = {
   plivo: simulatorOf("plivo"),
   vonage: simulatorOf("vonage"),
   jambonz: simulatorOf("jambonz"),
+  asterisk: simulatorOf("asterisk"),
 };
 
 const apis: SimulatedVendor[] = [];
@@ -85,6 +98,9 @@ before(async () => {
     JAMBONZ_ACCOUNT_SID: "account",
     JAMBONZ_API_KEY: "key",
     JAMBONZ_BASE_URL: urls.get("jambonz") ?? "",
+    ASTERISK_ARI_URL: `${urls.get("asterisk") ?? ""}/ari`,
+    ASTERISK_ARI_USER: "parley",
+    ASTERISK_ARI_PASSWORD: "password",
     VENDOR_REQUESTS_PER_MINUTE: "10000",
   };
   server = await TestServer.start({ environment, log });
@@ -123,9 +139,11 @@ async function onHold(vendor: Vendor, customer: Customer, url: string): Promise<
   assert.ok(stream);
   lastCall += 1;
   const id = `${usualId}-${lastCall}`;
-  const caller = new VendorCaller(stream, "", { usual: usualId, own: id });
+  const streamUrl = `${url.replace(/^http/, "ws")}/ws/telephony/stream/${vendor}`;
+  const caller = new VendorCaller(stream, streamUrl, { usual: usualId, own: id });
   const held = simulators[vendor].adopt({ id, from: `+${caller.from}`, to: "+15550002222" });
-  const query = new URLSearchParams({ api_key: customer.apiKey, vendor });
+  const dials = vendor === "asterisk" ? { continue: "transfer" } : {};
+  const query = new URLSearchParams({ api_key: customer.apiKey, vendor, ...dials });
   const call = await caller.ring(`${url}/api/telephony/voice?${query.toString()}`);
   assert.equal(await call.said(1), "Hello there.");
   call.play();
@@ -133,6 +151,8 @@ async function onHold(vendor: Vendor, customer: Customer, url: string): Promise<
   assert.match(await call.said(2), /^One moment please/);
   call.play();
   await call.closed;
+  // The dialplan has nothing else to follow than the answer.
+  if (vendor === "asterisk") void held.goOn(await caller.interrupted());
   // Whether the others ask is not documented.
   if (vendor === "jambonz") {
     await eventually(
@@ -160,8 +180,9 @@ function personAt<T>(
   });
 }
 
-function wordsOf(sound: Uint8Array | string): string {
+function wordsOf(vendor: Vendor, sound: Uint8Array | string): string {
   assert.ok(typeof sound !== "string", String(sound));
+  if (vendor === "asterisk") return decodeSpeech(decodeMuLaw(Buffer.from(sound)), WAV_RATE_HZ);
   const samples = sound.slice(WAV_HEADER_BYTES);
   return decodeSpeech(new Int16Array(samples.buffer), WAV_RATE_HZ);
 }
@@ -170,12 +191,17 @@ function transferOf({ metadata }: { readonly metadata: Readonly<Record<string, u
   return Object(metadata["transfer"]);
 }
 
+const HEAR_KEYS_ALONE: ReadonlySet<Vendor> = new Set<Vendor>(["jambonz", "asterisk"]);
+
 const NO_ANSWER = /nobody answered there\./;
 const OUTCOMES = [
   ["0001", "busy", /the line is busy/],
   ["0002", "noAnswer", NO_ANSWER],
   ["0006", "rejected", /I could not put you through/],
+  ["0003", "failed", /I could not put you through/],
+  ["0004", "machine", NO_ANSWER],
   ["0007", "notAccepted", NO_ANSWER],
+  ["0010", "notAccepted", NO_ANSWER],
 ] as const;
 
 // Each vendor has one caller at a time.
@@ -186,16 +212,19 @@ describe("at each vendor", { concurrency: VENDORS.length }, () => {
         ["1000", "key"],
         ["0008", "voice"],
       ] as const) {
-        if (vendor === "jambonz" && acceptedBy === "voice") continue;
+        if (HEAR_KEYS_ALONE.has(vendor) && acceptedBy === "voice") continue;
         test(`a person who accepts by ${acceptedBy} hears what it is about, and is joined with the caller`, async () => {
           const person = `+1555021${end}`;
           const { customer, held } = await transferred(vendor, person);
+          const parts = vendor === "asterisk" ? 1 : 2;
           const briefings = await personAt(vendor, person, "the briefing", (call) =>
-            call.briefings.length > 1 ? call.briefings : undefined,
+            call.briefings.length >= parts ? call.briefings : undefined,
           );
-          const [introduction = "", question = ""] = briefings.map(wordsOf);
-          assert.match(introduction, /^A caller would like to speak to you\. .*transfer me/);
-          assert.match(question, /Press 1 or say yes/);
+          const words = briefings.map((sound) => wordsOf(vendor, sound)).join(" ");
+          assert.match(
+            words,
+            /^A caller would like to speak to you\. .*transfer me.*Press 1 or say yes/,
+          );
           await eventually("the end of the caller's call", () => held.isOver || undefined);
           const call = await server.endedCall(customer);
           const transfer = transferOf(call);
@@ -212,7 +241,11 @@ describe("at each vendor", { concurrency: VENDORS.length }, () => {
       }
 
       for (const [end, result, words] of OUTCOMES) {
-        test(`a caller whose person is ${result} is back with the agent, who says so`, async () => {
+        // A briefing in a stream waits for its silence in real time: test/api/voice has that one.
+        if (vendor === "asterisk" && end === "0007") continue;
+        // Asterisk detects no machines.
+        if (vendor === "asterisk" && result === "machine") continue;
+        test(`a caller whose person (${end}) is ${result} is back with the agent, who says so`, async () => {
           const person = `+1555021${end}`;
           const { customer, caller, held } = await transferred(vendor, person);
           const document = await eventually("the next stream", () => held.documents[0]);

@@ -12,7 +12,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   "turn.completed": "a turn of a call is stored",
   "tool.completed": "a tool has answered",
   "call.transferred": "a caller was passed on",
-  "transfer.completed": "a person has accepted a warm transfer, or it has failed",
+  "transfer.completed": "a transfer has reached the person, or has failed",
   "call.ended": "a call is over",
   "call.failed": "a call has failed or was refused",
   "call.analyzed": "a call was analyzed, or its analysis has failed",

@@ -30,6 +30,8 @@ const VENDOR_PAGE_MAX = 20;
 export class SimulatedPhoneAccount {
   readonly numbers: readonly SimulatedNumber[];
   readonly applications = new Map<string, Record<string, unknown>>();
+  /** Answers the next request that would change something, which then changes nothing. */
+  nextChange: AccountAnswer | undefined;
   readonly #serve: Serve;
 
   constructor(vendor: keyof typeof APIS, numbers: readonly string[] = ACCOUNT_NUMBERS) {
@@ -44,7 +46,10 @@ export class SimulatedPhoneAccount {
 
   /** Undefined for an address that is none of an account's. */
   answerTo(request: AccountRequest): AccountAnswer | undefined {
-    return this.#serve(request, this);
+    const { nextChange } = this;
+    if (nextChange === undefined || request.method === "GET") return this.#serve(request, this);
+    this.nextChange = undefined;
+    return nextChange;
   }
 
   /** Where the vendor asks about calls to the number. */

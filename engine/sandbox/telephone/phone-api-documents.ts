@@ -20,6 +20,19 @@ export type CallInstruction =
   | { readonly kind: "hangUp" }
   /** The vendor requests the next document there. */
   | { readonly kind: "ask"; readonly url: string }
+  /** A dialplan: the caller hears music, and asks for what follows again and again. */
+  | { readonly kind: "wait"; readonly askUrl: string; readonly resultUrl: string }
+  /** A dialplan: the caller's channel takes the channel of that id into a bridge. */
+  | { readonly kind: "bridge"; readonly channelId: string }
+  /** A dialplan: the person waits for the caller's bridge. */
+  | { readonly kind: "awaitBridge" }
+  /** A dialplan: the person is asked in a media stream. */
+  | {
+      readonly kind: "briefing";
+      readonly token: string;
+      readonly asked: string;
+      readonly answerUrl: string;
+    }
   /** A media stream, or another leg: the test that plays the other end follows it. */
   | { readonly kind: "other" };
 
@@ -43,6 +56,8 @@ export interface VendorCallDocuments {
   replied(call: CallIds, reply: QuestionReply): string;
   /** The body of the request when the call has left a conference; undefined if the vendor makes none. */
   left(call: CallIds, isThere: boolean): string | undefined;
+  /** The body of a dialplan's report when a channel is done with the other one of a warm transfer, or hangs up. */
+  legOver?(status: "ANSWER" | "CANCEL", isThere: boolean): string;
   /** The vendor requests what follows a verb that its REST API has interrupted, and would follow the answer. */
   readonly followsInterrupted?: true;
 }
@@ -360,10 +375,30 @@ function jambonzBody({ id, to, from }: CallIds, own: Readonly<Record<string, str
   return JSON.stringify({ call_sid: id, direction: "outbound", from, to, sip_status: 200, ...own });
 }
 
+/** The dialplan of docs/guides/telephony.md. */
+const asterisk: VendorCallDocuments = {
+  read: (document) => {
+    const [verb, ...parts] = document.split("|");
+    const [first = "", second = "", third = ""] = parts;
+    if (verb === "wait") return { kind: "wait", askUrl: first, resultUrl: second };
+    if (verb === "ask") return { kind: "briefing", token: first, asked: second, answerUrl: third };
+    if (verb === "next") return { kind: "ask", url: first };
+    if (verb === "join")
+      return first === "" ? { kind: "awaitBridge" } : { kind: "bridge", channelId: first };
+    return verb === "over" ? { kind: "hangUp" } : { kind: "other" };
+  },
+  asked: ({ id }) => form({ call: id }),
+  replied: ({ id }) => form({ call: id }),
+  left: () => undefined,
+  legOver: (dialStatus, isThere) =>
+    form({ dialStatus, duration: "1", ...(!isThere && { CallStatus: "completed" }) }),
+};
+
 export const VENDOR_CALL_DOCUMENTS = {
   signalwire: twiml(true),
   telnyx: twiml(false),
   plivo,
   vonage,
   jambonz,
+  asterisk,
 } as const satisfies Readonly<Record<string, VendorCallDocuments>>;

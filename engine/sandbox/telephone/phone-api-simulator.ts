@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Exchange } from "../exchange.js";
 import type { Simulator } from "../simulator.js";
+import { hearBriefing } from "./asterisk-briefing.js";
 import {
   type ConferenceInstruction,
   type ConferenceStay,
@@ -28,10 +29,16 @@ import { personReply } from "./phone-person.js";
 const REPORT_MAX_MS = 5_000;
 /** Calls that are over are dropped beyond it, oldest first; more concurrent ones are refused. */
 const CALLS_MAX = 1_000;
+/** How often the dialplan asks what follows a briefing while no server answers. */
+const TRIES_MAX = 10;
 /** A number that the vendor refuses. */
 const INVALID_NUMBER_END = "0009";
 
-type Outcome = Extract<PlacedState, "busy" | "noAnswer" | "failed"> | "rings" | "machine";
+type Outcome =
+  | Extract<PlacedState, "busy" | "noAnswer" | "failed">
+  | "rings"
+  | "machine"
+  | "unjudged";
 
 /** The outcome of a call, by the last digits of the called number; other numbers answer. */
 const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
@@ -40,6 +47,8 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ["0003", "failed"],
   ["0004", "machine"],
   ["0005", "rings"],
+  // The vendor's verdict comes when the test says so.
+  ["0012", "unjudged"],
 ]);
 
 export interface SimulatedCallOptions {
@@ -51,7 +60,18 @@ export interface SimulatedCallOptions {
   readonly sign: RequestSigner | undefined;
   /** How long a person who has entered a conference stays in it. */
   readonly conferenceMs: number;
+  /** How long a dialplan waits before it asks again: on hold, and when no server has answered. */
+  readonly askAgainMs: AskAgainMs;
+  /** Whether there is a channel of that id. */
+  readonly isLive: (id: string) => boolean;
 }
+
+interface AskAgainMs {
+  readonly onHold: number;
+  readonly unanswered: number;
+}
+
+const DIALPLAN_ASKS_AGAIN_MS: AskAgainMs = { onHold: 1_000, unanswered: 2_000 };
 
 /** The headers with which the vendor signs a request. */
 export type RequestSigner = (url: string, body: string) => Readonly<Record<string, string>>;
@@ -76,6 +96,9 @@ export class SimulatedCall implements SimulatedCallIds {
   readonly #ended = new AbortController();
   #isAnswered: boolean;
   #stay: ConferenceStay | undefined;
+  #isOnHold = false;
+  /** What a dialplan's extension `h` posts, and where; undefined if it posts nothing. */
+  #hangUpReport: { readonly url: string; readonly body: string } | undefined;
   /** Each redirection begins another one: what the call did before is over. */
   #step = 0;
 
@@ -103,9 +126,9 @@ export class SimulatedCall implements SimulatedCallIds {
     return this.#isAnswered;
   }
 
-  /** Whether it is in a conference, with others or alone. */
+  /** Whether it is in a conference, with others or alone, or on hold in a dialplan. */
   get isInConference(): boolean {
-    return this.#stay !== undefined;
+    return this.#stay !== undefined || this.#isOnHold;
   }
 
   /** The server's response when the call was answered; undefined until then. */
@@ -118,34 +141,35 @@ export class SimulatedCall implements SimulatedCallIds {
     const outcome = OUTCOMES.get(this.to.slice(-4));
     await this.#report("ringing");
     if (outcome === "rings") return;
+    if (outcome === "unjudged") return this.answer("unjudged");
     if (outcome !== undefined && outcome !== "machine") {
       this.#ended.abort();
       return this.#report(outcome);
     }
-    return this.answer(outcome === "machine");
+    return this.answer(outcome === "machine" ? "machine" : "human");
   }
 
   /** A telephone that rings is answered. */
-  async answer(isMachine = false): Promise<void> {
+  async answer(by: "human" | "machine" | "unjudged" = "human"): Promise<void> {
     const { wire } = this.#options;
+    const isMachine = by === "machine";
     if (this.isOver) return;
     this.#isAnswered = true;
     await this.#report("answered");
     const document = await this.#post(this.order.answerUrl, wire.answered(this), "answer");
     const followed = this.#follow(document, isMachine);
     const isEndAwaited = wire.hasOneVerdict === true && this.order.detectsMessageEnd === true;
-    if (!isMachine) await this.#reportVerdict("human");
-    else if (!isEndAwaited) await this.#reportVerdict("machine");
+    if (by === "human" || (isMachine && !isEndAwaited)) await this.reportVerdict(by);
     // A person who has done what the documents say is gone.
     if (await followed) await this.end();
   }
 
   /** The greeting of the machine that has answered is over, which not all vendors report. */
   async endGreeting(): Promise<void> {
-    if (this.order.detectsMessageEnd === true) await this.#reportVerdict("messageEnd");
+    if (this.order.detectsMessageEnd === true) await this.reportVerdict("messageEnd");
   }
 
-  async #reportVerdict(verdict: Verdict): Promise<void> {
+  async reportVerdict(verdict: Verdict): Promise<void> {
     const body = this.#options.wire.verdict(this, verdict);
     const { machineUrl } = this.order;
     if (machineUrl !== undefined && body !== undefined)
@@ -164,6 +188,8 @@ export class SimulatedCall implements SimulatedCallIds {
     this.#ended.abort();
     this.#stay?.exit();
     await this.#report(this.#isAnswered ? "completed" : "canceled");
+    const { url, body } = this.#hangUpReport ?? {};
+    if (url !== undefined && body !== undefined) await this.#post(url, body, "hang-up");
   }
 
   /** Repeats a report, as vendors do without a confirmation in time. */
@@ -186,6 +212,11 @@ export class SimulatedCall implements SimulatedCallIds {
     this.#interrupt();
     if (this.#options.documents?.read(document).kind !== "other")
       await this.#followAsCaller(document);
+  }
+
+  /** Follows what the server has answered a dialplan whose stream has ended. */
+  goOn(document: string): Promise<void> {
+    return this.#followAsCaller(document);
   }
 
   #interrupt(): void {
@@ -221,6 +252,18 @@ export class SimulatedCall implements SimulatedCallIds {
         case "question":
           current = await this.#answerTo(instruction, documents, isMachine);
           break;
+        case "wait":
+          current = await this.#holdOn(instruction, documents, step);
+          break;
+        case "briefing":
+          current = await this.#beBriefed(instruction, documents);
+          break;
+        case "awaitBridge":
+          this.#hangUpReport = undefined;
+          await this.#enterBridge(this.id, false);
+          return true;
+        case "bridge":
+          return true;
         case "conference":
           current = await this.#confer(instruction.conference, documents, step);
           break;
@@ -263,6 +306,78 @@ export class SimulatedCall implements SimulatedCallIds {
     if (documents.followsInterrupted === true && !/^\s*(\[\s*\])?\s*$/.test(document))
       await this.#followAsCaller(document);
     return undefined;
+  }
+
+  /** The next document when the caller has waited, or has talked to the person. */
+  async #holdOn(
+    { askUrl, resultUrl }: Extract<CallInstruction, { kind: "wait" }>,
+    documents: VendorCallDocuments,
+    step: number,
+  ): Promise<string | undefined> {
+    const { askAgainMs, isLive } = this.#options;
+    const reportOver = (status: "ANSWER" | "CANCEL") => {
+      this.#hangUpReport = { url: resultUrl, body: documents.legOver?.(status, false) ?? "" };
+    };
+    reportOver("CANCEL");
+    this.#isOnHold = true;
+    try {
+      while (!this.isOver && step === this.#step) {
+        await this.#pause(askAgainMs.onHold);
+        if (this.isOver) return undefined;
+        const document = await this.#post(askUrl, documents.asked(this), "hold");
+        const next = documents.read(document);
+        if (next.kind === "ask") {
+          this.#hangUpReport = undefined;
+          return document;
+        }
+        // Asterisk goes on with BRIDGERESULT NONEXISTENT.
+        if (next.kind !== "bridge" || !isLive(next.channelId)) continue;
+        reportOver("ANSWER");
+        await this.#enterBridge(next.channelId, true);
+        if (this.isOver) return undefined;
+        this.#hangUpReport = undefined;
+        return await this.#post(resultUrl, documents.legOver?.("ANSWER", true) ?? "", "result");
+      }
+    } finally {
+      this.#isOnHold = false;
+    }
+    return undefined;
+  }
+
+  /** A bridge is over with either channel; one whose channel has begun it leaves after a while. */
+  async #enterBridge(name: string, begins: boolean): Promise<void> {
+    const bridge = { name, startsOnEnter: begins, endsOnExit: true, action: "" };
+    const stay = this.#options.conferences.enter(bridge);
+    this.#stay = stay;
+    if (begins) void this.#leaveLater(stay);
+    await stay.over;
+    this.#stay = undefined;
+  }
+
+  /** The document that follows the briefing; undefined for a person who has hung up. */
+  async #beBriefed(
+    { token, asked, answerUrl }: Extract<CallInstruction, { kind: "briefing" }>,
+    documents: VendorCallDocuments,
+  ): Promise<string | undefined> {
+    const { statusUrl } = this.order;
+    this.#hangUpReport = { url: statusUrl, body: documents.legOver?.("ANSWER", true) ?? "" };
+    const reply = personReply(this.to);
+    if (reply.hangsUp === true) return undefined;
+    const stream = { answerUrl, token, asked, channelId: this.id, reply };
+    const sound = await hearBriefing(stream, this.#ended.signal);
+    if (sound.byteLength > 0) this.briefings.push(sound);
+    for (let tries = 0; tries <= TRIES_MAX && !this.isOver; tries += 1) {
+      const document = await this.#post(answerUrl, documents.asked(this), "briefed");
+      if (document !== "") return document;
+      await this.#pause(this.#options.askAgainMs.unanswered);
+    }
+    return undefined;
+  }
+
+  /** Ends early with the call. */
+  async #pause(lengthMs: number): Promise<void> {
+    const { signal } = this.#ended;
+    await pause(lengthMs, undefined, { signal, ref: false }).catch(() => undefined);
   }
 
   /** The one whose entry has begun the conference talks for a while, and leaves. */
@@ -316,6 +431,8 @@ export interface PhoneApiSimulatorOptions {
   /** How long a person who answers stays, if neither side hangs up before. */
   readonly talkMs?: number;
   readonly conferenceMs?: number;
+  /** Shorter than those of the real dialplan. */
+  readonly askAgainMs?: AskAgainMs;
   /** Where the REST account alone does not sign. */
   readonly sign?: RequestSigner;
 }
@@ -336,8 +453,7 @@ export class PhoneApiSimulator implements Simulator {
   constructor(vendor: keyof typeof PHONE_API_WIRES, options: PhoneApiSimulatorOptions = {}) {
     this.#wire = PHONE_API_WIRES[vendor];
     // TwilioSimulator follows Twilio's documents.
-    const isFollowed = vendor !== "asterisk" && vendor !== "twilio";
-    this.#documents = isFollowed ? VENDOR_CALL_DOCUMENTS[vendor] : undefined;
+    this.#documents = vendor === "twilio" ? undefined : VENDOR_CALL_DOCUMENTS[vendor];
     this.account = new SimulatedPhoneAccount(vendor);
     this.#options = options;
   }
@@ -375,7 +491,7 @@ export class PhoneApiSimulator implements Simulator {
   }
 
   #add(order: PlacedOrder, authorization: string, begunId?: string): SimulatedCall {
-    const { sign, conferenceMs = 0 } = this.#options;
+    const { sign, conferenceMs = 0, askAgainMs = DIALPLAN_ASKS_AGAIN_MS } = this.#options;
     const options = {
       wire: this.#wire,
       documents: this.#documents,
@@ -383,6 +499,8 @@ export class PhoneApiSimulator implements Simulator {
       authorization,
       sign,
       conferenceMs,
+      askAgainMs,
+      isLive: (id: string) => this.#calls.some((call) => call.id === id && !call.isOver),
     };
     const call = new SimulatedCall(options, order, begunId);
     this.#calls.push(call);

@@ -386,11 +386,24 @@ const VonageOrder = v.pipe(
     }),
   ),
 );
+/** A telephone is called from a number, or the call does not connect. */
+const VonageAction = v.pipe(
+  v.looseObject({
+    action: v.string(),
+    endpoint: v.optional(v.array(v.looseObject({ type: v.string() }))),
+    from: v.optional(Digits),
+    randomFromNumber: v.optional(v.boolean(), false),
+  }),
+  v.check(({ endpoint = [], from, randomFromNumber }) => {
+    const isTelephone = endpoint.some(({ type }) => type === "phone");
+    return !isTelephone || from !== undefined || randomFromNumber;
+  }),
+);
 const VonageTransfer = v.object({
   action: v.literal("transfer"),
   destination: v.object({
     type: v.literal("ncco"),
-    ncco: v.pipe(v.array(v.looseObject({ action: v.string() })), v.minLength(1)),
+    ncco: v.pipe(v.array(VonageAction), v.minLength(1)),
   }),
 });
 const VonageClaims = v.object({
@@ -570,12 +583,14 @@ const asterisk: PhoneApiWire = {
     if (id === undefined && path !== "/ari/channels") return undefined;
     const [name, password] = basicOf(authorization);
     if (name === "" || password === "") return { kind: "unauthorized" };
+    if (id !== undefined && method === "GET") return { kind: "look", id };
     if (id !== undefined) return method === "DELETE" ? { kind: "hangUp", id } : undefined;
     return method === "POST" ? placing(AsteriskOrder, jsonOf(body)) : undefined;
   },
   newId: () => `${Math.floor(Date.now() / 1_000)}.${randomBytes(3).readUIntBE(0, 3)}`,
   placed: ({ id, to }) => [200, { id, name: `Local/${to}@parley-outbound-1;1`, state: "Down" }],
   hungUp: [204, undefined],
+  live: (isAnswered) => [200, { state: isAnswered ? "Up" : "Down" }],
   unknownCall: [404, { message: "Channel not found" }],
   refused: [400, { message: "Invalid endpoint" }],
   unauthorized: [401, { message: "Authentication required" }],

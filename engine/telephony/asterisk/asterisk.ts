@@ -11,7 +11,7 @@ import { parseAnswer } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
 import { addressField, idField, keyField } from "../account-form.js";
 import type { CallControlApi, CallToPlace } from "../call-control.js";
-import type { CallInstructions, Dial } from "../call-instructions.js";
+import type { CallInstructions, Dial, WarmTransferDocuments } from "../call-instructions.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
 import { G722, offeredFormat, type StreamFormat, wholeFrames } from "../phone-format.js";
 import type { PhoneVendor } from "../phone-vendor.js";
@@ -24,8 +24,9 @@ import {
   startMessage,
   WireNumber,
 } from "../stream-message.js";
-import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-request.js";
+import { basicAuthorization, isOver, telephonyRequest, unlessOver } from "../telephony-request.js";
 import { type TransferReport, transferReport } from "../transfer-report.js";
+import { webhookField } from "../webhook-field.js";
 
 /** Asterisk's own names of its codecs. */
 const FORMATS: ReadonlyMap<string, StreamFormat> = new Map<string, StreamFormat>([
@@ -164,18 +165,39 @@ const DIALPLAN_FIELDS = {
 /** Asterisk puts a target into the arguments of its `Dial`, where other characters could begin another target or option. */
 const DIALED_NUMBER = /^\+[1-9]\d{6,14}$/;
 
-function asteriskDial({ to, ringSec, resultUrl }: Dial): string {
-  return ["dial", to, ringSec, resultUrl].join("|");
+/** Dialplans of earlier releases read the first four. */
+function asteriskDial({ to, ringSec, talkMaxSec, resultUrl, callerId = "" }: Dial): string {
+  return ["dial", to, ringSec, resultUrl, talkMaxSec, callerId].join("|");
 }
 
 /** What the dialplan posts when its `Dial` is over: DIALSTATUS, HANGUPCAUSE (Q.850) and ANSWEREDTIME. */
 export function asteriskDialReport(body: string): TransferReport | undefined {
   return transferReport(body, {
     status: "dialStatus",
-    reason: "hangupCause",
+    reasons: ["hangupCause"],
     duration: "duration",
   });
 }
+
+/**
+ * A warm transfer in the dialplan. The caller hears Asterisk's music and asks every second what follows, so that no request has to
+ * name the caller's channel, and every server can answer. The person's briefing is a media stream, since Asterisk plays no address
+ * without keeping a file of it.
+ */
+const ASTERISK_WARM_TRANSFER: WarmTransferDocuments = {
+  reportsCallerExit: true,
+  wait: ({ holdUrl, resultUrl }) => ["wait", holdUrl, resultUrl].join("|"),
+  ask: ({ answerUrl }) => {
+    const { searchParams } = new URL(answerUrl);
+    const [token = "", asked = ""] = ["token", "asked"].map((name) => searchParams.get(name) ?? "");
+    return ["ask", token, asked, answerUrl].join("|");
+  },
+  join: () => "join",
+  joinCaller: (personCallId) => `join|${personCallId}`,
+  goOn: (url) => `next|${url}`,
+  answer: (body) => ({ digits: webhookField(body, "digits"), speech: "" }),
+  personReport: asteriskDialReport,
+};
 
 /** For a dialplan: what its stream is to begin with and where to ask behind it, or why there will be none in words. */
 const DIALPLAN: CallInstructions = {
@@ -191,7 +213,9 @@ const DIALPLAN: CallInstructions = {
 };
 
 const VENDOR = "asterisk";
-const Placed = v.object({ id: v.string() });
+/** The dialplan puts the id into the arguments of `Bridge`, where other characters could begin an option. */
+const CHANNEL_ID = /^[\w.-]{1,150}$/;
+const Placed = v.object({ id: v.pipe(v.string(), v.regex(CHANNEL_ID)) });
 /**
  * How much longer Asterisk waits for the local channel than its dialplan dials: an end at the same moment would hang the dialplan up
  * before it can report that nobody answered.
@@ -242,6 +266,21 @@ export class AsteriskCalls implements CallControlApi {
     await unlessOver(this.#request("DELETE", `/channels/${encodeURIComponent(channelId)}`));
   }
 
+  /** A caller on hold asks within a second, and a caller in a stream as soon as that is closed. */
+  redirect(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  async isLive(channelId: string): Promise<boolean> {
+    try {
+      await this.#request("GET", `/channels/${encodeURIComponent(channelId)}`);
+      return true;
+    } catch (error) {
+      if (isOver(error)) return false;
+      throw error;
+    }
+  }
+
   async verify(): Promise<void> {
     await this.#request("GET", "/asterisk/info?only=system");
   }
@@ -266,8 +305,8 @@ export class AsteriskCalls implements CallControlApi {
 const STREAM_CAPABILITIES = {
   machineDetection: "none",
   transfer: "document",
+  transferCallerId: "caller",
   failedTransfer: "comesBack",
-  warmTransfer: "none",
   sendDigits: "tones",
   receiveDigits: "messages",
   importNumbers: "none",
@@ -295,8 +334,13 @@ export const ASTERISK: PhoneVendor = {
     if (user === undefined || password === undefined || baseUrl === undefined) return undefined;
     return new AsteriskCalls({ user, password, baseUrl }, context);
   },
-  capabilities: { ...STREAM_CAPABILITIES, place: "rest", hangUp: "stream" },
-  documents: DIALPLAN,
+  capabilities: {
+    ...STREAM_CAPABILITIES,
+    place: "rest",
+    hangUp: "stream",
+    warmTransfer: "conference",
+  },
+  documents: { ...DIALPLAN, warmTransfer: ASTERISK_WARM_TRANSFER },
   callInfoFields: DIALPLAN_FIELDS,
   hasTokenInAddress: true,
   namesNextOnRequest: true,
@@ -304,7 +348,12 @@ export const ASTERISK: PhoneVendor = {
 
 /** Asterisk's AudioSocket, which comes over plain TCP. */
 export const AUDIO_SOCKET: PhoneVendor = {
-  capabilities: { ...STREAM_CAPABILITIES, place: "none", hangUp: "stream" },
+  capabilities: {
+    ...STREAM_CAPABILITIES,
+    place: "none",
+    hangUp: "stream",
+    warmTransfer: "none",
+  },
   transferReport: asteriskDialReport,
   documents: DIALPLAN,
   callInfoFields: DIALPLAN_FIELDS,

@@ -116,11 +116,12 @@ function targetOf(to: string) {
 }
 
 /** See https://docs.jambonz.org/verbs/verbs/dial; the hook is asked when the leg is over. */
-export function jambonzDial({ to, ringSec, resultUrl, callerId }: Dial): string {
+export function jambonzDial({ to, ringSec, talkMaxSec, resultUrl, callerId }: Dial): string {
   const dial = {
     verb: "dial",
     target: [targetOf(to)],
     timeout: ringSec,
+    timeLimit: talkMaxSec,
     actionHook: `${resultUrl}${ASKS_AGAIN}`,
     ...(callerId !== undefined && { callerId }),
   };
@@ -128,7 +129,7 @@ export function jambonzDial({ to, ringSec, resultUrl, callerId }: Dial): string 
 }
 
 export function jambonzDialReport(body: string): TransferReport | undefined {
-  return transferReport(body, { status: "dial_call_status", reason: "dial_sip_status" });
+  return transferReport(body, { status: "dial_call_status", reasons: ["dial_sip_status"] });
 }
 
 /** How long the person may take to press a key, from the end of the question on. */
@@ -170,7 +171,11 @@ export const JAMBONZ_WARM_TRANSFER: WarmTransferDocuments = {
   answer: (body) => ({ digits: webhookField(body, "digits"), speech: "" }),
   personReport: (body) =>
     CALL_IS_OVER.has(webhookField(body, "call_status"))
-      ? transferReport(body, { status: "call_status", reason: "sip_status", duration: "duration" })
+      ? transferReport(body, {
+          status: "call_status",
+          reasons: ["sip_status"],
+          duration: "duration",
+        })
       : undefined,
 };
 
@@ -394,6 +399,7 @@ export const JAMBONZ: PhoneVendor = {
     machineDetection: "beep",
     hangUp: "rest",
     transfer: "document",
+    transferCallerId: "caller",
     failedTransfer: "comesBack",
     warmTransfer: "conference",
     sendDigits: "tones",

@@ -150,16 +150,22 @@ export function plivoSayAndHangUp({ text, language }: Farewell): string {
 }
 
 /** `User` is Plivo's word for a SIP endpoint; see https://www.plivo.com/docs/voice/xml/dial. */
-export function plivoDial({ to, ringSec, resultUrl, callerId }: Dial): string {
+export function plivoDial({ to, ringSec, talkMaxSec, resultUrl, callerId }: Dial): string {
   const target = element(isSipAddress(to) ? "User" : "Number", {}, escapeText(to));
-  const attributes = { action: resultUrl, method: "POST", timeout: String(ringSec), callerId };
+  const attributes = {
+    action: resultUrl,
+    method: "POST",
+    timeout: String(ringSec),
+    timeLimit: String(talkMaxSec),
+    callerId,
+  };
   return xmlDocument(element("Response", {}, element("Dial", attributes, target)));
 }
 
 export function plivoDialReport(body: string): TransferReport | undefined {
   const fields = {
     status: "DialStatus",
-    reason: "DialHangupCause",
+    reasons: ["DialHangupCause"],
     duration: "DialBLegDuration",
   };
   return transferReport(body, fields);
@@ -211,7 +217,7 @@ export const PLIVO_WARM_TRANSFER: WarmTransferDocuments = {
     if (!isEnd || webhookField(body, "Machine") !== "") return undefined;
     return transferReport(body, {
       status: "CallStatus",
-      reason: "HangupCause",
+      reasons: ["HangupCause"],
       duration: "Duration",
     });
   },
@@ -552,6 +558,7 @@ export const PLIVO: PhoneVendor = {
     machineDetection: "report",
     hangUp: "rest",
     transfer: "document",
+    transferCallerId: "caller",
     failedTransfer: "comesBack",
     warmTransfer: "conference",
     sendDigits: "tones",

@@ -118,6 +118,7 @@ export const SIGNALWIRE: PhoneVendor = {
     machineDetection: "greetingEnd",
     hangUp: "rest",
     transfer: "document",
+    transferCallerId: "caller",
     failedTransfer: "comesBack",
     warmTransfer: "conference",
     sendDigits: "tones",

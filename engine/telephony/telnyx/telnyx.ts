@@ -35,12 +35,12 @@ import {
 import { isLiveAfter, isOver, telephonyRequest, unlessOver } from "../telephony-request.js";
 import {
   dialAndAsk,
-  dialReport,
   hangUp,
   pauseAndAsk,
   sayAndHangUp,
   TEXML_WARM_TRANSFER,
   telnyxConnect,
+  telnyxDialReport,
 } from "../twilio/twiml.js";
 import { isRecent } from "../webhook-age.js";
 
@@ -338,7 +338,7 @@ export const TELNYX: PhoneVendor = {
     dial: dialAndAsk,
     warmTransfer: TEXML_WARM_TRANSFER,
   },
-  transferReport: dialReport,
+  transferReport: telnyxDialReport,
   // The same as the stream's `call_control_id`.
   callIdField: "CallSid",
   callInfoFields: { from: "From", to: "To", callerName: "CallerName", direction: "Direction" },
@@ -376,6 +376,7 @@ export const TELNYX: PhoneVendor = {
     placesWith: ["texmlAppId"],
     namesAddress: false,
     provesNumbers: true,
+    importsWith: ["texmlAppId"],
     numbersNeed: "settings.texmlAppId: expected the TeXML application that the numbers are to have",
   },
   accountVariables: ["TELNYX_API_KEY", "TELNYX_TEXML_APP_ID"],
@@ -384,6 +385,7 @@ export const TELNYX: PhoneVendor = {
     machineDetection: "greetingEnd",
     hangUp: "rest",
     transfer: "document",
+    transferCallerId: "account",
     failedTransfer: "comesBack",
     warmTransfer: "conference",
     sendDigits: "tones",

@@ -71,6 +71,7 @@ export const TWILIO: PhoneVendor = {
     machineDetection: "greetingEnd",
     hangUp: "rest",
     transfer: "rest",
+    transferCallerId: "caller",
     failedTransfer: "comesBack",
     warmTransfer: "conference",
     sendDigits: "tones",

@@ -64,13 +64,22 @@ export function sayAndHangUp({ text, language }: Farewell): string {
   return xmlDocument(element("Response", {}, say + element("Hangup", {})));
 }
 
+/** Telnyx takes no fewer seconds of talk; the others take fewer. */
+const TALK_MIN_SEC = 60;
+
 /**
  * Twilio, SignalWire and Telnyx all understand this document, and ask `action` when the leg is over
  * (https://www.twilio.com/docs/voice/twiml/dial).
  */
-export function dialAndAsk({ to, ringSec, resultUrl, callerId }: Dial): string {
+export function dialAndAsk({ to, ringSec, talkMaxSec, resultUrl, callerId }: Dial): string {
   const target = element(isSipAddress(to) ? "Sip" : "Number", {}, escapeText(to));
-  const attributes = { action: resultUrl, method: "POST", timeout: String(ringSec), callerId };
+  const attributes = {
+    action: resultUrl,
+    method: "POST",
+    timeout: String(ringSec),
+    timeLimit: String(Math.max(talkMaxSec, TALK_MIN_SEC)),
+    callerId,
+  };
   return xmlDocument(element("Response", {}, element("Dial", attributes, target)));
 }
 
@@ -102,14 +111,7 @@ export const TWIML_WARM_TRANSFER: WarmTransferDocuments = {
     digits: webhookField(body, "Digits"),
     speech: new URLSearchParams(body).get("SpeechResult") ?? "",
   }),
-  personReport: (body) =>
-    CALL_IS_OVER.has(webhookField(body, "CallStatus"))
-      ? transferReport(body, {
-          status: "CallStatus",
-          reason: "SipResponseCode",
-          duration: "CallDuration",
-        })
-      : undefined,
+  personReport: (body) => personReport(body, ["SipResponseCode"]),
 };
 
 /**
@@ -118,8 +120,15 @@ export const TWIML_WARM_TRANSFER: WarmTransferDocuments = {
  */
 export const TEXML_WARM_TRANSFER: WarmTransferDocuments = {
   ...TWIML_WARM_TRANSFER,
+  personReport: (body) => personReport(body, ["HangupCause", "SipHangupCause"]),
   ask: (briefing) => askDocument(briefing, {}, behindStream({ continueUrl: briefing.answerUrl })),
 };
+
+/** What a report on the person's own call says; `reasons` as in `TransferFields`. */
+function personReport(body: string, reasons: readonly string[]): TransferReport | undefined {
+  if (!CALL_IS_OVER.has(webhookField(body, "CallStatus"))) return undefined;
+  return transferReport(body, { status: "CallStatus", reasons, duration: "CallDuration" });
+}
 
 function askDocument(
   { introduction, question, language, answerUrl }: Briefing,
@@ -165,9 +174,19 @@ function conferenceOf(
   return xmlDocument(element("Response", {}, dialed));
 }
 
-/** What the request to `action` says of the leg. */
+const DIAL_FIELDS = { status: "DialCallStatus", duration: "DialCallDuration" };
+
+/**
+ * What the request to `action` says of the leg. Twilio and SignalWire add the answer of SIP where a SIP address was dialed
+ * (https://www.twilio.com/docs/voice/twiml/sip); of a number they say no more than the status.
+ */
 export function dialReport(body: string): TransferReport | undefined {
-  return transferReport(body, { status: "DialCallStatus", duration: "DialCallDuration" });
+  return transferReport(body, { ...DIAL_FIELDS, reasons: ["DialSipResponseCode"] });
+}
+
+/** Telnyx also says why: https://developers.telnyx.com/api-reference/callbacks/texml-call-completed. */
+export function telnyxDialReport(body: string): TransferReport | undefined {
+  return transferReport(body, { ...DIAL_FIELDS, reasons: ["HangupCause", "SipHangupCause"] });
 }
 
 function connect(target: StreamTarget, attributes: StreamAttributes, afterwards = ""): string {

@@ -140,11 +140,19 @@ function endpointOf(to: string) {
   return isSipAddress(to) ? { type: "sip", uri: to } : { type: "phone", number: plain(to) };
 }
 
-function dialActions({ to, ringSec, resultUrl, callerId }: Dial): readonly unknown[] {
+/** Vonage allows no more. */
+const TALK_MAX_SEC = 2 * 60 * 60;
+
+/**
+ * A telephone is called from one of the account's numbers or the caller's own, or the call does not connect
+ * (https://developer.vonage.com/en/voice/voice-api/ncco-reference#connect).
+ */
+function dialActions({ to, ringSec, talkMaxSec, resultUrl, callerId }: Dial): readonly unknown[] {
   const connect = {
     action: "connect",
-    ...(callerId !== undefined && { from: plain(callerId) }),
+    ...(callerId === undefined ? { randomFromNumber: true } : { from: plain(callerId) }),
     timeout: ringSec,
+    limit: Math.min(talkMaxSec, TALK_MAX_SEC),
     endpoint: [endpointOf(to)],
     eventType: "synchronous",
     eventUrl: [resultUrl],
@@ -211,7 +219,7 @@ export const VONAGE_WARM_TRANSFER: WarmTransferDocuments = {
   },
   personReport: (body) =>
     CALL_IS_OVER.has(webhookField(body, "status"))
-      ? transferReport(body, { status: "status", reason: "detail", duration: "duration" })
+      ? transferReport(body, { status: "status", reasons: ["detail"], duration: "duration" })
       : undefined,
 };
 
@@ -470,7 +478,7 @@ const ON_THE_WAY = new Set(["started", "ringing", "machine", "human", "transfer"
 
 export function vonageDialReport(body: string): TransferReport | undefined {
   if (ON_THE_WAY.has(webhookField(body, "status"))) return undefined;
-  return transferReport(body, { status: "status", reason: "detail", duration: "duration" });
+  return transferReport(body, { status: "status", reasons: ["detail"], duration: "duration" });
 }
 
 const ConnectedMessage = v.pipe(
@@ -577,6 +585,7 @@ export const VONAGE: PhoneVendor = {
     webhookKeys: ({ signatureSecret }) => ({ vonage: signatureSecret }),
     namesAddress: false,
     provesNumbers: true,
+    importsWith: ["apiKey", "apiSecret"],
     numbersNeed:
       "settings.apiKey: expected the API key, with credentials.apiSecret, to import numbers",
   },
@@ -586,6 +595,7 @@ export const VONAGE: PhoneVendor = {
     machineDetection: "beep",
     hangUp: "rest",
     transfer: "rest",
+    transferCallerId: "caller",
     failedTransfer: "comesBack",
     warmTransfer: "conference",
     sendDigits: "tones",

@@ -314,6 +314,7 @@ async function buildServices({
     callSupervision: new CallSupervision({
       standing: new ActiveCredentials({ database, clock }),
       dialTargets: undefined,
+      phoneNumbers: undefined,
       clock,
       calls: database.calls,
       feed: closedFeed(clock),

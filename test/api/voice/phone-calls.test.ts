@@ -14,6 +14,7 @@ const CLAIMS = {
   callKey: "key",
   attempt: 1,
 };
+const TO = "+15550101000";
 const START = JSON.stringify({
   event: "start",
   start: { streamSid: "MZ1", callSid: "CA1", customParameters: {} },
@@ -43,10 +44,17 @@ async function orderedLeg(mayTransfer: boolean, answer?: OrderAnswer) {
       conversationOf: unexpected,
       mayGoOn: () => false,
       mayTransfer: () => mayTransfer,
-      transferTokenFor: () => "token",
       transferOrdered: async (_claims, to) => void steps.push(`note ${to}`),
-      transferRefused: async (_claims, to) => void steps.push(`take back ${to}`),
+      transferRefused: async (_claims, to, reason) => void steps.push(`refuse ${to}: ${reason}`),
       stored: unexpected,
+    },
+    transferDials: {
+      of: async (_claims, _base, { to }) => ({
+        to,
+        ringSec: 30,
+        talkMaxSec: 600,
+        resultUrl: "https://voice.example.com/next",
+      }),
     },
     warmTransfers: {
       refusalOf: unexpected,
@@ -79,26 +87,31 @@ for (const [mayTransfer, reason] of [
 ] as const) {
   test(`an ordered warm transfer is refused with its reason: ${reason}`, async () => {
     const { leg, refused } = await orderedLeg(mayTransfer);
-    assert.equal(await leg.transfer("+15550101000", "Ada asks.", true), false);
+    assert.equal(await leg.transfer({ to: TO, briefing: "Ada asks.", neverBlind: true }), false);
     assert.deepEqual(refused, [`+15550101000: ${reason}`]);
   });
 }
 
 test("an agent's own transfer that cannot start leaves no refusal in the record", async () => {
   const { leg, refused } = await orderedLeg(false);
-  assert.equal(await leg.transfer("+15550101000", "Ada asks."), false);
-  assert.equal(await leg.transfer("+15550101000"), false);
+  assert.equal(await leg.transfer({ to: TO, briefing: "Ada asks." }), false);
   assert.deepEqual(refused, []);
 });
 
+test("a blind transfer that cannot start is in the record with its reason", async () => {
+  const { leg, steps } = await orderedLeg(false);
+  assert.equal(await leg.transfer({ to: TO }), false);
+  assert.deepEqual(steps, [`refuse ${TO}: the call's transfers have failed too often`]);
+});
+
 for (const [answer, isTransferred, ...after] of [
-  ["taken", true],
-  ["refused", false, "take back +15550101000"],
-  ["unknown", false],
+  [{ kind: "taken" }, true],
+  [{ kind: "refused", reason: "twilio answered 404" }, false, `refuse ${TO}: twilio answered 404`],
+  [{ kind: "unknown" }, false],
 ] as const) {
-  test(`a transfer by REST is noted before it is ordered, and stays noted unless it is refused: ${answer}`, async () => {
+  test(`a transfer by REST is noted before it is ordered, and its refusal behind it: ${answer.kind}`, async () => {
     const { leg, steps } = await orderedLeg(true, answer);
-    assert.equal(await leg.transfer("+15550101000"), isTransferred);
-    assert.deepEqual(steps, ["note +15550101000", "order CA1 to +15550101000", ...after]);
+    assert.equal(await leg.transfer({ to: TO }), isTransferred);
+    assert.deepEqual(steps, [`note ${TO}`, `order CA1 to ${TO}`, ...after]);
   });
 }

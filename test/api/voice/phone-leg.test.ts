@@ -275,7 +275,7 @@ for (const [name, vendor] of Object.entries(VENDORS)) {
     const { clock, leg, done, say } = legAt(vendor);
     say(500);
     clock.advance(480);
-    const taken = leg.transfer("+15550001");
+    const taken = leg.transfer({ to: "+15550001" });
     clock.advance(HANG_UP_DELAY_MS + FRAME_MS - 1);
     await Promise.resolve();
     assert.deepEqual(done, []);
@@ -307,7 +307,7 @@ for (const [name, vendor] of Object.entries(VENDORS)) {
     const asking = legAt(vendor);
     asking.say(500);
     asking.clock.advance(500);
-    const transfer = asking.leg.transfer("+15550001");
+    const transfer = asking.leg.transfer({ to: "+15550001" });
     asking.leg.take({ type: "ended" });
     assert.equal(await transfer, false);
     assert.equal(asking.clock.pendingTimerCount, 0);

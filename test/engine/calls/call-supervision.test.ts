@@ -39,6 +39,7 @@ function supervising(
     clock,
     standing,
     dialTargets: { mayReach: async (_orgId, target) => target === "+15550101000" },
+    phoneNumbers: { isAllowed: async (_orgId, number) => number === "+15550109999" },
     calls: {
       findById: async (orgId, id) =>
         orgId === TENANT.organization.id && id === "call"
@@ -290,6 +291,7 @@ test("a watch ends within a second of the end of the key or the user that began 
   const clock = new VirtualClock();
   let holds = true;
   const supervision = new CallSupervision({
+    phoneNumbers: undefined,
     calls: { findById: () => assert.fail("no call is looked for") },
     feed: {
       requireRoom: () => undefined,

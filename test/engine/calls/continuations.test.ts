@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Continuations } from "../../../engine/calls/continuations.js";
+import { Continuations, failedTransferOf } from "../../../engine/calls/continuations.js";
 import { CALLER_LEFT, type Ending } from "../../../engine/conversation/call-end.js";
 import type { CallRecord, JsonObject } from "../../../storage/records.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
@@ -24,7 +24,11 @@ function continuationsWith(call?: CallRecord) {
     clock,
     calls: { findBySession: async () => call, annotateIf: async () => true },
     liveCalls: { find: () => undefined },
-    journal: { stored: async () => undefined, annotate: () => undefined },
+    journal: {
+      stored: async () => undefined,
+      annotate: () => undefined,
+      annotateIf: () => undefined,
+    },
     log: new RecordingLogger(),
   });
   return { clock, continuations };
@@ -84,6 +88,11 @@ function warmTransfer(metadata: JsonObject, sessions = 1) {
     journal: {
       stored: async () => undefined,
       annotate: (_callId, note) => void noted.push(note),
+      annotateIf: (_callId, isMet, note, event) => {
+        if (!isMet(metadata)) return;
+        noted.push(note);
+        events.push(event.data);
+      },
     },
     log: new RecordingLogger(),
   });
@@ -225,7 +234,11 @@ test("a call that has lost its stream without noticing is ended, and its end is 
     liveCalls: {
       find: (callId) => ({ callId, end: (ending) => void endings.push(ending) }),
     },
-    journal: { stored: () => Promise.resolve(), annotate: () => undefined },
+    journal: {
+      stored: () => Promise.resolve(),
+      annotate: () => undefined,
+      annotateIf: () => undefined,
+    },
     log: new RecordingLogger(),
   });
   assert.deepEqual(await continuations.next({ ...CLAIMS, attempt: 1 }), { kind: "over" });
@@ -251,7 +264,7 @@ const PERSON = "+15550101000";
 const DIED = "a process of the server ended during the call";
 const ORDERED = { to: PERSON, result: "dialing" };
 
-test("the order of a transfer is noted in place of all that is known of an earlier one, and taken back when it is refused", async () => {
+test("the order of a transfer is noted in place of all that is known of an earlier one, and its refusal in place of it", async () => {
   const earlier = { ...HELD.transfer, result: "busy", personCallId: "CA2", reason: "busy" };
   const { continuations, noted } = warmTransfer({ transfer: earlier });
   await continuations.transferOrdered(CLAIMS, PERSON);
@@ -259,10 +272,18 @@ test("the order of a transfer is noted in place of all that is known of an earli
   assert.deepEqual([note.to, note.result, note.mode], [PERSON, "dialing", null]);
   assert.deepEqual([note.personCallId, note.reason, note.isOnHold], [null, null, null]);
   const ordered = warmTransfer({ transfer: ORDERED });
-  await ordered.continuations.transferRefused(CLAIMS, PERSON);
-  assert.deepEqual(ordered.noted, [{ transfer: null }]);
+  await ordered.continuations.transferRefused(CLAIMS, PERSON, "vonage answered 404");
+  const refused = Object(ordered.noted[0]?.["transfer"]);
+  assert.deepEqual(
+    [refused.to, refused.result, refused.reason, refused.isRefused],
+    [PERSON, "failed", "vonage answered 404", true],
+  );
+  const facts = { to: PERSON, mode: "blind", result: "failed", reason: "vonage answered 404" };
+  const nothing = { acceptedBy: null, waitedSec: null, durationSec: null };
+  assert.deepEqual(ordered.events, [{ ...facts, ...nothing }]);
+  assert.equal(failedTransferOf({ ...callRecord(), metadata: { transfer: refused } }), undefined);
   const reported = warmTransfer({ transfer: { ...ORDERED, result: "busy" } });
-  await reported.continuations.transferRefused(CLAIMS, PERSON);
+  await reported.continuations.transferRefused(CLAIMS, PERSON, "vonage answered 404");
   assert.deepEqual(reported.noted, [], "the vendor has made it");
 });
 
@@ -290,7 +311,11 @@ test("a store that is away or too slow stops no transfer, and the log says so", 
     clock,
     calls: { findBySession: () => answers, annotateIf: () => assert.fail("there is no record") },
     liveCalls: { find: () => undefined },
-    journal: { stored: async () => undefined, annotate: () => undefined },
+    journal: {
+      stored: async () => undefined,
+      annotate: () => undefined,
+      annotateIf: () => undefined,
+    },
     log,
   });
   await continuations.transferOrdered(CLAIMS, PERSON);

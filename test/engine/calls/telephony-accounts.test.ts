@@ -14,6 +14,12 @@ import { openPlatform } from "../tenancy/seeded-platform.js";
 /** Nothing answers there. */
 const NOWHERE = "http://127.0.0.1:9";
 
+const { privateKey: pem } = generateKeyPairSync("rsa", {
+  modulusLength: 2_048,
+  publicKeyEncoding: { type: "spki", format: "pem" },
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+});
+
 const NOWHERES = {
   TWILIO_BASE_URL: NOWHERE,
   TELNYX_BASE_URL: NOWHERE,
@@ -160,11 +166,6 @@ test("a vendor that does not answer is a result of a test, and no number is impo
 
 test("a private key may be entered in one line, as in an environment variable", () => {
   const { account } = phoneVendor("vonage") ?? {};
-  const { privateKey: pem } = generateKeyPairSync("rsa", {
-    modulusLength: 2_048,
-    publicKeyEncoding: { type: "spki", format: "pem" },
-    privateKeyEncoding: { type: "pkcs8", format: "pem" },
-  });
   const privateKey = pem.replaceAll("\n", "\\n");
   const field = account?.fields.find(({ name }) => name === "privateKey");
   assert.ok(field?.format.test(privateKey) && field.format.test(pem));
@@ -180,6 +181,21 @@ test("what numbers of an account lack to be imported is named", async (t) => {
     code: "invalid_request",
     message: /^settings\.texmlAppId: expected the TeXML application/,
   });
+});
+
+test("an account can import once it has what its vendor's numbers want", async (t) => {
+  const { accounts, tenant } = await accountsFor(t);
+  const vonage = { vendor: "vonage", name: "Line", settings: { applicationId: "a" } };
+  const { id } = await accounts.create(tenant, { ...vonage, credentials: { privateKey: pem } });
+  const canImport = async () => accounts.canImport(await accounts.get(tenant, id));
+  assert.equal(await canImport(), false);
+  await accounts.update(tenant, id, { settings: { apiKey: "k" } });
+  assert.equal(await canImport(), false);
+  await accounts.update(tenant, id, { credentials: { apiSecret: "s" } });
+  assert.equal(await canImport(), true);
+  const asterisk = { settings: { user: "ari", baseUrl: "https://pbx.example.com/ari" } };
+  const pbx = { vendor: "asterisk", name: "Exchange", ...asterisk, credentials: { password: "p" } };
+  assert.equal(accounts.canImport(await accounts.create(tenant, pbx)), false);
 });
 
 test("an account of another organization is not found, and its keys check no other's webhooks", async (t) => {

@@ -150,7 +150,11 @@ class Situation {
       clock,
       calls,
       liveCalls: { find: () => undefined },
-      journal: { stored: async () => undefined, annotate },
+      journal: {
+        stored: async () => undefined,
+        annotate,
+        annotateIf: () => assert.fail("the vendor reports nothing of a blind transfer"),
+      },
       log,
     });
     const api: WarmTransferApi = {
@@ -164,6 +168,7 @@ class Situation {
     };
     const transfers = new WarmTransfers({
       continuations,
+      transferDials: { callerIdOf: async () => "+15550109999" },
       calls,
       jobs: { add: async (added) => alive(async () => this.#addJobs(added)) },
       callControl: { warmTransferApi: async () => api, hangUp: async () => undefined },
@@ -221,7 +226,8 @@ class Situation {
   }
 
   async #start(): Promise<void> {
-    const order = { to: "+15550101000", summary: "", base: BASE };
+    const isCallerThere = () => true;
+    const order = { to: "+15550101000", summary: "", base: BASE, isCallerThere };
     const server = this.#server;
     const isTaken = await this.#transfers.start(this.#claims, order);
     if (server !== this.#server) return;

@@ -16,7 +16,12 @@ import { callRecord } from "../../storage/sample-records.js";
 
 const BASE = "https://voice.example.com";
 const PERSON = "+15550101000";
-const ORDER = { to: PERSON, summary: "Ada asks about order 12.", base: BASE };
+const ORDER = {
+  to: PERSON,
+  summary: "Ada asks about order 12.",
+  base: BASE,
+  isCallerThere: () => true,
+};
 const CLAIMS = {
   vendor: "twilio",
   orgId: "org",
@@ -68,7 +73,11 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
       annotateIf: () => assert.fail("the vendor asks for nothing"),
     },
     liveCalls: { find: () => undefined },
-    journal: { stored: async () => undefined, annotate: (_id, note) => merge(note) },
+    journal: {
+      stored: async () => undefined,
+      annotate: (_id, note) => merge(note),
+      annotateIf: () => assert.fail("the vendor reports nothing of a blind transfer"),
+    },
     log: new RecordingLogger(),
   });
   const api: WarmTransferApi = {
@@ -90,6 +99,7 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
   const log = new RecordingLogger();
   const transfers = new WarmTransfers({
     continuations,
+    transferDials: { callerIdOf: async () => "+15550109999" },
     calls: {
       findBySession: async () => next,
       annotate: async (_id, note) => merge(note),
@@ -118,7 +128,7 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
     clock,
     log,
   });
-  const person = () => ({ claims: CLAIMS, startedAtMs: Number(transfer().startedAtMs) });
+  const person = () => ({ claims, startedAtMs: Number(transfer().startedAtMs) });
   const leave = () => {
     isCallerGone = true;
   };
@@ -266,7 +276,7 @@ test("an acceptance and a failure each have one event", async () => {
   const key = { digits: "1", speech: "", asked: 1 };
   await accepted.transfers.decided(accepted.person(), key, BASE);
   await accepted.transfers.decided(accepted.person(), key, BASE);
-  const facts = { to: PERSON, mode: "warm", reason: "" };
+  const facts = { to: PERSON, mode: "warm", reason: "", durationSec: null };
   assert.deepEqual(
     accepted.events.map(({ type, data }) => [type, data]),
     [["transfer.completed", { ...facts, result: "answered", acceptedBy: "key", waitedSec: 0 }]],
@@ -422,4 +432,95 @@ test("a store that is away refuses the transfer, and no one is called", async ()
   assert.equal(await transfers.start(CLAIMS, ORDER), false);
   assert.deepEqual(asked, []);
   assert.equal(log.ofLevel("error").length, 1);
+});
+
+const ASTERISK = { ...CLAIMS, vendor: "asterisk", callerRef: "" };
+const ACCEPTED = { digits: "1", speech: "", asked: 1 };
+const UNANSWERED = { digits: "", speech: "", asked: 1 };
+/** The answers to a caller who asks what follows. */
+const STILL_WAITS =
+  /^wait\|\S+\/api\/telephony\/hold\?token=[\w.-]+\|\S+\/continue\?token=[\w.-]+$/;
+const BACK_TO_AGENT = /^next\|\S+\/continue\?token=[\w.-]+&back=1$/;
+
+/** At a vendor whose caller has been put on hold, and has asked once. */
+async function askingCaller(options: Options = {}) {
+  const stand = warmTransfers(options, ASTERISK);
+  assert.equal(await stand.transfers.start(ASTERISK, ORDER), true);
+  const ask = async () => (await stand.transfers.hold(ASTERISK, BASE)) ?? "";
+  assert.match(await ask(), STILL_WAITS);
+  return { ...stand, ask };
+}
+
+test("a caller who asks waits until the person has accepted, and is joined with the person's channel", async () => {
+  const { transfers, person, ask, events, leave } = await askingCaller();
+  const token = "[\\w.-]+";
+  assert.match(
+    (await transfers.answered(person(), BASE)) ?? "",
+    new RegExp(`^ask\\|${token}\\|1\\|\\S+/briefing\\?token=${token}&asked=1$`),
+  );
+  assert.match(await ask(), STILL_WAITS);
+  assert.equal(await transfers.decided(person(), ACCEPTED, BASE), "join");
+  assert.equal(await transfers.decided(person(), UNANSWERED, BASE), "join", "behind the stream");
+  assert.equal(await ask(), "join|CA2");
+  assert.equal(events.length, 1);
+  leave();
+  assert.match(await ask(), BACK_TO_AGENT, "the person has gone before the two were joined");
+});
+
+test("a caller who asks is led back to the agent after each outcome but an acceptance, as often as it asks", async () => {
+  const { transfers, person, ask, transfer } = await askingCaller();
+  await transfers.reported(person(), { answeredBy: "" }, BUSY, BASE);
+  await transfers.reported(person(), { answeredBy: "" }, ENDED, BASE);
+  assert.equal(transfer().result, "busy");
+  assert.match(await ask(), BACK_TO_AGENT);
+  assert.match(await ask(), BACK_TO_AGENT);
+  assert.equal(await transfers.decided(person(), ACCEPTED, BASE), undefined);
+});
+
+test("a person who presses nothing is asked three times, and counts as one who has not accepted", async () => {
+  const { transfers, person, ask, transfer, asked } = await askingCaller();
+  for (const count of [1, 2]) {
+    const document = await transfers.decided(person(), { ...UNANSWERED, asked: count }, BASE);
+    assert.match(document ?? "", new RegExp(`^ask\\|[\\w.-]+\\|${count + 1}\\|`));
+  }
+  assert.equal(await transfers.decided(person(), { ...UNANSWERED, asked: 3 }, BASE), undefined);
+  assert.equal(transfer().result, "notAccepted");
+  assert.ok(asked.includes("hang up CA2"));
+  assert.match(await ask(), BACK_TO_AGENT);
+});
+
+test("a caller whose stream is gone before the hold: the person's telephone stops", async () => {
+  const { transfers, asked, transfer } = warmTransfers({}, ASTERISK);
+  const order = { ...ORDER, isCallerThere: () => false };
+  assert.equal(await transfers.start(ASTERISK, order), false);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hang up CA2"]);
+  assert.equal(transfer().result, "failed");
+});
+
+test("a caller who should ask and never does has left: a person who answers hears nothing", async () => {
+  const { transfers, person, transfer, clock } = warmTransfers({}, ASTERISK);
+  assert.equal(await transfers.start(ASTERISK, ORDER), true);
+  assert.match((await transfers.answered(person(), BASE)) ?? "", /^ask/, "it may still ask");
+  clock.advance(5_000);
+  assert.equal(await transfers.answered(person(), BASE), undefined);
+  assert.equal(transfer().result, "canceled");
+  assert.equal(await transfers.decided(person(), ACCEPTED, BASE), undefined);
+});
+
+test("an accept key that comes after the caller has left on hold joins no one", async () => {
+  const { transfers, person, transfer, asked, ask } = await askingCaller();
+  // The dialplan's report has been stored.
+  Object.assign(transfer(), { result: "canceled" });
+  await transfers.callerLeft(ASTERISK);
+  assert.ok(asked.includes("hang up CA2"));
+  assert.equal(await transfers.decided(person(), ACCEPTED, BASE), undefined);
+  assert.equal(await transfers.decided(person(), UNANSWERED, BASE), undefined);
+  assert.match(await ask(), BACK_TO_AGENT);
+});
+
+test("Twilio's person who accepts twice is joined once", async () => {
+  const { transfers, person } = warmTransfers();
+  await transfers.start(CLAIMS, ORDER);
+  assert.match((await transfers.decided(person(), ACCEPTED, BASE)) ?? "", /<Conference/);
+  assert.equal(await transfers.decided(person(), ACCEPTED, BASE), undefined);
 });

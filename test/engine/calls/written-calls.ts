@@ -38,6 +38,10 @@ export class WrittenCalls {
       return true;
     },
     annotate: (callId: string, metadata: JsonObject) => this.#ask("annotate", [callId, metadata]),
+    annotateIf: async (callId: string, _isMet: unknown, metadata: JsonObject) => {
+      await this.#ask("annotate", [callId, metadata]);
+      return true;
+    },
     place: async (...given: readonly unknown[]) => {
       await this.#ask("place", given);
       return true;

@@ -363,7 +363,7 @@ test("audio pauses and resumes, a call is transferred, and the vendor's answer i
   for (const [turnId, isTaken] of [true, false].entries()) {
     trial.caller.takesTransfers = isTaken;
     const answered = trial.next();
-    trial.perform({ type: "transfer", turnId, to: "+4930123456" });
+    trial.perform({ type: "transfer", turnId, transfer: { to: "+4930123456" } });
     const type = isTaken ? "transferTaken" : "transferRefused";
     assert.deepEqual(await answered, { type, turnId, atMs: 0 });
   }

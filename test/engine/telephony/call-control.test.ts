@@ -80,7 +80,12 @@ test("whoever waits for what was asked for waits until it is answered", async ()
 
 test("a call is only handed on where the vendor can and the call has an id", async () => {
   const moved: string[] = [];
-  const dial = (to: string) => ({ to, ringSec: 30, resultUrl: "https://voice.example.com/" });
+  const dial = (to: string) => ({
+    to,
+    ringSec: 30,
+    talkMaxSec: 600,
+    resultUrl: "https://voice.example.com/",
+  });
   const transfer = (callRef: string, { to }: { readonly to: string }) => {
     moved.push(`${callRef} to ${to}`);
     return to === "+1" ? Promise.reject(new Error("no such number")) : Promise.resolve();
@@ -98,10 +103,10 @@ test("a call is only handed on where the vendor can and the call has an id", asy
     [await control.canTransfer(at("plain"), "CA1"), await control.canTransfer(at("x"), "CA1")],
     [false, false],
   );
-  assert.equal(await control.transfer(at("able"), "CA1", dial("+49")), "taken");
-  assert.equal(await control.transfer(at("able"), "CA1", dial("+1")), "refused");
-  assert.equal(await control.transfer(at("able"), "", dial("+49")), "refused");
-  assert.equal(await control.transfer(at("plain"), "CA1", dial("+49")), "refused");
+  assert.deepEqual(await control.transfer(at("able"), "CA1", dial("+49")), { kind: "taken" });
+  assert.equal((await control.transfer(at("able"), "CA1", dial("+1"))).kind, "refused");
+  assert.equal((await control.transfer(at("able"), "", dial("+49"))).kind, "refused");
+  assert.equal((await control.transfer(at("plain"), "CA1", dial("+49"))).kind, "refused");
   assert.deepEqual(moved, ["CA1 to +49", "CA1 to +1"]);
 });
 
@@ -118,8 +123,13 @@ for (const [error, answer] of [
     const hangUp = () => Promise.resolve();
     const apis = installationApis({ acme: { hangUp, transfer, verify } });
     const control = new CallControl(apis, new RecordingLogger());
-    const dial = { to: "+49", ringSec: 30, resultUrl: "https://voice.example.com/" };
-    assert.equal(await control.transfer(ACME, "CA1", dial), answer);
+    const dial = {
+      to: "+49",
+      ringSec: 30,
+      talkMaxSec: 600,
+      resultUrl: "https://voice.example.com/",
+    };
+    assert.equal((await control.transfer(ACME, "CA1", dial)).kind, answer);
   });
 }
 

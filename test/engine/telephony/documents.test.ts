@@ -247,9 +247,9 @@ test("Jambonz gets verbs, and streams both ways", () => {
 
 test("a caller is handed on to a number or to a SIP address, each by its own element", () => {
   const resultUrl = "https://voice.example.com/next?token=a&b";
-  const dial = { ringSec: 30, resultUrl };
+  const dial = { ringSec: 30, talkMaxSec: 600, resultUrl };
   const handedTo = (to: string) =>
-    /<Dial action="https:\/\/voice\.example\.com\/next\?token=a&amp;b" method="POST" timeout="30">(.*)<\/Dial>/.exec(
+    /<Dial action="https:\/\/voice\.example\.com\/next\?token=a&amp;b" method="POST" timeout="30" timeLimit="600">(.*)<\/Dial>/.exec(
       dialAndAsk({ ...dial, to }),
     )?.[1];
   assert.equal(handedTo("+15550101000"), "<Number>+15550101000</Number>");
@@ -269,8 +269,14 @@ test("a dialplan is told its stream's token, and where to ask behind it if it ma
 
 test("a dialplan is told whom to dial, and only numbers: other characters have a meaning there", () => {
   const { documents } = ASTERISK;
-  const dial = { to: "+15550101000", ringSec: 30, resultUrl: "https://voice.example.com/next" };
-  assert.equal(documents.dial?.(dial), "dial|+15550101000|30|https://voice.example.com/next");
+  const resultUrl = "https://voice.example.com/next";
+  const dial = { to: "+15550101000", ringSec: 30, talkMaxSec: 600, resultUrl };
+  assert.equal(documents.dial?.(dial), `dial|+15550101000|30|${resultUrl}|600|`);
+  const callerId = "+15550109999";
+  assert.equal(
+    documents.dial?.({ ...dial, callerId }),
+    `dial|+15550101000|30|${resultUrl}|600|${callerId}`,
+  );
   assert.equal(documents.mayDial?.(dial.to), true);
   for (const to of ["sip:desk@a.org", "+1555&PJSIP/+1900", "+15550101000,99", "+1555${X}"]) {
     assert.equal(documents.mayDial?.(to), false, to);
@@ -286,7 +292,19 @@ const REPORTS: readonly (readonly [
   ["twilio", "DialCallStatus=completed&DialCallDuration=7", "answered", "completed"],
   ["twilio", "DialCallStatus=no-answer", "noAnswer", "no-answer"],
   ["signalwire", "DialCallStatus=canceled", "canceled", "canceled"],
+  ["twilio", "DialCallStatus=busy&DialSipResponseCode=603", "rejected", "603"],
+  ["signalwire", "DialCallStatus=failed&DialSipResponseCode=403", "rejected", "403"],
+  ["signalwire", "DialCallStatus=busy&DialSipResponseCode=486", "busy", "486"],
   ["telnyx", "DialCallStatus=busy", "busy", "busy"],
+  ["telnyx", "DialCallStatus=busy&HangupCause=user_busy", "busy", "user_busy"],
+  ["telnyx", "DialCallStatus=failed&HangupCause=call_rejected", "rejected", "call_rejected"],
+  [
+    "telnyx",
+    "DialCallStatus=busy&HangupCause=unspecified&SipHangupCause=603",
+    "rejected",
+    "unspecified",
+  ],
+  ["telnyx", "DialCallStatus=completed&HangupCause=call_rejected", "answered", "call_rejected"],
   ["telnyx", "DialCallStatus=of-the-future", "failed", "of-the-future"],
   ["plivo", "DialStatus=timeout&DialHangupCause=NO_ANSWER", "noAnswer", "NO_ANSWER"],
   ["plivo", "DialStatus=failed&DialHangupCause=CALL_REJECTED", "rejected", "CALL_REJECTED"],

@@ -117,23 +117,53 @@ const CALL = {
 };
 
 test("an answer without the call's id, such as an error in a 200, places no call", async (t) => {
-  for (const [name, answer] of [
-    ["twilio", '{"code":20429,"message":"Too many requests"}'],
-    ["signalwire", '{"errors":[{"code":"x"}]}'],
-    ["telnyx", '{"errors":[{"code":"10015"}]}'],
-    ["plivo", '{"error":"to is not valid"}'],
-    ["vonage", '{"title":"Bad Request"}'],
-    ["jambonz", '{"msg":"no"}'],
-    ["asterisk", '{"message":"Allocation failed"}'],
-    ["plivo", "<html>"],
+  const inside = "an error in the answer of a success";
+  for (const [name, answer, words] of [
+    ["twilio", '{"code":20429,"message":"Too many requests"}', `${inside}: error 20429`],
+    ["signalwire", '{"errors":[{"code":"x"}]}', inside],
+    ["telnyx", '{"errors":[{"code":"10015"}]}', `${inside}: error 10015`],
+    ["plivo", '{"error":"to is not valid"}', inside],
+    ["vonage", '{"title":"Bad Request"}', inside],
+    ["jambonz", '{"msg":"no"}', "unreadable answer"],
+    ["asterisk", '{"message":"Allocation failed"}', "unreadable answer"],
+    ["plivo", "<html>", "unreadable answer"],
   ] as const) {
+    const message = `${name}: ${words}`;
     const { apis } = await vendorsThatAnswer(t, 200, answer);
-    await assert.rejects(async () => apis[name]?.place?.(CALL), {
-      fault: "badAnswer",
-      message: `${name}: unreadable answer`,
-    });
+    await assert.rejects(async () => apis[name]?.place?.(CALL), { fault: "badAnswer", message });
   }
 });
+
+for (const [name, answer] of [
+  ["twilio", '{"code":20404,"message":"not found","status":404}'],
+  ["signalwire", '{"code":20404,"message":"not found","status":404}'],
+  ["telnyx", '{"errors":[{"code":"10015","title":"Bad Request"}]}'],
+  ["plivo", '{"api_id":"api","error":"not found"}'],
+  ["vonage", '{"type":"about:blank","title":"Bad Request","detail":"no"}'],
+  ["vonage", '{"error-code":"420","error-code-label":"method failed"}'],
+  ["jambonz", '{"error":"no"}'],
+] as const) {
+  test(`${name} does nothing if a success has an error inside: ${answer}`, async (t) => {
+    const { apis } = await vendorsThatAnswer(t, 200, answer);
+    const api = apis[name];
+    assert.ok(api);
+    const dial = { to: CALL.to, ringSec: 30, talkMaxSec: 600, resultUrl: CALL.answerUrl };
+    const next = { document: "[]", url: CALL.answerUrl };
+    const asked = {
+      hangUp: () => api.hangUp("call"),
+      redirect: () => api.redirect?.("call", next),
+      transfer: () => api.transfer?.("call", dial),
+      verify: () => api.verify(),
+      list: () => api.numbers?.list(),
+    };
+    for (const [what, ask] of Object.entries(asked)) {
+      const isAbsent =
+        (what === "transfer" && api.transfer === undefined) ||
+        (what === "list" && api.numbers === undefined);
+      if (!isAbsent) await assert.rejects(async () => ask(), { fault: "badAnswer" }, what);
+    }
+  });
+}
 
 test("Asterisk waits longer for the local channel than its dialplan rings, which then reports", async (t) => {
   const { apis, lines } = await vendorsThatAnswer(t, 200, '{"id":"1.1"}');
@@ -246,13 +276,15 @@ test("Twilio and Vonage hand calls on over REST, with the document in the reques
   await apis["twilio"]?.transfer?.("call", {
     to: "+15550101000",
     ringSec: 30,
+    talkMaxSec: 14_400,
+    callerId: "+15550109999",
     resultUrl: "https://voice.example.com/",
   });
   const [[line, , body] = []] = lines();
   assert.match(String(line), /Calls\/call\.json$/);
   assert.match(
     new URLSearchParams(String(body)).get("Twiml") ?? "",
-    /<Dial [^>]*timeout="30">.*\+15550101000.*<\/Dial>/,
+    /<Dial [^>]*timeout="30" timeLimit="14400" callerId="\+15550109999">.*\+15550101000.*<\/Dial>/,
   );
   const handingOn = Object.entries(apis).filter(([, api]) => api && "transfer" in api);
   assert.deepEqual(
@@ -262,6 +294,8 @@ test("Twilio and Vonage hand calls on over REST, with the document in the reques
   await apis["vonage"]?.transfer?.("call", {
     to: "+15550101000",
     ringSec: 30,
+    talkMaxSec: 14_400,
+    callerId: "+15550109999",
     resultUrl: "https://voice.example.com/",
   });
   const [, [vonage, , words] = []] = lines();
@@ -271,7 +305,9 @@ test("Twilio and Vonage hand calls on over REST, with the document in the reques
   assert.deepEqual(destination.ncco, [
     {
       action: "connect",
+      from: "15550109999",
       timeout: 30,
+      limit: 7_200,
       endpoint: [{ type: "phone", number: "15550101000" }],
       eventType: "synchronous",
       eventUrl: ["https://voice.example.com/"],

@@ -97,7 +97,15 @@ test("an event of an annotation is stored by the one writer whose condition was 
       type: "transfer.completed",
       callId: "call",
       atMs: NOON_MS,
-      data: { to: "+1", mode: "warm", result, reason: "", acceptedBy: null, waitedSec: null },
+      data: {
+        to: "+1",
+        mode: "warm",
+        result,
+        reason: "",
+        acceptedBy: null,
+        waitedSec: null,
+        durationSec: null,
+      },
     });
     const isOpen = (metadata: JsonObject) => metadata["result"] === "dialing";
     return database.calls.annotateIf("call", isOpen, { result }, event);
