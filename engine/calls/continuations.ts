@@ -285,9 +285,11 @@ export class Continuations {
     // The vendor may ask what follows the stream that it has left for the hold, also when the transfer has its outcome.
     const hasLeft = ENDED_BY_TRANSFER.has(String(call.metadata["endReason"]));
     if (stored?.mode === "warm" && stored.isOnHold && hasLeft) {
-      if (isOpenTransfer(stored)) return { kind: "onHold" };
-      const { interrupted } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
+      const { interrupted, joinCaller } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
+      const isJoinedOnHold = joinCaller !== undefined && stored.result === "answered";
+      if (isOpenTransfer(stored) || isJoinedOnHold) return { kind: "onHold" };
       if (interrupted !== undefined) return { kind: "sentBack" };
+      this.#noteEnding(call, stored.result);
       return this.#returning(afterTransfer(claims), false);
     }
     if (stored?.mode === "warm" && isOpenTransfer(stored)) {

@@ -357,14 +357,21 @@ export class WarmTransfers {
   }
 
   /**
-   * What a caller on hold hears, or the document of the hold itself; undefined at vendors without one. The vendor may ask late: a
+   * The document of the hold, or what a caller on hold hears or asks; undefined at vendors without one. The vendor may ask late: a
    * caller who has no one to wait for goes on to the agent.
    */
-  async hold(claims: StreamClaims, base: string, isPlayed = false): Promise<string | undefined> {
+  async hold(
+    claims: StreamClaims,
+    base: string,
+    wanted: "hold" | "sound" | "next" = "hold",
+  ): Promise<string | undefined> {
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
     if (documents === undefined) return undefined;
-    if (isPlayed) return documents.play?.(`${base}${HOLD_MUSIC_PATH}`);
-    if (documents.joinCaller !== undefined) return this.#askedOnHold(claims, documents, base);
+    if (wanted === "sound") return documents.play?.(`${base}${HOLD_MUSIC_PATH}`);
+    if (documents.joinCaller !== undefined) {
+      const isOnHold = wanted === "next";
+      return this.#askedOnHold(claims, documents, base, isOnHold);
+    }
     // A caller who has just been sent back needs no second way back; the job looks after one whom the hold overtakes.
     if ((await this.#isAwaited(claims)) || !this.#claimsReturn(this.#conferenceOf(claims)))
       return this.#wait(claims, documents, base);
@@ -376,12 +383,14 @@ export class WarmTransfers {
     claims: StreamClaims,
     documents: WarmTransferDocuments,
     base: string,
+    isOnHold: boolean,
   ): Promise<string> {
     if (!(await this.#isAwaited(claims))) return documents.goOn(this.#sentBackUrl(base, claims));
     const { continuations, calls } = this.#options;
     const call = await continuations.recordOf(claims);
     const transfer = call && transferOf(call);
-    if (transfer?.result === "answered" && documents.joinCaller !== undefined)
+    const hasAccepted = transfer?.result === "answered";
+    if (isOnHold && hasAccepted && documents.joinCaller !== undefined)
       return documents.joinCaller(transfer.personCallId);
     if (call !== undefined && transfer?.isAsking === false)
       await calls.annotate(call.id, { transfer: { isAsking: true } });

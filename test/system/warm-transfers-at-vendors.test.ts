@@ -222,6 +222,8 @@ describe("at each vendor", { concurrency: VENDORS.length }, () => {
             [transfer.mode, transfer.result, transfer.acceptedBy, call.metadata["endReason"]],
             ["warm", "answered", acceptedBy, "transferred"],
           );
+          assert.equal(typeof transfer.waitedSec, "number");
+          if (vendor === "asterisk") assert.equal(transfer.durationSec, 1);
           assert.equal((await server.calls(customer)).length, 1, "the agent does not come back");
           assert.deepEqual(
             held.reports.filter((report) => !/ 20[04]$/.test(report)),

@@ -505,6 +505,7 @@ export class PhoneApiSimulator implements Simulator {
     if (call === undefined || call.isOver) return answer(exchange, unknownCall);
     if (order.kind === "look")
       return answer(exchange, this.#wire.live?.(call.isAnswered) ?? unknownCall);
+    if (order.kind === "stasis") return answer(exchange, this.#wire.notInStasis ?? unknownCall);
     answer(exchange, order.kind === "hangUp" ? hungUp : redirected);
     if (order.kind === "hangUp") return call.end();
     if (order.kind === "redirect") return call.redirect(order.url);

@@ -399,8 +399,8 @@ const BACK_TO_AGENT = /^next\|\S+\/continue\?token=[\w.-]+&back=1$/;
 async function askingCaller(options: Options = {}) {
   const stand = warmTransfers(options, ASTERISK);
   assert.equal(await stand.transfers.start(ASTERISK, ORDER), true);
-  const ask = async () => (await stand.transfers.hold(ASTERISK, BASE)) ?? "";
-  assert.match(await ask(), STILL_WAITS);
+  assert.match((await stand.transfers.hold(ASTERISK, BASE)) ?? "", STILL_WAITS);
+  const ask = async () => (await stand.transfers.hold(ASTERISK, BASE, "next")) ?? "";
   return { ...stand, ask };
 }
 
@@ -414,6 +414,8 @@ test("a caller who asks waits until the person has accepted, and is joined with 
   assert.match(await ask(), STILL_WAITS);
   assert.equal(await transfers.decided(person(), ACCEPTED, BASE), "join");
   assert.equal(await transfers.decided(person(), UNANSWERED, BASE), "join", "behind the stream");
+  const repeated = await transfers.hold(ASTERISK, BASE);
+  assert.match(repeated ?? "", STILL_WAITS, "the dialplan has to know first where to ask");
   assert.equal(await ask(), "join|CA2");
   assert.equal(events.length, 1);
   leave();
