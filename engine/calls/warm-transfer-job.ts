@@ -102,7 +102,9 @@ export class WarmTransferJob extends FixedLimitsJob {
       if (documents.interrupted !== undefined && transfer !== undefined)
         await calls.annotate(callId, { transfer: { isSentBack: true } });
       const next = { document: documents.goOn(resultUrl), url: resultUrl };
-      const isBack = await api.redirect(callerRef, next);
+      // A caller who asks what follows needs no request, and is back a second after the outcome is stored.
+      const mustOrder = documents.joinCaller === undefined;
+      const isBack = mustOrder && (await api.redirect(callerRef, next));
       if (isBack)
         log.warn({ vendor, orgId, callId }, "a caller on hold was brought back by the job");
       if (personCallId !== "") await this.#hangUp(api, personCallId, { vendor, orgId, callId });

@@ -32,10 +32,13 @@ interface Options {
   readonly status?: CallRecord["status"];
   /** 2 if left out: the first try leaves a caller alone who may be on the way back. */
   readonly attempts?: number;
+  /** Twilio if left out. */
+  readonly vendor?: string;
 }
 
 /** The job of a warm transfer whose call is stored like this. */
 function left(transfer: JsonObject | undefined, options: Options = {}) {
+  const { vendor = "twilio" } = options;
   const asked: string[] = [];
   const noted: JsonObject[] = [];
   const api: CallControlApi = {
@@ -72,7 +75,7 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
         return true;
       },
     },
-    apis: installationApis({ twilio: api }),
+    apis: installationApis({ [vendor]: api }),
     isListening: () => options.isStarting !== true,
     clock: new VirtualClock(),
     log: new RecordingLogger(),
@@ -81,7 +84,7 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
     callId: "call",
     startedAtMs: NOON_MS,
     nextSessionId: "next session",
-    vendor: "twilio",
+    vendor,
     callerRef: "CA1",
     ownAccount: false,
     resultUrl: RESULT_URL,
@@ -105,6 +108,13 @@ test("a caller who is still on hold when the time is over is brought back, and t
   const [note] = noted;
   assert.equal(note?.["endReason"], "transferFailed");
   assert.equal(Object(note?.["transfer"]).result, "notAccepted");
+});
+
+test("a caller of a dialplan, who asks, gets the outcome stored and no request", async () => {
+  const { run, asked, noted } = left(TRANSFER, { vendor: "asterisk" });
+  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(asked, ["hang up CA2"]);
+  assert.equal(Object(noted[0]?.["transfer"]).result, "notAccepted");
 });
 
 test("a caller whose way back the vendor has refused is brought back with the outcome that is stored", async () => {
