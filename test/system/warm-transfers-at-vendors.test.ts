@@ -333,7 +333,7 @@ test("kill -9 during a briefing at Asterisk: the next server repeats it, and bri
   assert.match((await again?.said(SENTENCES)) ?? "", NO_ANSWER);
   again?.drop();
   await held.end();
-  const [call] = (await second.calls(customer)).filter((each) => transferOf(each).mode === "warm");
+  const call = (await second.calls(customer)).find((each) => transferOf(each).mode === "warm");
   assert.ok(call);
   assert.deepEqual(transferOf(call).result, "notAccepted");
 });
