@@ -47,14 +47,15 @@ function holdRoute(options: BriefingRoutesOptions): Endpoint {
   return vendorRoute<StreamClaims>(
     {
       path: HOLD_PATH,
+      isQuiet: true,
       claimsOf: (token) => options.continuations.transferClaimsOf(token),
       accountOf: (claims) => claims,
       wrongToken: notOnHold,
       serve: async ({ request, query, claims, vendor }) => {
         if (claims === undefined) throw notOnHold();
         const base = httpBase(request, options.publicBaseUrl);
-        const isPlayed = query.has(PLAYED_PARAMETER);
-        const document = await options.warmTransfers.hold(claims, base, isPlayed);
+        const wanted = query.has(PLAYED_PARAMETER) ? "sound" : "next";
+        const document = await options.warmTransfers.hold(claims, base, wanted);
         if (document === undefined) throw notOnHold();
         return documentAnswer(vendor.documents, document);
       },

@@ -117,7 +117,7 @@ async function answer(
   if (next.kind === "onHold" || next.kind === "sentBack") {
     const base = httpBase(request, options.publicBaseUrl);
     const isCertain = next.kind === "sentBack" || next.isCertain;
-    const hold = options.warmTransfers.interruptedHold(claims, base, isCertain);
+    const hold = await options.warmTransfers.interruptedHold(claims, base, isCertain);
     return documentAnswer(documents, hold ?? documents.hangUp());
   }
   const tenant = next.kind === "over" ? undefined : await phoneTenant(organizations, orgId);

@@ -95,6 +95,8 @@ export interface VendorRoute<Claims> {
   readonly accountOf: (claims: Claims) => CallAccount;
   /** The error for a token that names no vendor of this release. */
   readonly wrongToken: () => RequestError;
+  /** Some vendors ask every second, and a line of the log for each would hide the others. */
+  readonly isQuiet?: true;
   readonly serve: (request: VendorRequest<Claims>) => Promise<Answer>;
 }
 
@@ -103,7 +105,7 @@ export interface VendorRoute<Claims> {
  * signature is required.
  */
 export function vendorRoute<Claims>(
-  { path, claimsOf, accountOf, wrongToken, serve }: VendorRoute<Claims>,
+  { path, claimsOf, accountOf, wrongToken, isQuiet, serve }: VendorRoute<Claims>,
   options: SignatureOptions,
 ): Endpoint {
   return {
@@ -112,7 +114,7 @@ export function vendorRoute<Claims>(
     headerNames: SIGNED_HEADERS,
     readsBody: true,
     bodyBytesMax: BODY_BYTES_MAX,
-    isQuiet: false,
+    isQuiet: isQuiet === true,
     answer: async (request) => {
       const bytes = Buffer.from(await request.body());
       const query = new URLSearchParams(request.queryString);

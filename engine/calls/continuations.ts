@@ -309,8 +309,11 @@ export class Continuations {
     if (stored?.mode === "warm" && stored.isOnHold && isOpenTransfer(stored))
       return { kind: "onHold", isCertain: hasLeft };
     if (stored?.mode === "warm" && stored.isOnHold && hasLeft) {
-      const { interrupted } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
+      const { interrupted, joinCaller } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
+      const isJoinedOnHold = joinCaller !== undefined && stored.result === "answered";
+      if (isJoinedOnHold) return { kind: "onHold", isCertain: true };
       if (interrupted !== undefined) return { kind: "sentBack" };
+      this.#noteEnding(call, stored.result);
       return this.#returning(afterTransfer(claims), false);
     }
     if (stored?.mode === "warm" && isOpenTransfer(stored)) {

@@ -115,6 +115,11 @@ export class WarmTransferJob extends FixedLimitsJob {
           return { kind: "again", afterMs: TALK_CHECK_MS };
       }
       const returning = { ...given, orgId, api, documents, transfer };
+      // A caller who asks what follows needs no request, and is back a second after the outcome is stored.
+      if (documents.joinCaller !== undefined) {
+        await this.#hangUpPerson(returning);
+        return { kind: "done" };
+      }
       return await (isLastTry ? this.#giveUp(returning) : this.#sendBack(returning));
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;

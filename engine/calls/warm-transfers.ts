@@ -423,14 +423,21 @@ export class WarmTransfers {
   }
 
   /**
-   * What a caller on hold hears, or the document of the hold itself; undefined at vendors without one. The vendor may ask late: a
+   * The document of the hold, or what a caller on hold hears or asks; undefined at vendors without one. The vendor may ask late: a
    * caller who has no one to wait for goes on to the agent.
    */
-  async hold(claims: StreamClaims, base: string, isPlayed = false): Promise<string | undefined> {
+  async hold(
+    claims: StreamClaims,
+    base: string,
+    wanted: "hold" | "sound" | "next" = "hold",
+  ): Promise<string | undefined> {
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
     if (documents === undefined) return undefined;
-    if (isPlayed) return documents.play?.(`${base}${HOLD_MUSIC_PATH}`);
-    if (documents.joinCaller !== undefined) return this.#askedOnHold(claims, documents, base);
+    if (wanted === "sound") return documents.play?.(`${base}${HOLD_MUSIC_PATH}`);
+    if (documents.joinCaller !== undefined) {
+      const isOnHold = wanted === "next";
+      return this.#askedOnHold(claims, documents, base, isOnHold);
+    }
     // A caller who has just been sent back needs no second way back; the job looks after one whom the hold overtakes.
     if ((await this.#isAwaited(claims)) || !this.#returns.claim(this.#conferenceOf(claims)))
       return this.#wait(claims, documents, base);
@@ -442,9 +449,15 @@ export class WarmTransfers {
    * answer: REST alone brings this caller back. `isCertain`: the record says that the caller has left the agent for the hold. A
    * server that died before it ordered the hold leaves a vendor that does follow the answer.
    */
-  interruptedHold(claims: StreamClaims, base: string, isCertain = true): string | undefined {
+  async interruptedHold(
+    claims: StreamClaims,
+    base: string,
+    isCertain = true,
+  ): Promise<string | undefined> {
     const documents = phoneVendor(claims.vendor)?.documents.warmTransfer;
     if (documents === undefined) return undefined;
+    if (documents.joinCaller !== undefined)
+      return this.#askedOnHold(claims, documents, base, false);
     const interrupted = isCertain ? documents.interrupted : undefined;
     return interrupted ?? this.#wait(claims, documents, base);
   }
@@ -454,12 +467,14 @@ export class WarmTransfers {
     claims: StreamClaims,
     documents: WarmTransferDocuments,
     base: string,
+    isOnHold: boolean,
   ): Promise<string> {
     if (!(await this.#isAwaited(claims))) return documents.goOn(this.#sentBackUrl(base, claims));
     const { continuations, calls } = this.#options;
     const call = await continuations.recordOf(claims);
     const transfer = call && transferOf(call);
-    if (transfer?.result === "answered" && documents.joinCaller !== undefined)
+    const hasAccepted = transfer?.result === "answered";
+    if (isOnHold && hasAccepted && documents.joinCaller !== undefined)
       return documents.joinCaller(transfer.personCallId);
     if (call !== undefined && transfer?.isAsking === false)
       await calls.annotate(call.id, { transfer: { isAsking: true } });

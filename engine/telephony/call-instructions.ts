@@ -124,7 +124,7 @@ export interface WarmTransferDocuments {
    * Joins a caller with the person of that id, who has accepted, at a vendor whose callers on hold ask again and again. Absent where
    * they do not ask: the vendor's REST API takes them out of the hold, and `join` is enough.
    */
-  joinCaller?(personCallId: string): string;
+  readonly joinCaller?: (personCallId: string) => string;
   /**
    * The answer to a vendor that asks what follows when its REST API has taken a call out of a verb, and would follow the answer;
    * absent where the vendor ignores it.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe, type TestContext, test } from "node:test";
 import { KEY, SIGNERS, SIGNING_KEYS } from "../../bench/attack/clients/webhook-signers.js";
 import { startSandbox } from "../../engine/sandbox/sandbox.js";
 import {
@@ -53,7 +53,7 @@ const { privateKey } = generateKeyPairSync("rsa", {
 
 function simulatorOf(vendor: Vendor): PhoneApiSimulator {
   const sign = (url: string, body: string) => SIGNERS[vendor]?.sign(url, body) ?? {};
-  const askAgainMs = { onHold: 20, unanswered: 20 };
+  const askAgainMs = { onHold: 20, unanswered: 2_000 };
   return new PhoneApiSimulator(vendor, { sign, conferenceMs: CONFERENCE_MS, askAgainMs });
 }
 
@@ -232,6 +232,8 @@ describe("at each vendor", { concurrency: VENDORS.length }, () => {
             [transfer.mode, transfer.result, transfer.acceptedBy, call.metadata["endReason"]],
             ["warm", "answered", acceptedBy, "transferred"],
           );
+          assert.equal(typeof transfer.waitedSec, "number");
+          if (vendor === "asterisk") assert.equal(transfer.durationSec, 1);
           assert.equal((await server.calls(customer)).length, 1, "the agent does not come back");
           assert.deepEqual(
             held.reports.filter((report) => !/ 20[04]$/.test(report)),
@@ -300,6 +302,54 @@ describe("at each vendor", { concurrency: VENDORS.length }, () => {
   }
 });
 
+/** A process that the vendors reach until the test is over. */
+async function serverToKill(context: TestContext, own: Readonly<Record<string, string>>) {
+  const killed = await ServerProcess.start({
+    ...own,
+    ...environment,
+    // The process says where it listens.
+    NODE_ENV: "development",
+    SANDBOX: "off",
+  });
+  context.after(() => killed.signal("SIGKILL"));
+  await entrance.leadTo(Number(new URL(killed.url).port));
+  context.after(() => entrance.leadTo(server.parley.port));
+  return killed;
+}
+
+test("kill -9 during a briefing at Asterisk: the next server repeats it, and brings the caller back when the person hangs up", async (context) => {
+  const dataDir = await newDataDir();
+  const sandbox = await startSandbox();
+  context.after(() => sandbox.close());
+  const options = { environment, dataDir, sandbox };
+  const first = await TestServer.start(options);
+  const person = "+15550310007";
+  const customer = await customerWith(first, person);
+  await first.stop();
+  const killed = await serverToKill(context, environmentOf(sandbox, dataDir));
+  const { held, caller } = await onHold("asterisk", customer, entrance.url);
+  const isBriefed = ({ reports }: SimulatedCall) => reports.includes("answer 200") || undefined;
+  await personAt("asterisk", person, "the briefing", isBriefed);
+  killed.signal("SIGKILL");
+  await killed.exited();
+  const second = await TestServer.start(options);
+  context.after(() => second.stop());
+  await entrance.leadTo(second.parley.port);
+  const isAskedAgain = (call: SimulatedCall) =>
+    call.reports.includes("briefed 200") ? call : undefined;
+  const briefed = await personAt("asterisk", person, "the second briefing", isAskedAgain);
+  assert.ok(held.isInConference, "the caller hears music all the time");
+  await briefed.end();
+  const document = await eventually("the next stream", () => held.documents[0]);
+  const again = await caller.follow(document);
+  assert.match((await again?.said(SENTENCES)) ?? "", NO_ANSWER);
+  again?.drop();
+  await held.end();
+  const call = (await second.calls(customer)).find((each) => transferOf(each).mode === "warm");
+  assert.ok(call);
+  assert.deepEqual(transferOf(call).result, "notAccepted");
+});
+
 test("kill -9 while callers are on hold: the next server joins those whose persons accept, and brings the others back", async (context) => {
   const dataDir = await newDataDir();
   const sandbox = await startSandbox();
@@ -312,16 +362,7 @@ test("kill -9 while callers are on hold: the next server joins those whose perso
   const customers = new Map<Vendor, Customer>();
   for (const [vendor, person] of people) customers.set(vendor, await customerWith(first, person));
   await first.stop();
-  const killed = await ServerProcess.start({
-    ...environmentOf(sandbox, dataDir),
-    ...environment,
-    // The process says where it listens.
-    NODE_ENV: "development",
-    SANDBOX: "off",
-  });
-  context.after(() => killed.signal("SIGKILL"));
-  await entrance.leadTo(Number(new URL(killed.url).port));
-  context.after(() => entrance.leadTo(server.parley.port));
+  const killed = await serverToKill(context, environmentOf(sandbox, dataDir));
   const talks = new Map<Vendor, Talk>();
   const holds = [...customers].map(async ([vendor, customer]) =>
     talks.set(vendor, await onHold(vendor, customer, entrance.url)),

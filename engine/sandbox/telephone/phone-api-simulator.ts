@@ -516,6 +516,7 @@ export class PhoneApiSimulator implements Simulator {
     if (call === undefined || call.isOver) return answer(exchange, unknownCall);
     if (order.kind === "look")
       return answer(exchange, this.#wire.live?.(call.isAnswered) ?? unknownCall);
+    if (order.kind === "stasis") return answer(exchange, this.#wire.notInStasis ?? unknownCall);
     if (order.kind === "transfer" && call.transferFault === "orderLost") {
       call.lostOrders += 1;
       return;

@@ -45,6 +45,8 @@ export type ApiOrder =
   | { readonly kind: "hangUp"; readonly id: string }
   /** The call leaves what it does for the document at this address. */
   | { readonly kind: "redirect"; readonly id: string; readonly url: string }
+  /** Asterisk does this only to a channel in a Stasis application, and calls of a dialplan are in none. */
+  | { readonly kind: "stasis"; readonly id: string }
   /** Asks for the state of a call. */
   | { readonly kind: "look"; readonly id: string }
   /** The call leaves what it does for this document, which the request itself has. */
@@ -66,6 +68,8 @@ export interface PhoneApiWire {
   readonly redirected?: Answer;
   /** The state of a call that is not over. */
   live?(isAnswered: boolean): Answer;
+  /** To a request for a call that is in no Stasis application. */
+  readonly notInStasis?: Answer;
   readonly unknownCall: Answer;
   readonly refused: Answer;
   readonly unauthorized: Answer;
@@ -576,13 +580,17 @@ const AsteriskOrder = v.pipe(
   ),
 );
 
+const ASTERISK_PATH = /^\/ari\/channels\/([^/]+)(?:\/(redirect|continue|move|answer|moh))?$/;
+
 /** Asterisk's REST interface, and the dialplan of docs/guides/telephony.md, which sends requests and reports. */
 const asterisk: PhoneApiWire = {
   read: ({ method, path, authorization, body }) => {
-    const id = /^\/ari\/channels\/([^/]+)$/.exec(path)?.[1];
+    const [, id, operation] = ASTERISK_PATH.exec(path) ?? [];
     if (id === undefined && path !== "/ari/channels") return undefined;
     const [name, password] = basicOf(authorization);
     if (name === "" || password === "") return { kind: "unauthorized" };
+    if (id !== undefined && operation !== undefined)
+      return method === "POST" ? { kind: "stasis", id } : undefined;
     if (id !== undefined && method === "GET") return { kind: "look", id };
     if (id !== undefined) return method === "DELETE" ? { kind: "hangUp", id } : undefined;
     return method === "POST" ? placing(AsteriskOrder, jsonOf(body)) : undefined;
@@ -591,6 +599,7 @@ const asterisk: PhoneApiWire = {
   placed: ({ id, to }) => [200, { id, name: `Local/${to}@parley-outbound-1;1`, state: "Down" }],
   hungUp: [204, undefined],
   live: (isAnswered) => [200, { state: isAnswered ? "Up" : "Down" }],
+  notInStasis: [409, { message: "Channel not in Stasis application" }],
   unknownCall: [404, { message: "Channel not found" }],
   refused: [400, { message: "Invalid endpoint" }],
   unauthorized: [401, { message: "Authentication required" }],

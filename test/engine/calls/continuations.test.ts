@@ -147,6 +147,33 @@ for (const result of ["busy", "failed", "answered"]) {
   });
 }
 
+test("a caller of a dialplan who asks first when the transfer has its outcome follows it, and the record says how the call ended", async () => {
+  const asterisk = { ...CLAIMS, vendor: "asterisk" };
+  const at = (result: string) => warmTransfer({ ...HELD, transfer: { ...HELD.transfer, result } });
+  const answered = at("answered");
+  assert.deepEqual(await answered.continuations.next(asterisk), { kind: "onHold" });
+  assert.deepEqual(answered.noted, []);
+  const busy = at("busy");
+  const goesOn = { kind: "goesOn", claims: { ...RETURNED, vendor: "asterisk" } };
+  assert.deepEqual(await busy.continuations.next(asterisk), goesOn);
+  assert.equal(busy.noted[0]?.["endReason"], "transferFailed");
+});
+
+test("the report of a dialplan that the two have talked says for how long, and that of a conference says nothing of the person", async () => {
+  const answered = { ...HELD, transfer: { ...HELD.transfer, result: "answered" } };
+  const report = { result: "answered", reason: "ANSWER", durationSec: 42 } as const;
+  const talked = warmTransfer(answered);
+  const asterisk = { ...CLAIMS, vendor: "asterisk" };
+  for (const isThere of [true, false]) {
+    const next = await talked.continuations.afterTransfer(asterisk, report, isThere);
+    assert.deepEqual(next, { kind: "over" });
+    assert.deepEqual(talked.noted.at(-1), { transfer: { durationSec: 42 } });
+  }
+  const conference = warmTransfer(answered);
+  await conference.continuations.afterTransfer(CLAIMS, report, true);
+  assert.deepEqual(conference.noted, []);
+});
+
 test("a caller whose server died before the hold is back with the agent", async () => {
   const { isOnHold: _, ...transfer } = HELD.transfer;
   const { continuations, noted, events } = warmTransfer({ endReason: "callerLeft", transfer });

@@ -38,10 +38,13 @@ interface Options {
   readonly attempts?: number;
   /** The job was stored with the outcome. */
   readonly isReturnDue?: true;
+  /** Twilio if left out. */
+  readonly vendor?: string;
 }
 
 /** The job of a warm transfer whose call is stored like this. */
 function left(transfer: JsonObject | undefined, options: Options = {}) {
+  const { vendor = "twilio" } = options;
   const asked: string[] = [];
   const noted: JsonObject[] = [];
   const api: CallControlApi = {
@@ -78,7 +81,7 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
         return true;
       },
     },
-    apis: installationApis({ twilio: api }),
+    apis: installationApis({ [vendor]: api }),
     isListening: () => options.isStarting !== true,
     clock: new VirtualClock(),
     log: new RecordingLogger(),
@@ -87,7 +90,7 @@ function left(transfer: JsonObject | undefined, options: Options = {}) {
     callId: "call",
     startedAtMs: NOON_MS,
     nextSessionId: "next session",
-    vendor: "twilio",
+    vendor,
     callerRef: "CA1",
     ownAccount: false,
     resultUrl: RESULT_URL,
@@ -120,6 +123,13 @@ test("a caller who is still on hold when the time is over is brought back, and t
   const [note] = noted;
   assert.equal(note?.["endReason"], "transferFailed");
   assert.equal(Object(note?.["transfer"]).result, "notAccepted");
+});
+
+test("a caller of a dialplan, who asks, gets the outcome stored and no request", async () => {
+  const { run, asked, noted } = left(TRANSFER, { vendor: "asterisk" });
+  assert.deepEqual(await run(), { kind: "done" });
+  assert.deepEqual(asked, ["hang up CA2"]);
+  assert.equal(Object(noted[0]?.["transfer"]).result, "notAccepted");
 });
 
 test("a caller whose way back the vendor has refused is brought back with the outcome that is stored", async () => {

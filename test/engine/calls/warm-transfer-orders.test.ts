@@ -344,7 +344,8 @@ class Situation {
 
   async #askIgnored(): Promise<void> {
     const next = await this.#continuations.next(this.#claims);
-    if (next.kind === "onHold") this.#transfers.interruptedHold(this.#claims, BASE, next.isCertain);
+    if (next.kind === "onHold")
+      await this.#transfers.interruptedHold(this.#claims, BASE, next.isCertain);
   }
 
   async #ask(url: string): Promise<void> {

@@ -218,7 +218,7 @@ test("a caller whose vendor asks meanwhile what follows the interrupted stream i
   const { transfers, asked, person } = warmTransfers({
     whileHeld: async () => {
       await transfers.reported(person(), { answeredBy: "" }, BUSY, BASE);
-      documents.push(transfers.interruptedHold(CLAIMS, BASE) ?? "");
+      documents.push((await transfers.interruptedHold(CLAIMS, BASE)) ?? "");
     },
   });
   assert.equal(await transfers.start(CLAIMS, ORDER), true);
@@ -226,11 +226,11 @@ test("a caller whose vendor asks meanwhile what follows the interrupted stream i
   assert.deepEqual(asked, [`place ${PERSON}`, "hold", "hang up CA2", "back"]);
 });
 
-test("a vendor that follows the answer gets the hold only where its server may have died before it ordered it", () => {
+test("a vendor that follows the answer gets the hold only where its server may have died before it ordered it", async () => {
   const jambonz = { ...CLAIMS, vendor: "jambonz" };
   const { transfers } = warmTransfers({}, jambonz);
-  assert.equal(transfers.interruptedHold(jambonz, BASE), "[]");
-  assert.match(transfers.interruptedHold(jambonz, BASE, false) ?? "", /"conference"/);
+  assert.equal(await transfers.interruptedHold(jambonz, BASE), "[]");
+  assert.match((await transfers.interruptedHold(jambonz, BASE, false)) ?? "", /"conference"/);
 });
 
 test("a second order while a transfer starts calls no one, and gets the first one's outcome", async () => {
@@ -446,8 +446,8 @@ const BACK_TO_AGENT = /^next\|\S+\/continue\?token=[\w.-]+&back=1$/;
 async function askingCaller(options: Options = {}) {
   const stand = warmTransfers(options, ASTERISK);
   assert.equal(await stand.transfers.start(ASTERISK, ORDER), true);
-  const ask = async () => (await stand.transfers.hold(ASTERISK, BASE)) ?? "";
-  assert.match(await ask(), STILL_WAITS);
+  assert.match((await stand.transfers.hold(ASTERISK, BASE)) ?? "", STILL_WAITS);
+  const ask = async () => (await stand.transfers.hold(ASTERISK, BASE, "next")) ?? "";
   return { ...stand, ask };
 }
 
@@ -461,6 +461,8 @@ test("a caller who asks waits until the person has accepted, and is joined with 
   assert.match(await ask(), STILL_WAITS);
   assert.equal(await transfers.decided(person(), ACCEPTED, BASE), "join");
   assert.equal(await transfers.decided(person(), UNANSWERED, BASE), "join", "behind the stream");
+  const repeated = await transfers.hold(ASTERISK, BASE);
+  assert.match(repeated ?? "", STILL_WAITS, "the dialplan has to know first where to ask");
   assert.equal(await ask(), "join|CA2");
   assert.equal(events.length, 1);
   leave();

@@ -271,6 +271,21 @@ test("a call at Vonage with the verdict of its machine detection is live, until 
   }
 });
 
+test("a channel of Asterisk is live while ARI knows it, and one that no dialplan could name is no placed call", async (t) => {
+  const known = await vendorsThatAnswer(t, 200, '{"id":"1.2","state":"Up"}');
+  assert.equal(await known.apis["asterisk"]?.isLive?.("1.2"), true);
+  const [[line] = []] = known.lines();
+  assert.equal(line, "GET /through/ari/channels/1.2");
+  const gone = await vendorsThatAnswer(t, 404, '{"message":"Channel not found"}');
+  assert.equal(await gone.apis["asterisk"]?.isLive?.("1.2"), false);
+  const broken = await vendorsThatAnswer(t, 500, "{}");
+  await assert.rejects(broken.apis["asterisk"]?.isLive?.("1.2") ?? Promise.resolve());
+  for (const id of ["1.2,x", "1.2)", "", "1|2"]) {
+    const { apis } = await vendorsThatAnswer(t, 200, JSON.stringify({ id }));
+    await assert.rejects(apis["asterisk"]?.place?.(CALL) ?? Promise.resolve(), id);
+  }
+});
+
 test("Twilio and Vonage hand calls on over REST, with the document in the request", async (t) => {
   const { apis, lines } = await vendorsThatAnswer(t, 200, "{}");
   await apis["twilio"]?.transfer?.("call", {
