@@ -6,11 +6,12 @@ import type {
   AgentThresholds,
   Persona,
 } from "../../../storage/records.js";
+import type { ToolSentences } from "../../../storage/tenancy/agent-tool.js";
 import { changedFields } from "../audit-entry.js";
 import { type FallbacksInput, NO_FALLBACKS, withFallbacks } from "./agent-fallbacks.js";
 import type { McpServerInput } from "./agent-mcp.js";
 import type { PreCallInput } from "./agent-pre-call.js";
-import type { AgentToolInput } from "./agent-tools.js";
+import { type AgentToolInput, speakingToolNames } from "./agent-tools.js";
 
 /** Fields may be left out or undefined, since the API's parser sets omitted fields to undefined. */
 type PartialInput<Fields> = { readonly [Key in keyof Fields]?: Fields[Key] | undefined };
@@ -159,7 +160,7 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
     ...merged<AgentReferences & PlainFields>(withoutStaleModel(agent, patch), plain),
     id: agent.id,
     orgId: agent.orgId,
-    persona: merged(withoutStaleTexts(agent.persona, patch), persona),
+    persona: merged(withoutStaleTexts(agent, patch), persona),
     llmConfig: merged(agent.llmConfig, llmConfig),
     ttsConfig,
     fallbacks: withFallbacks(agent.fallbacks, fallbacks, ttsConfig.speed),
@@ -203,14 +204,24 @@ function withoutStaleVoices(agent: AgentRecord, { ttsProviderId, persona }: Agen
   };
 }
 
-/** The texts for a language go with it. */
-function withoutStaleTexts(before: Persona, { persona }: AgentPatch): Persona {
-  const languages = persona?.languages;
-  if (languages === undefined) return before;
-  const { languageTexts } = before;
+/** The texts for a language go with it, and the sentences of a tool with the tool. */
+function withoutStaleTexts(
+  { persona: before, tools, mcpServers }: AgentRecord,
+  { persona, tools: newTools = tools, mcpServers: newServers = mcpServers }: AgentPatch,
+): Persona {
+  const { languages = before.languages } = persona ?? {};
+  const names = speakingToolNames(newTools, newServers);
+  const isKept = ([name]: readonly [string, ToolSentences]) => names.has(name);
   return {
     ...before,
-    languageTexts: languageTexts.filter(({ language }) => languages.includes(language)),
+    languageTexts: before.languageTexts
+      .filter(({ language }) => languages.includes(language))
+      .map(({ toolSentences, ...texts }) => ({
+        ...texts,
+        ...(toolSentences && {
+          toolSentences: Object.fromEntries(Object.entries(toolSentences).filter(isKept)),
+        }),
+      })),
   };
 }
 
