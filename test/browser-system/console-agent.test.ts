@@ -251,11 +251,11 @@ test("a voice can be played, chosen with the keyboard, and stored in the agent",
     .first()
     .click();
   await list.getByText(/^First audio after /).waitFor();
-  await list.getByLabel("Voice id").fill("sandbox-voice");
+  await list.getByLabel("Voice id").fill("coral");
   await save(page);
   const orgId = customer.tenant.organization.id;
   const stored = async () => (await server.database.agents.findById(orgId, id))?.ttsConfig.voice;
-  assert.equal(await stored(), "sandbox-voice");
+  assert.equal(await stored(), "coral");
   await list.getByRole("radio", { name: /own voice/ }).focus();
   await page.keyboard.press("Space");
   await save(page);
