@@ -169,6 +169,8 @@ export interface Persona {
   /** Tags of the other languages that the agent speaks when the caller does. */
   readonly languages: readonly string[];
   readonly languageTexts: readonly LanguageTexts[];
+  /** What the persons of warm transfers speak, one of the agent's languages; null: what the caller speaks. */
+  readonly briefingLanguage: string | null;
   readonly outbound: OutboundSpeech;
 }
 

@@ -122,6 +122,14 @@ const LANGUAGES_MAX = 10;
 /** Tools of the agent and its MCP servers together. */
 const SPEAKING_TOOLS_MAX = TOOLS_MAX + SERVERS_MAX;
 
+const BRIEFING_LANGUAGE =
+  "what the persons of warm transfers hear, persona.language or one of persona.languages, or null for what the caller speaks";
+const briefingTag = languageTag(BRIEFING_LANGUAGE);
+const briefingLanguageField = v.pipe(
+  v.nullable(briefingTag),
+  v.description(v.getDescription(briefingTag) ?? BRIEFING_LANGUAGE),
+);
+
 const languagesField = worded(
   v.pipe(
     v.array(languageTag("another language of the agent")),
@@ -137,13 +145,6 @@ const stockPhrasesField = knownObjectField(
   "phrases that the agent says by itself in place of those of its language, all of them at once",
   stockPhraseFields,
 );
-
-/** A person whom a warm transfer calls hears the agent's first language. */
-const {
-  briefingGreeting: _greeting,
-  briefingQuestion: _question,
-  ...callerPhraseFields
-} = stockPhraseFields;
 
 const TOOL_SENTENCES =
   "what the agent says in that language while its tools run, by the names of tools and MCP servers; tools that are not named say nothing in it";
@@ -180,8 +181,8 @@ const languageTextsField = worded(
         ),
         stockPhrases: v.optional(
           knownObjectField(
-            "phrases that callers hear in place of those of the language",
-            callerPhraseFields,
+            "phrases that the agent says by itself in place of those of the language",
+            stockPhraseFields,
           ),
           {},
         ),
@@ -235,6 +236,7 @@ const personaFields = {
   ),
   languages: v.optional(languagesField),
   languageTexts: v.optional(languageTextsField),
+  briefingLanguage: v.optional(briefingLanguageField),
   keyterms: v.optional(keytermsField),
   pronunciations: v.optional(pronunciationsField),
   systemPrompt: v.optional(textField("the instructions", PROMPT_CHARACTERS_MAX)),
@@ -683,9 +685,13 @@ export const Agent = v.object({
       v.object({
         language: v.string(),
         greeting: v.pipe(v.nullable(v.string()), v.description("null: the agent's first one")),
-        stockPhrases: v.omit(StockPhrasesView, ["briefingGreeting", "briefingQuestion"]),
+        stockPhrases: StockPhrasesView,
         toolSentences: v.exactOptional(v.record(v.string(), v.object(shownSentences))),
       }),
+    ),
+    briefingLanguage: v.pipe(
+      v.nullable(v.string()),
+      v.description("what the persons of warm transfers hear; null: what the caller speaks"),
     ),
     outbound: v.object({
       voicemailMessage: v.nullable(v.string()),

@@ -43,6 +43,7 @@ export const AGENT_TEXTS: TextRules = {
     keyterms: { "*": "variables" },
     pronunciations: { "*": { word: "variables", say: "variables" } },
     languages: { "*": "opaque" },
+    briefingLanguage: "opaque",
     languageTexts: {
       "*": {
         language: "opaque",

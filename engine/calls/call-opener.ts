@@ -2,6 +2,7 @@ import type {
   AgentRecord,
   CallChannel,
   HistoryMessage,
+  LanguageTexts,
   Persona,
   PlanRecord,
   StockPhrases,
@@ -112,6 +113,16 @@ export interface CallCircumstances {
   readonly outbound?: OutboundSettings | undefined;
 }
 
+function textsIn(persona: Persona, tag: string): Omit<LanguageTexts, "language"> | undefined {
+  if (tag === persona.language) return persona;
+  return persona.languageTexts.find(({ language }) => language === tag);
+}
+
+/** What the agent says by itself in a language, the author's own phrases before those of the language. */
+export function phrasesIn(persona: Persona, tag: string): StockPhrases {
+  return { ...stockPhrases(tag), ...textsIn(persona, tag)?.stockPhrases };
+}
+
 /** The behaviour of one call, from the agent's settings and its plan. */
 export function sessionSettings(
   agent: AgentRecord,
@@ -123,14 +134,6 @@ export function sessionSettings(
   const { thresholds, persona } = agent;
   const tags = [persona.language, ...otherLanguages(persona)];
   const first = tags.find((tag) => tag === language) ?? persona.language;
-  const textsIn = (tag: string) =>
-    tag === persona.language
-      ? persona
-      : persona.languageTexts.find(({ language: other }) => other === tag);
-  const phrasesIn = (tag: string): StockPhrases => ({
-    ...stockPhrases(tag),
-    ...textsIn(tag)?.stockPhrases,
-  });
   const toolsIn = (tag: string) =>
     tag === persona.language
       ? agent
@@ -138,8 +141,8 @@ export function sessionSettings(
           agent,
           persona.languageTexts.find(({ language: other }) => other === tag)?.toolSentences ?? {},
         );
-  const stock = phrasesIn(first);
-  const greeting = textsIn(first)?.greeting ?? persona.greeting;
+  const stock = phrasesIn(persona, first);
+  const greeting = textsIn(persona, first)?.greeting ?? persona.greeting;
   const { fillerAfterMs } = thresholds;
   const idleTimeoutMs = thresholds.idleTimeoutMs ?? (isPaced ? IDLE_TIMEOUT_ON_TELEPHONE_MS : 0);
   const saysOwnWords = fillerAfterMs > 0 || idleTimeoutMs > 0;
@@ -159,7 +162,7 @@ export function sessionSettings(
     repeatRequest: onUnrecognizedSpeech === "ask" ? words.notRecognized : "",
     tools: sessionTools(toolsIn(languageTag)),
   });
-  const languages = tags.map((tag) => speaking(tag, phrasesIn(tag)));
+  const languages = tags.map((tag) => speaking(tag, phrasesIn(persona, tag)));
   return {
     ...speaking(first, stock),
     languages: languages.length === 1 ? [] : languages,
@@ -284,6 +287,7 @@ export function assembleConversation(
     languageSwitched: (language) => entry.languageSwitched(language),
     agentMuted: (isMuted) => entry.agentMuted(isMuted),
     contextAdded: (context) => entry.contextAdded(context),
+    textOrdered: (unspoken) => entry.textOrdered(unspoken),
     turnSaved: (save) =>
       entry.turnSaved(save, answers.take(), {
         ...tools.take(),
@@ -693,7 +697,7 @@ export class CallOpener {
       values,
       control,
     });
-    if (before !== undefined) this.#deps.journal.link(callId, before);
+    if (before !== undefined) this.#deps.journal.link(callId, before, control?.unspoken);
     const promptChars = vendors.llm.systemPrompt.length;
     const outbound = outboundSettings(agent, {
       organization: tenant.organization.name,

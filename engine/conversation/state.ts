@@ -714,8 +714,10 @@ export function dropCutSpeech(state: Pick<ConversationState, "cut">): void {
 export interface ControlState {
   /** It answers nothing and says nothing by itself. */
   isMuted: boolean;
-  /** Texts that are still to be said, `SAY_WAITING_MAX` at the most. */
+  /** Texts that are still to be said, `SAY_WAITING_MAX` at the most, and one more if the call before was saying it. */
   waiting: readonly string[];
+  /** The text of the turn in progress. */
+  saying: string | undefined;
   /** Notes for the LLM, the oldest first. */
   context: readonly string[];
 }
@@ -787,7 +789,7 @@ export function newConversation(
   settings: ConversationSettings,
   history: readonly HistoryMessage[],
   voiceMsPerChar = VOICE_MS_PER_CHAR,
-  { isMuted, context, unanswered }: ContinuedControl = NOT_CONTROLLED,
+  { isMuted, context, unanswered, unspoken }: ContinuedControl = NOT_CONTROLLED,
 ): ConversationState {
   const [firstLanguage] = settings.languages;
   return {
@@ -839,7 +841,7 @@ export function newConversation(
       latencySumMs: 0,
       latencyCount: 0,
     },
-    control: { isMuted, waiting: [], context },
+    control: { isMuted, waiting: unspoken, saying: undefined, context },
     outputPausedAtMs: undefined,
     falseInterruptions: 0,
     cut: { sentences: [], question: "", ending: undefined },

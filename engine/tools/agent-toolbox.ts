@@ -8,6 +8,7 @@ import type {
 import { BRIEFING_CHARACTERS_MAX } from "../conversation/call-end.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import { DTMF_DIGITS, DTMF_DIGITS_MAX } from "../conversation/control-command.js";
+import { briefingLanguageWords } from "../conversation/lexicon.js";
 import type { ConversationTool } from "../conversation/state.js";
 import {
   EMPTY_TOOLBOX,
@@ -82,23 +83,27 @@ const DIGITS: JsonObject = {
   additionalProperties: false,
 };
 
-const WARM_TRANSFER: JsonObject = {
-  type: "object",
-  properties: {
-    summary: {
-      type: "string",
-      description:
-        "What the person hears before they accept: who calls and why, in one or two sentences, in the language of the call.",
-      maxLength: BRIEFING_CHARACTERS_MAX,
+function warmTransferParameters(language: string): JsonObject {
+  return {
+    type: "object",
+    properties: {
+      summary: {
+        type: "string",
+        description: `What the person hears before they accept: who calls and why, in one or two sentences, in ${language}.`,
+        maxLength: BRIEFING_CHARACTERS_MAX,
+      },
     },
-  },
-  required: ["summary"],
-  additionalProperties: false,
-};
+    required: ["summary"],
+    additionalProperties: false,
+  };
+}
 
 /** What the model is told about an agent's tools, in their order. */
-export function toolDefinitions(tools: readonly AgentTool[]): readonly ToolDefinition[] {
-  return tools.map(definitionOf);
+export function toolDefinitions(
+  tools: readonly AgentTool[],
+  briefingLanguage: string | null = null,
+): readonly ToolDefinition[] {
+  return tools.map((tool) => definitionOf(tool, briefingLanguage));
 }
 
 /** The keys that a call of `sendDigits` asks for; an error for the model when they are none. */
@@ -110,7 +115,7 @@ export function digitsToSend(
   return { digits: String(given.arguments["digits"]) };
 }
 
-function definitionOf(tool: AgentTool): ToolDefinition {
+function definitionOf(tool: AgentTool, briefingLanguage: string | null): ToolDefinition {
   switch (tool.type) {
     case "hangup":
       return {
@@ -124,7 +129,7 @@ function definitionOf(tool: AgentTool): ToolDefinition {
         return {
           name: tool.type,
           description: `Calls somebody else, tells them what the call is about, and puts the caller through if they accept; your part of the call ends by it unless they do not. Say in the same reply, before it, that the caller waits a moment while you call them.${purpose(tool.description)}`,
-          parameters: WARM_TRANSFER,
+          parameters: warmTransferParameters(briefingLanguageWords(briefingLanguage)),
         };
       }
       return {
@@ -224,7 +229,7 @@ export function agentToolbox(
   const headers = openToolHeaders(agent, cipher);
   const mcp = mcpLists && new CallMcpTools(agent, cipher, mcpLists, call.texts ?? UNFILLED);
   const deps = { agent, headers, mcp, context, call, running: new Map(), seenIds: new Map() };
-  const own = toolDefinitions(agent.tools);
+  const own = toolDefinitions(agent.tools, agent.persona.briefingLanguage);
   return {
     get definitions() {
       return mcp?.definitionsBehind(own) ?? own;

@@ -60,6 +60,7 @@ const persona = v.object({
     ),
     [],
   ),
+  briefingLanguage: v.optional(v.nullable(v.string()), null),
   // Agents of older releases hang up on machines, and greet at once.
   outbound: v.optional(outboundSpeech, {
     voicemailMessage: null,

@@ -170,10 +170,13 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
         greeting === null && Object.keys({ ...stockPhrases, ...toolSentences }).length === 0;
       return isEmpty ? [] : [{ language, ...texts }];
     });
+    const { briefingLanguage: tag } = persona;
+    const isSpoken = tag === persona.language || languages.includes(tag ?? "");
+    const briefingLanguage = isSpoken ? tag : null;
     setEdited({ languages, items: changed });
     onChange({
       ...draft,
-      persona: { ...persona, languages, languageTexts },
+      persona: { ...persona, languages, languageTexts, briefingLanguage },
       ttsConfig: { ...ttsConfig, languageVoices },
     });
   };
@@ -223,6 +226,22 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
           Add a language
         </button>
       </div>
+      <SelectField
+        label="Language of warm transfers"
+        hint="Of what the person hears whom a warm transfer calls. The LLM writes its summary in it."
+        value={persona.briefingLanguage ?? ""}
+        options={[
+          { value: "", label: "The one that the caller speaks" },
+          ...[persona.language, ...persona.languages]
+            .filter((language) => language !== "")
+            .map((language) => ({ value: language, label: language })),
+        ]}
+        onChange={(tag) => {
+          const briefingLanguage = tag === "" ? null : tag;
+          onChange({ ...draft, persona: { ...persona, briefingLanguage } });
+        }}
+        wrong={wrongAt("persona.briefingLanguage")}
+      />
     </>
   );
 }
@@ -320,7 +339,6 @@ function LanguageFields(props: LanguageFieldsProps) {
           />
           <StockPhraseFields
             phrases={texts.stockPhrases}
-            isOfOtherLanguage
             change={(stockPhrases) => change({ ...item, texts: { ...texts, stockPhrases } })}
             wrongAt={(key) => wrongText(`stockPhrases.${key}`)}
           />
@@ -1002,6 +1020,7 @@ const TAB_OF_PATH = [
   ["persona.pronunciations", "voice"],
   ["persona.languages", "voice"],
   ["persona.languageTexts", "voice"],
+  ["persona.briefingLanguage", "voice"],
   ["persona.outbound", "channels"],
   ["preCall", "channels"],
   ["persona", "prompt"],
@@ -1361,7 +1380,13 @@ export function PromptSection({ draft, onChange, wrongAt }: SectionProps) {
   const words = (
     field: Exclude<
       keyof typeof persona,
-      "stockPhrases" | "keyterms" | "pronunciations" | "languages" | "languageTexts" | "outbound"
+      | "stockPhrases"
+      | "keyterms"
+      | "pronunciations"
+      | "languages"
+      | "languageTexts"
+      | "briefingLanguage"
+      | "outbound"
     >,
   ) => ({
     value: persona[field],
@@ -1430,12 +1455,9 @@ const STOCK_PHRASES: readonly {
   { key: "briefingGreeting", label: "A warm transfer calls a person" },
   { key: "briefingQuestion", label: "That person is asked to accept" },
 ];
-const BRIEFING: ReadonlySet<string> = new Set(["briefingGreeting", "briefingQuestion"]);
 
 interface StockPhraseFieldsProps {
   readonly phrases: OwnPhrases;
-  /** Without what the person of a warm transfer hears, in the agent's first language. */
-  readonly isOfOtherLanguage?: boolean;
   readonly change: (phrases: OwnPhrases) => void;
   /** What the server said is wrong with the phrase of that name. */
   readonly wrongAt: (key: string) => string | undefined;
@@ -1443,9 +1465,8 @@ interface StockPhraseFieldsProps {
 
 /** What the agent says by itself: an empty field leaves the phrase of the language. */
 function StockPhraseFields(props: StockPhraseFieldsProps) {
-  const { phrases, isOfOtherLanguage = false, change, wrongAt } = props;
+  const { phrases, change, wrongAt } = props;
   const { waiting, ...others } = phrases;
-  const shown = STOCK_PHRASES.filter(({ key }) => !(isOfOtherLanguage && BRIEFING.has(key)));
   return (
     <>
       <p className="soft">
@@ -1461,7 +1482,7 @@ function StockPhraseFields(props: StockPhraseFieldsProps) {
         }
         wrong={wrongInList(wrongAt, "waiting")}
       />
-      {shown.map(({ key, label }) => (
+      {STOCK_PHRASES.map(({ key, label }) => (
         <TextField
           key={key}
           label={label}

@@ -92,6 +92,7 @@ const DEFAULT_PERSONA: Persona = {
   pronunciations: [],
   languages: [],
   languageTexts: [],
+  briefingLanguage: null,
   outbound: { voicemailMessage: null, screeningAnswer: null, whileDetecting: "greet" },
 };
 const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
@@ -204,24 +205,28 @@ function withoutStaleVoices(agent: AgentRecord, { ttsProviderId, persona }: Agen
   };
 }
 
-/** The texts for a language go with it, and the sentences of a tool with the tool. */
+/** The texts for a language go with it, and so do the briefings in it; the sentences of a tool go with the tool. */
 function withoutStaleTexts(
   { persona: before, tools, mcpServers }: AgentRecord,
   { persona, tools: newTools = tools, mcpServers: newServers = mcpServers }: AgentPatch,
 ): Persona {
-  const { languages = before.languages } = persona ?? {};
+  const { language = before.language, languages = before.languages } = persona ?? {};
+  const { languageTexts, briefingLanguage } = before;
+  const isSpoken = (tag: string) => tag === language || languages.includes(tag);
   const names = speakingToolNames(newTools, newServers);
   const isKept = ([name]: readonly [string, ToolSentences]) => names.has(name);
   return {
     ...before,
-    languageTexts: before.languageTexts
-      .filter(({ language }) => languages.includes(language))
+    languageTexts: languageTexts
+      .filter((texts) => languages.includes(texts.language))
       .map(({ toolSentences, ...texts }) => ({
         ...texts,
         ...(toolSentences && {
           toolSentences: Object.fromEntries(Object.entries(toolSentences).filter(isKept)),
         }),
       })),
+    briefingLanguage:
+      briefingLanguage !== null && isSpoken(briefingLanguage) ? briefingLanguage : null,
   };
 }
 

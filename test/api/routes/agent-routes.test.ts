@@ -617,10 +617,10 @@ test("languages that the STT cannot tell, or that are no languages, and voices f
       { languages: de, languageTexts: [{ language: "de-DE", stockPhrases: { hello: "Hallo?" } }] },
     ],
     [
-      /^persona\.languageTexts\.0\.stockPhrases\.briefingGreeting: expected one of the fields/,
+      /^persona\.briefingLanguage: expected persona\.language or one of persona\.languages, "es" is neither/,
       {
         languages: de,
-        languageTexts: [{ language: "de-DE", stockPhrases: { briefingGreeting: "Hallo." } }],
+        briefingLanguage: "es",
       },
     ],
     [/^persona\.languageTexts: expected what/, { languages: de, languageTexts: "de" }],
@@ -632,11 +632,12 @@ test("languages that the STT cannot tell, or that are no languages, and voices f
     assert.match(Object(answer.body).error, error);
   }
   const texts = { language: "de-DE", stockPhrases: { waiting: ["Ich schaue nach."] } };
-  const persona = { languages: de, languageTexts: [texts] };
+  const persona = { languages: de, languageTexts: [texts], briefingLanguage: "de-DE" };
   const body = { ...draft, persona, ttsConfig: { languageVoices: [voice] } };
   const made = await client.post(AGENTS, body, byKey);
   assert.equal(made.status, 201, made.text);
   assert.deepEqual(Object(made.body).persona.languageTexts, [{ ...texts, greeting: null }]);
+  assert.equal(Object(made.body).persona.briefingLanguage, "de-DE");
   assert.deepEqual(Object(made.body).ttsConfig.languageVoices, [{ ...voice, voice: null }]);
   const path = `${AGENTS}/${idIn(made.body)}`;
   const change = (body: object) => client.send("PATCH", path, { headers: byKey, body });
