@@ -377,7 +377,9 @@ function ToolSentenceFields(props: ToolSentenceFieldsProps) {
     "name" in tool && "timeoutMs" in tool ? [tool] : [],
   );
   const speaking = named.filter(
-    (tool) => tool.name in toolSentences || SENTENCES.some((field) => tool[field] !== undefined),
+    (tool) =>
+      Object.hasOwn(toolSentences, tool.name) ||
+      SENTENCES.some((field) => tool[field] !== undefined),
   );
   if (speaking.length === 0) return null;
   const change = (name: string, field: (typeof SENTENCES)[number], text: string) => {

@@ -31,10 +31,9 @@ const FAULT_ANSWERS: Partial<
 };
 
 const OWN_MODEL = /^(?:tts-1|gpt-4o-mini-tts)/;
-const VOICES: readonly string[] = [
-  ...["alloy", "ash", "ballad", "cedar", "coral", "echo", "fable"],
-  ...["marin", "nova", "onyx", "sage", "shimmer", "verse"],
-];
+const VOICES = "alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse".split(
+  " ",
+);
 
 const SAMPLE_RATE_HZ = 24_000;
 
