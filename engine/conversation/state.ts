@@ -348,6 +348,8 @@ export interface LanguageSettings {
   readonly phrases: StockPhrases | undefined;
   /** Spoken when the caller spoke and the STT returned no words; empty where the agent ignores that. */
   readonly repeatRequest: string;
+  /** The same tools in all languages, with the sentences that their author has written for this one. */
+  readonly tools: readonly ConversationTool[];
 }
 
 /** The agent's settings for a call; only those of its language change while it lasts. */
@@ -382,7 +384,6 @@ export interface ConversationSettings extends LanguageSettings {
   readonly isPaced: boolean;
   /** The caller gets a sentence's audio as it arrives; otherwise each sentence waits until it is whole. */
   readonly isStreamed: boolean;
-  readonly tools: readonly ConversationTool[];
   /** Only of a call that the agent has placed. */
   readonly outbound?: OutboundSettings | undefined;
   /** Part of the token estimate of a reply that was stopped before the vendor reported its usage. */

@@ -157,7 +157,10 @@ function purpose(description: string | undefined): string {
 }
 
 /** What the session itself has to know of an agent's tools: which of them end the call. */
-export function sessionTools({ tools, mcpServers }: AgentRecord): readonly ConversationTool[] {
+export function sessionTools({
+  tools,
+  mcpServers,
+}: Pick<AgentRecord, "tools" | "mcpServers">): readonly ConversationTool[] {
   const own = tools.map((tool): ConversationTool => {
     const name = nameOf(tool);
     if (tool.type === "transfer") {
@@ -227,7 +230,7 @@ export function agentToolbox(
   const { mcpServers } = agent;
   if (agent.tools.length === 0 && mcpServers.length === 0) return EMPTY_TOOLBOX;
   const headers = openToolHeaders(agent, cipher);
-  const mcp = mcpLists && new CallMcpTools(agent, cipher, mcpLists);
+  const mcp = mcpLists && new CallMcpTools(agent, cipher, mcpLists, call.texts ?? UNFILLED);
   const deps = { agent, headers, mcp, context, call, running: new Map(), seenIds: new Map() };
   const own = toolDefinitions(agent.tools, agent.persona.briefingLanguage);
   return {

@@ -165,7 +165,9 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
       voice === undefined ? [] : [{ language, ...voice }],
     );
     const languageTexts = changed.flatMap(({ language, texts }) => {
-      const isEmpty = texts.greeting === null && Object.keys(texts.stockPhrases).length === 0;
+      const { greeting, stockPhrases, toolSentences = {} } = texts;
+      const isEmpty =
+        greeting === null && Object.keys({ ...stockPhrases, ...toolSentences }).length === 0;
       return isEmpty ? [] : [{ language, ...texts }];
     });
     const { briefingLanguage: tag } = persona;
@@ -342,7 +344,72 @@ function LanguageFields(props: LanguageFieldsProps) {
           />
         </div>
       </details>
+      <ToolSentenceFields
+        {...{ draft, texts, isDisabled, wrongText }}
+        onChange={(toolSentences) => change({ ...item, texts: { ...texts, toolSentences } })}
+      />
     </>
+  );
+}
+
+type ToolSentences = NonNullable<LanguageTexts["toolSentences"]>;
+
+const SENTENCE_LABELS = {
+  onStart: "Said when it starts",
+  onDelay: "Said when it takes long",
+  onFailure: "Said when it fails",
+} as const;
+const SENTENCES = ["onStart", "onDelay", "onFailure"] as const;
+
+interface ToolSentenceFieldsProps {
+  readonly draft: AgentDraft;
+  readonly texts: LanguageTexts;
+  readonly isDisabled: boolean;
+  readonly onChange: (sentences: ToolSentences) => void;
+  readonly wrongText: (field: string) => string | undefined;
+}
+
+/** What the agent says in another language while its tools run; only for tools that say something in its own. */
+function ToolSentenceFields(props: ToolSentenceFieldsProps) {
+  const { draft, texts, isDisabled, onChange, wrongText } = props;
+  const { toolSentences = {} } = texts;
+  const named = [...draft.tools, ...draft.mcpServers].flatMap((tool) =>
+    "name" in tool && "timeoutMs" in tool ? [tool] : [],
+  );
+  const speaking = named.filter(
+    (tool) =>
+      Object.hasOwn(toolSentences, tool.name) ||
+      SENTENCES.some((field) => tool[field] !== undefined),
+  );
+  if (speaking.length === 0) return null;
+  const change = (name: string, field: (typeof SENTENCES)[number], text: string) => {
+    const { [name]: before = {}, ...others } = toolSentences;
+    const { [field]: _before, ...rest } = before;
+    const own = { ...rest, ...(text !== "" && { [field]: text }) };
+    onChange(Object.keys(own).length === 0 ? others : { ...others, [name]: own });
+  };
+  return (
+    <details>
+      <summary>What tools say in this language</summary>
+      <div className="stack">
+        <p className="soft">A sentence that is empty here is not said in this language.</p>
+        {speaking.flatMap((tool) =>
+          SENTENCES.filter(
+            (field) => tool[field] !== undefined || toolSentences[tool.name]?.[field] !== undefined,
+          ).map((field) => (
+            <TextField
+              key={`${tool.name} ${field}`}
+              label={`${tool.name}: ${SENTENCE_LABELS[field]}`}
+              placeholder={tool[field] ?? ""}
+              isDisabled={isDisabled}
+              value={toolSentences[tool.name]?.[field] ?? ""}
+              onChange={(text) => change(tool.name, field, text)}
+              wrong={wrongText(`toolSentences.${tool.name}.${field}`)}
+            />
+          )),
+        )}
+      </div>
+    </details>
   );
 }
 
