@@ -12,7 +12,7 @@ import { DocumentReader } from "../../engine/knowledge/document-reader.js";
 import { EmbeddingJob } from "../../engine/knowledge/embedding-job.js";
 import { Knowledge } from "../../engine/knowledge/knowledge.js";
 import { KnowledgeJob } from "../../engine/knowledge/knowledge-job.js";
-import { VectorIndex } from "../../engine/knowledge/vector-index.js";
+import { VectorSets } from "../../engine/knowledge/vector-sets.js";
 import type { Logger } from "../../engine/log.js";
 import { JobMetrics } from "../../engine/metrics/job-metrics.js";
 import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
@@ -92,7 +92,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
   const summary = new SummaryJob({ database, llms, clock });
   const owner = newId();
   const reader = new DocumentReader({ clock });
-  const vectorIndex = new VectorIndex({
+  const vectorSets = new VectorSets({
     store: database.embeddings,
     clock,
     onError: (error) => log.warn({ error }, "embeddings could not be parsed"),
@@ -113,7 +113,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
         clock,
         log,
       }),
-      embedding: new EmbeddingJob({ database, clients: access.clients, index: vectorIndex }),
+      embedding: new EmbeddingJob({ database, clients: access.clients, sets: vectorSets }),
       callList: new CallListJob({ store: database.callLists, placer, clock, newId }),
     },
     owner,
@@ -137,7 +137,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
     stopPurging();
     stopUploadSweep();
     await runner.close(LAST_JOBS_MAX_MS);
-    await vectorIndex.close();
+    await vectorSets.close();
     await connections.close();
   };
   return { metrics, close };

@@ -21,7 +21,7 @@ import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
 import { DocumentReader } from "../../engine/knowledge/document-reader.js";
 import { Embeddings } from "../../engine/knowledge/embeddings.js";
 import { Knowledge } from "../../engine/knowledge/knowledge.js";
-import { VectorIndex } from "../../engine/knowledge/vector-index.js";
+import { VectorSets } from "../../engine/knowledge/vector-sets.js";
 import { VectorSearch } from "../../engine/knowledge/vector-search.js";
 import type { Logger } from "../../engine/log.js";
 import type { Metric } from "../../engine/metrics/cluster-metrics.js";
@@ -126,7 +126,7 @@ export async function startWorkerServer(parts: WorkerServerParts): Promise<Worke
   const { clock } = parts;
   let port = 0;
   const carrier = newCarrier(parts, () => localUrl(parts.settings.host, port));
-  const { calls, callControl, connections, uploads, mcpLists, vectorIndex } = carrier;
+  const { calls, callControl, connections, uploads, mcpLists, vectorSets } = carrier;
   await (parts.isFirst ? calls.recover() : calls.join());
   const { server: http, port: given, closeRoutes } = await serve(parts, carrier);
   port = given;
@@ -143,7 +143,7 @@ export async function startWorkerServer(parts: WorkerServerParts): Promise<Worke
     mcpLists.close();
     await calls.close();
     await within(clock, LAST_REQUESTS_MAX_MS, callControl.settled());
-    await Promise.all([connections.close(), uploads?.bucket.close(), vectorIndex.close()]);
+    await Promise.all([connections.close(), uploads?.bucket.close(), vectorSets.close()]);
     http.close();
   };
   return { port, calls, http, placer: carrier.placer, stop };
@@ -173,7 +173,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
   const uploads = bucket && { bucket, waitingBytesMax };
   const dialTargets = isSandboxed ? undefined : tenancy.dialTargets;
   const deps = { dialTargets, clock, newId, log };
-  const vectorIndex = new VectorIndex({
+  const vectorSets = new VectorSets({
     store: database.embeddings,
     clock,
     onError: (error) => log.warn({ error }, "vectors could not be loaded"),
@@ -181,7 +181,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
   const vectorSearch = new VectorSearch({
     database,
     clients,
-    index: vectorIndex,
+    sets: vectorSets,
     clock,
     log,
     onOutcome: (outcome) => calls.metrics.questionEmbedded(outcome),
@@ -231,7 +231,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     chains,
     vendors,
     mcpLists,
-    vectorIndex,
+    vectorSets,
     vectorSearch,
     telephonyAccounts,
     baseUrl: () => baseUrl?.(),
@@ -245,7 +245,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const { allowPrivateProviders: allowPrivateAddresses } = settings;
   const { context, learned, reachable, clients, breakers, chains, vendors, mcpLists, baseUrl } =
     carrier;
-  const { vectorIndex, vectorSearch: vectors } = carrier;
+  const { vectorSets, vectorSearch: vectors } = carrier;
   const { calls, callControl, telephonyAccounts, outboundCalls, placedCalls, outboundTokens } =
     carrier;
   const { agents } = tenancy;
@@ -311,7 +311,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       agentMcpTools: new AgentMcpTools({ agents, cipher, lists: mcpLists }),
       analysisRuns: new AnalysisRuns({ database, clock, newId }),
       knowledge: new Knowledge({ database, vectors, reader, allowPrivateAddresses, clock, newId }),
-      embeddings: new Embeddings({ database, clients, index: vectorIndex, clock, newId }),
+      embeddings: new Embeddings({ database, clients, sets: vectorSets, clock, newId }),
       providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
       providerVoices: new ProviderVoices({ ...tenancy, clients, clock }),
       telephonyAccounts,

@@ -7,7 +7,7 @@ import type { VendorClients } from "../tenancy/providers/vendor-clients.js";
 import { vendorWords } from "../tenancy/providers/vendor-words.js";
 import { VendorError } from "../vendors/contracts.js";
 import { embeddingPlan } from "./embedding-plan.js";
-import type { VectorIndex } from "./vector-index.js";
+import type { VectorSets } from "./vector-sets.js";
 
 /** Each organization has its own queue. */
 const LIMITS: FixedLimits = {
@@ -26,7 +26,7 @@ const OTHER_VECTORS = "the model answers with other vectors than when it was cho
 export interface EmbeddingJobOptions {
   readonly database: Pick<Database, "embeddings" | "knowledge" | "providers">;
   readonly clients: Pick<VendorClients, "embeddings">;
-  readonly index: Pick<VectorIndex, "parse">;
+  readonly sets: Pick<VectorSets, "parse">;
 }
 
 /** Embeds the passages of an organization that have no vector of the current model, and removes earlier models' vectors. */
@@ -71,7 +71,7 @@ export class EmbeddingJob extends FixedLimitsJob {
     passages: readonly PassageToEmbed[],
     signal: AbortSignal,
   ): Promise<JobOutcome | undefined> {
-    const { database, clients, index } = this.#options;
+    const { database, clients, sets } = this.#options;
     const { modelId, requestedDimensions, orgId } = choice;
     // Callers often ask for the name of a document.
     const texts = passages.map(({ documentName, text }) => `${documentName}\n${text}`);
@@ -88,7 +88,7 @@ export class EmbeddingJob extends FixedLimitsJob {
       const { retryAfterMs } = error;
       return { kind: "retry", error: words, ...(retryAfterMs && { afterMs: retryAfterMs }) };
     }
-    const parsed = await index.parse(answer, texts.length);
+    const parsed = await sets.parse(answer, texts.length);
     if (parsed === undefined) {
       const words = `${provider.providerKey} sent an invalid response`;
       await database.embeddings.noteError(choice, words);

@@ -2,7 +2,7 @@ import type { StoredChoice } from "../../storage/knowledge/embedding-store.js";
 import type { DocumentRecord } from "../../storage/knowledge/knowledge-store.js";
 import { WHOLE_CHARACTERS_MAX } from "./call-knowledge.js";
 import { SMALL_DOCUMENT_CHARACTERS_MAX } from "./document-text.js";
-import { VECTORS_PER_ORGANIZATION_MAX } from "./vector-index.js";
+import { VECTORS_PER_ORGANIZATION_MAX } from "./vector-sets.js";
 
 type Sized = Pick<DocumentRecord, "id" | "characters" | "passages">;
 

@@ -12,7 +12,7 @@ import { VendorError } from "../vendors/contracts.js";
 import { DIMENSIONS_MAX } from "../vendors/openai-protocol/embedding-answer.js";
 import { vendorOf, VENDORS } from "../vendors/vendors.js";
 import { documentEmbeddings } from "./embedding-plan.js";
-import type { VectorIndex } from "./vector-index.js";
+import type { VectorSets } from "./vector-sets.js";
 
 /** A user waits for the result. */
 const CHECK_TIMEOUT_MS = 10_000;
@@ -38,7 +38,7 @@ export interface EmbeddingsView {
 export interface EmbeddingsOptions {
   readonly database: Pick<Database, "embeddings" | "knowledge" | "providers">;
   readonly clients: Pick<VendorClients, "embeddings">;
-  readonly index: Pick<VectorIndex, "parse">;
+  readonly sets: Pick<VectorSets, "parse">;
   readonly clock: Clock;
   readonly newId: () => string;
 }
@@ -128,7 +128,7 @@ export class Embeddings {
     { orgId, modelId, dimensions: wanted = null }: EmbeddingsInput & { readonly orgId: string },
     signal: AbortSignal,
   ): Promise<number> {
-    const { clients, index } = this.#options;
+    const { clients, sets } = this.#options;
     const asked = { modelId, texts: [CHECK_TEXT], dimensions: wanted, timeoutMs: CHECK_TIMEOUT_MS };
     let answer: Uint8Array;
     try {
@@ -137,7 +137,7 @@ export class Embeddings {
       if (!(error instanceof VendorError)) throw error;
       throw invalidFields([{ path: fieldOf(error, wanted), message: vendorWordsOfTest(error, true) }]);
     }
-    const parsed = await index.parse(answer, 1);
+    const parsed = await sets.parse(answer, 1);
     if (parsed === undefined) {
       const message = `expected a model for embeddings: ${provider.providerKey} answered without a vector`;
       throw invalidFields([{ path: "modelId", message }]);

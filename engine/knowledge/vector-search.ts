@@ -8,7 +8,7 @@ import type { VendorClients } from "../tenancy/providers/vendor-clients.js";
 import type { Clock } from "../time/clock.js";
 import { Breakers } from "../vendors/chain/breakers.js";
 import { VendorError } from "../vendors/contracts.js";
-import type { VectorIndex } from "./vector-index.js";
+import type { VectorSets } from "./vector-sets.js";
 
 /** An answer that takes longer is too late for the turn, and counts as a failure of the vendor. */
 export const QUESTION_TIMEOUT_MS = 2_000;
@@ -27,7 +27,7 @@ export type EmbeddingOutcome = "ok" | "failed" | "skipped" | "unusable";
 export interface VectorSearchOptions {
   readonly database: Pick<Database, "embeddings" | "providers">;
   readonly clients: Pick<VendorClients, "embeddings">;
-  readonly index: Pick<VectorIndex, "load" | "search">;
+  readonly sets: Pick<VectorSets, "load" | "search">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly onOutcome: (outcome: EmbeddingOutcome) => void;
@@ -71,12 +71,12 @@ export class VectorSearch {
 
   /** Undefined if the organization has no embeddings. Its vectors are loaded from then on. Rejects if the store fails. */
   async open(orgId: string): Promise<OpenVectors | undefined> {
-    const { database, index } = this.#options;
+    const { database, sets } = this.#options;
     const choice = await database.embeddings.find(orgId);
     if (choice === undefined) return undefined;
     const provider = await database.providers.findById(choice.providerId);
     if (provider?.orgId !== orgId || !provider.active) return undefined;
-    const loaded = index.load(choice);
+    const loaded = sets.load(choice);
     return {
       nearest: async (question, documentIds) => {
         const found = await this.#nearest(choice, provider, question, documentIds, loaded);
@@ -94,12 +94,12 @@ export class VectorSearch {
     loaded: Promise<void>,
   ): Promise<readonly FoundPassage[] | Exclude<EmbeddingOutcome, "ok">> {
     const { orgId } = choice;
-    const { database, index, log } = this.#options;
+    const { database, sets, log } = this.#options;
     try {
       const answer = await this.#embed(choice, provider, question);
       if (typeof answer === "string") return answer;
       await loaded;
-      const nearest = await index.search(choice, answer, documentIds, NEAREST_MAX);
+      const nearest = await sets.search(choice, answer, documentIds, NEAREST_MAX);
       if (nearest === undefined) return "unusable";
       const found = await database.embeddings.passages(orgId, documentIds, nearest);
       const byPassage = new Map(found.map(({ passage, ...each }) => [passage, each]));

@@ -1,10 +1,10 @@
 import { parentPort } from "node:worker_threads";
 import { parseEmbeddings } from "../vendors/openai-protocol/embedding-answer.js";
-import type { FromVectorThread, ToVectorThread } from "./vector-index.js";
+import type { FromVectorThread, ToVectorThread } from "./vector-protocol.js";
 
 /**
  * Parses the answers of embedding models and holds the vectors of organizations, in a thread of its own, which
- * `VectorIndex` starts.
+ * `VectorSets` starts.
  */
 
 interface Chunk {

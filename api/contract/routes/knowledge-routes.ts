@@ -103,5 +103,6 @@ export const KNOWLEDGE_ROUTES = {
     summary: "Switch embeddings off",
     ...dashboard,
     success: ok("Switched off; the vectors are removed in the background", Success),
+    others: [refused(404, "There is no embedding model")],
   },
 } as const satisfies Readonly<Record<string, Route>>;

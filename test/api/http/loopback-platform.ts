@@ -27,7 +27,7 @@ import { NodeList } from "../../../engine/cluster/node-registry.js";
 import { DocumentReader } from "../../../engine/knowledge/document-reader.js";
 import { Embeddings } from "../../../engine/knowledge/embeddings.js";
 import { Knowledge } from "../../../engine/knowledge/knowledge.js";
-import { VectorIndex } from "../../../engine/knowledge/vector-index.js";
+import { VectorSets } from "../../../engine/knowledge/vector-sets.js";
 import { RequestError } from "../../../engine/request-error.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { ClientTokens } from "../../../engine/security/client-token.js";
@@ -272,7 +272,7 @@ async function buildServices({
   const agents = new Agents({ ...parts, allowPrivateAddresses: true });
   const providers = new Providers({ ...parts, allowPrivateAddresses: true });
   const clients = new VendorClients(cipher, vendorUrls, { clock, connections });
-  const vectorIndex = new VectorIndex({
+  const vectorSets = new VectorSets({
     store: database.embeddings,
     clock,
     onError: onBackgroundError,
@@ -315,7 +315,7 @@ async function buildServices({
       reader: new DocumentReader({ clock: new SystemClock() }),
       allowPrivateAddresses: true,
     }),
-    embeddings: new Embeddings({ ...parts, clients, index: vectorIndex }),
+    embeddings: new Embeddings({ ...parts, clients, sets: vectorSets }),
     breakers: new Breakers(clock),
     learned: new LearnedParameters(),
     callReports: new CallReports(parts),

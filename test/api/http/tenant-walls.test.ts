@@ -91,6 +91,7 @@ before(async () => {
     ["createClientToken", { agentId: victimIds.agents, ttlSec: 60 }],
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
     ["createCallList", { ...CALL_LIST, agentId: victimIds.agents }],
+    ["setEmbeddings", { providerId: victimIds.providers, modelId: "m" }],
     ["addDoNotCall", { numbers: ["+15550100888"] }],
     ["updatePhoneNumber", { agentId: null, accountId: victimIds["telephony-accounts"] }],
     ["createTelephonyAccount", { ...TELEPHONY_ACCOUNT, name: "Mine" }],

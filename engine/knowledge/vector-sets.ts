@@ -1,10 +1,7 @@
 import { Worker } from "node:worker_threads";
-import type {
-  EmbeddingStore,
-  StoredChoice,
-  StoredVector,
-} from "../../storage/knowledge/embedding-store.js";
+import type { EmbeddingStore, StoredChoice } from "../../storage/knowledge/embedding-store.js";
 import type { Clock } from "../time/clock.js";
+import type { FromVectorThread, ParsedVectors, ToVectorThread } from "./vector-protocol.js";
 
 const THREAD = new URL("./vector-thread.js", import.meta.url);
 
@@ -22,42 +19,6 @@ const LOADS_WAITING_MAX = 100;
 /** Requests that the thread has not answered; further ones are refused. */
 export const THREAD_REQUESTS_MAX = 64;
 
-/** The vectors of an answer, as the thread has parsed them. */
-export interface ParsedVectors {
-  /** Float32 values in little-endian order, of length 1. */
-  readonly vectors: readonly Uint8Array<ArrayBuffer>[];
-  readonly dimensions: number;
-  readonly tokens: number;
-}
-
-export type ToVectorThread =
-  | { readonly kind: "begin"; readonly key: string; readonly dimensions: number }
-  | { readonly kind: "add"; readonly key: string; readonly vectors: readonly StoredVector[] }
-  | { readonly kind: "drop"; readonly key: string }
-  | {
-      readonly kind: "parse";
-      readonly id: number;
-      readonly answer: Uint8Array;
-      readonly count: number;
-    }
-  | {
-      readonly kind: "search";
-      readonly id: number;
-      readonly key: string;
-      readonly answer: Uint8Array;
-      readonly documentIds: readonly string[];
-      readonly limit: number;
-    };
-
-export type FromVectorThread =
-  /** No result: the answer does not have the expected form. */
-  | { readonly kind: "parsed"; readonly id: number; readonly result: ParsedVectors | undefined }
-  | {
-      readonly kind: "found";
-      readonly id: number;
-      readonly passages: readonly number[] | undefined;
-    };
-
 /** The vectors of one organization in the thread. */
 interface HeldSet {
   readonly key: string;
@@ -67,15 +28,15 @@ interface HeldSet {
   readonly loadedAtMs: number;
 }
 
-export interface VectorIndexOptions {
+export interface VectorSetsOptions {
   readonly store: Pick<EmbeddingStore, "vectors">;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
 /** Parses embeddings, and searches those of organizations, in a thread of its own that starts with the first use. */
-export class VectorIndex {
-  readonly #options: VectorIndexOptions;
+export class VectorSets {
+  readonly #options: VectorSetsOptions;
   readonly #pending = new Map<number, (reply: FromVectorThread | undefined) => void>();
   /** By organization, the least recently used first. */
   readonly #held = new Map<string, HeldSet>();
@@ -85,7 +46,7 @@ export class VectorIndex {
   #lastId = 0;
   #isClosed = false;
 
-  constructor(options: VectorIndexOptions) {
+  constructor(options: VectorSetsOptions) {
     this.#options = options;
   }
 
