@@ -13,8 +13,8 @@ import type { VectorSets } from "./vector-sets.js";
 /** An answer that takes longer is too late for the turn, and counts as a failure of the vendor. */
 export const QUESTION_TIMEOUT_MS = 2_000;
 /** Questions that are embedded at the same time; further ones are answered by full text alone. */
-export const QUESTIONS_AT_ONCE_MAX = 32;
-export const QUESTIONS_PER_ORGANIZATION_MAX = 8;
+export const QUESTIONS_AT_ONCE_MAX = 64;
+export const QUESTIONS_PER_ORGANIZATION_MAX = 32;
 /** Passages that a search returns to be merged with those of full text. */
 export const NEAREST_MAX = 20;
 
