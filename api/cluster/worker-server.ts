@@ -21,8 +21,8 @@ import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
 import { DocumentReader } from "../../engine/knowledge/document-reader.js";
 import { Embeddings } from "../../engine/knowledge/embeddings.js";
 import { Knowledge } from "../../engine/knowledge/knowledge.js";
-import { VectorSets } from "../../engine/knowledge/vector-sets.js";
 import { VectorSearch } from "../../engine/knowledge/vector-search.js";
+import { VectorSets } from "../../engine/knowledge/vector-sets.js";
 import type { Logger } from "../../engine/log.js";
 import type { Metric } from "../../engine/metrics/cluster-metrics.js";
 import { ClientTokens } from "../../engine/security/client-token.js";
@@ -186,7 +186,16 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     log,
     onOutcome: (outcome) => calls.metrics.questionEmbedded(outcome),
   });
-  const shared = { ...deps, database, vectorSearch, agents, vendors, uploads, cluster: cluster.shared, runId };
+  const shared = {
+    ...deps,
+    database,
+    vectorSearch,
+    agents,
+    vendors,
+    uploads,
+    cluster: cluster.shared,
+    runId,
+  };
   const calls = new CallCenter({ ...settings, ...shared });
   const { publicBaseUrl } = settings;
   const baseUrl = publicBaseUrl === undefined ? reachable.localBaseUrl : () => publicBaseUrl;

@@ -1,5 +1,9 @@
 import type { FoundPassage } from "../../storage/knowledge/found-passage.js";
-import type { DocumentForCall, KnowledgeStore, SearchUrgency } from "../../storage/knowledge/knowledge-store.js";
+import type {
+  DocumentForCall,
+  KnowledgeStore,
+  SearchUrgency,
+} from "../../storage/knowledge/knowledge-store.js";
 import type { Clock } from "../time/clock.js";
 import { fuseRanks } from "./rank-fusion.js";
 import { questionTerms } from "./search-terms.js";

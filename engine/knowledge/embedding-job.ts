@@ -21,7 +21,8 @@ export const BATCH_PASSAGES_MAX = 16;
 const BATCHES_PER_TURN_MAX = 20;
 const REQUEST_TIMEOUT_MS = 30_000;
 const SWITCHED_OFF = "the provider is switched off or missing";
-const OTHER_VECTORS = "the model answers with other vectors than when it was chosen: choose it again";
+const OTHER_VECTORS =
+  "the model answers with other vectors than when it was chosen: choose it again";
 
 export interface EmbeddingJobOptions {
   readonly database: Pick<Database, "embeddings" | "knowledge" | "providers">;
@@ -75,7 +76,12 @@ export class EmbeddingJob extends FixedLimitsJob {
     const { modelId, requestedDimensions, orgId } = choice;
     // Callers often ask for the name of a document.
     const texts = passages.map(({ documentName, text }) => `${documentName}\n${text}`);
-    const asked = { modelId, texts, dimensions: requestedDimensions, timeoutMs: REQUEST_TIMEOUT_MS };
+    const asked = {
+      modelId,
+      texts,
+      dimensions: requestedDimensions,
+      timeoutMs: REQUEST_TIMEOUT_MS,
+    };
     let answer: Uint8Array;
     try {
       answer = await clients.embeddings(provider, orgId).request(asked, signal);

@@ -32,7 +32,8 @@ export function embeddingPlan(
   const plan = new Map<string, "whole" | "embedded" | "limited">();
   let vectors = 0;
   for (const document of documents) {
-    if (isSmall(document) && smallCharacters <= WHOLE_CHARACTERS_MAX) plan.set(document.id, "whole");
+    if (isSmall(document) && smallCharacters <= WHOLE_CHARACTERS_MAX)
+      plan.set(document.id, "whole");
     else if (vectors + document.passages > VECTORS_PER_ORGANIZATION_MAX) {
       plan.set(document.id, "limited");
     } else {
@@ -54,8 +55,10 @@ export function documentEmbeddings(
     documents.map(({ id, passages }): [string, DocumentEmbedding] => {
       const embeddedPassages = Math.min(passages, counts.get(id) ?? 0);
       const planned = plan.get(id);
-      if (choice === undefined || passages === 0) return [id, { state: "none", embeddedPassages: 0 }];
-      if (planned === "whole" || planned === "limited") return [id, { state: planned, embeddedPassages }];
+      if (choice === undefined || passages === 0)
+        return [id, { state: "none", embeddedPassages: 0 }];
+      if (planned === "whole" || planned === "limited")
+        return [id, { state: planned, embeddedPassages }];
       if (embeddedPassages === passages) return [id, { state: "ready", embeddedPassages }];
       return [id, { state: choice.error === null ? "pending" : "failed", embeddedPassages }];
     }),

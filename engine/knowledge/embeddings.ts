@@ -10,7 +10,7 @@ import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
 import { VendorError } from "../vendors/contracts.js";
 import { DIMENSIONS_MAX } from "../vendors/openai-protocol/embedding-answer.js";
-import { vendorOf, VENDORS } from "../vendors/vendors.js";
+import { VENDORS, vendorOf } from "../vendors/vendors.js";
 import { documentEmbeddings } from "./embedding-plan.js";
 import type { VectorSets } from "./vector-sets.js";
 
@@ -135,7 +135,9 @@ export class Embeddings {
       answer = await clients.embeddings(provider, orgId).request(asked, signal);
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
-      throw invalidFields([{ path: fieldOf(error, wanted), message: vendorWordsOfTest(error, true) }]);
+      throw invalidFields([
+        { path: fieldOf(error, wanted), message: vendorWordsOfTest(error, true) },
+      ]);
     }
     const parsed = await sets.parse(answer, 1);
     if (parsed === undefined) {

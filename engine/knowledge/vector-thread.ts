@@ -85,15 +85,13 @@ function nearest(
 
 function dotProduct(values: Float32Array, start: number, vector: Float32Array): number {
   let sum = 0;
-  for (let at = 0; at < vector.length; at += 1) sum += (values[start + at] ?? 0) * (vector[at] ?? 0);
+  for (let at = 0; at < vector.length; at += 1)
+    sum += (values[start + at] ?? 0) * (vector[at] ?? 0);
   return sum;
 }
 
 /** Vectors of another length are left out. */
-function chunkOf(
-  { vectors }: Extract<ToVectorThread, { kind: "add" }>,
-  dimensions: number,
-): Chunk {
+function chunkOf({ vectors }: Extract<ToVectorThread, { kind: "add" }>, dimensions: number): Chunk {
   const fitting = vectors.filter(({ vector }) => vector.byteLength === dimensions * 4);
   const bytes = new Uint8Array(fitting.length * dimensions * 4);
   for (const [at, { vector }] of fitting.entries()) bytes.set(vector, at * dimensions * 4);

@@ -341,7 +341,10 @@ async function customerWithEmbeddings(): Promise<Customer> {
       const choice = await server.database.embeddings.find(orgId);
       return choice !== undefined && choice.revision >= count ? true : undefined;
     });
-  const shelves = Array.from({ length: 150 }, (_each, at) => `## Shelf ${at}\n${NO_TAXI.slice(at)}`);
+  const shelves = Array.from(
+    { length: 150 },
+    (_each, at) => `## Shelf ${at}\n${NO_TAXI.slice(at)}`,
+  );
   await ask("embeddings", JSON.stringify({ providerId, modelId: "text-embedding-3-small" }));
   await ask("documents?name=hours.md", "# Hours\nOpen at nine.");
   await ask("documents?name=stock.md", shelves.slice(0, 10).join("\n\n"));

@@ -77,7 +77,10 @@ async function found(customer: Customer, question: string): Promise<readonly str
 }
 
 /** Words of one group have the same meaning; all other words have none. */
-const MEANINGS = [["sofa", "couch", "settee"], ["delivery", "shipping"]];
+const MEANINGS = [
+  ["sofa", "couch", "settee"],
+  ["delivery", "shipping"],
+];
 
 function meaningOf(text: string): readonly number[] {
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
@@ -193,7 +196,10 @@ test("a choice that cannot work is refused with the name of its field", async ()
   assert.match(await refused({ providerId: ownKey }), /providerId: expected .* organization's own/);
   const other = await server.customer();
   const foreign = await ownProvider(other, "openai", urls.openai);
-  assert.match(await refused({ providerId: foreign }), /providerId: expected .* organization's own/);
+  assert.match(
+    await refused({ providerId: foreign }),
+    /providerId: expected .* organization's own/,
+  );
   faults.openaiEmbeddings = { fault: "unauthorized", times: 1 };
   assert.match(await refused({}), /providerId: openai rejects the credentials/);
   faults.openaiEmbeddings = { fault: "missingVector", times: 1 };

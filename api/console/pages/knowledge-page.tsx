@@ -147,11 +147,11 @@ function DocumentRow({ document }: { document: Document }) {
       <td>
         <span className={`state ${state.look}`}>{state.words}</span>
         {error === null ? null : <div className="soft">{error}</div>}
+        {embedded === "" ? null : <div className="soft">{embedded}</div>}
       </td>
       <td>
         {sizeWords(sizeBytes)}
         <div className="soft">{passages} passages</div>
-        {embedded === "" ? null : <div className="soft">{embedded}</div>}
       </td>
       <td>
         {agents.length === 0 ? <span className="soft">no agent</span> : null}

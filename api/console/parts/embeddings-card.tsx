@@ -24,29 +24,27 @@ export function EmbeddingsCard() {
   const [isChoosing, setChoosing] = useState(false);
   return (
     <section className="card stack" aria-labelledby="embeddings-title">
-      <div className="section-head">
-        <h2 id="embeddings-title">Search by meaning</h2>
-        {embeddings.data === undefined ? null : (
-          <span className="row">
-            <button type="button" className="button" onClick={() => setChoosing(true)}>
-              {embeddings.data.providerId === null ? "Choose a model" : "Change the model"}
-            </button>
-            {embeddings.data.providerId === null ? null : (
-              <ConfirmButton
-                action="Switch off"
-                name="embeddings"
-                consequence="All vectors are removed. Documents are then found by their words alone."
-                keep="Keep them"
-                act={() => answered(api.DELETE("/api/dashboard/knowledge/embeddings"))}
-                onDone={renewEmbeddings}
-              />
-            )}
-          </span>
-        )}
-      </div>
+      <h2 id="embeddings-title">Search by meaning</h2>
       <Loaded query={embeddings} what="The embedding model">
         {(data) => <Progress embeddings={data} />}
       </Loaded>
+      {embeddings.data === undefined ? null : (
+        <div className="row">
+          <button type="button" className="button" onClick={() => setChoosing(true)}>
+            {embeddings.data.providerId === null ? "Choose a model" : "Change the model"}
+          </button>
+          {embeddings.data.providerId === null ? null : (
+            <ConfirmButton
+              action="Switch off"
+              name="embeddings"
+              consequence="All vectors are removed. Documents are then found by their words alone."
+              keep="Keep them"
+              act={() => answered(api.DELETE("/api/dashboard/knowledge/embeddings"))}
+              onDone={renewEmbeddings}
+            />
+          )}
+        </div>
+      )}
       {isChoosing && embeddings.data !== undefined ? (
         <ModelDialog embeddings={embeddings.data} onClose={() => setChoosing(false)} />
       ) : null}

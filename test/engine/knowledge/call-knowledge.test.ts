@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallKnowledge, SEARCH_WAIT_MAX_MS } from "../../../engine/knowledge/call-knowledge.js";
+import type { OpenVectors } from "../../../engine/knowledge/vector-search.js";
 import type { FoundPassage } from "../../../storage/knowledge/found-passage.js";
 import type { DocumentForCall } from "../../../storage/knowledge/knowledge-store.js";
-import type { OpenVectors } from "../../../engine/knowledge/vector-search.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const LARGE: DocumentForCall = { id: "large", name: "large.md", characters: 9_000, text: null };

@@ -109,9 +109,10 @@ test("only a limited number of questions of an organization are embedded at the 
     () => new Promise((resolve) => void pending.push(resolve)),
   );
   const vectors = await search.open("org");
+  assert.ok(vectors);
   const max = QUESTIONS_PER_ORGANIZATION_MAX;
-  const asked = Array.from({ length: max }, () => vectors?.nearest("question", ["document"]));
-  assert.equal(await vectors?.nearest("question", ["document"]), undefined);
+  const asked = Array.from({ length: max }, () => vectors.nearest("question", ["document"]));
+  assert.equal(await vectors.nearest("question", ["document"]), undefined);
   assert.deepEqual(outcomes, ["skipped"]);
   for (const resolve of pending) resolve(new Uint8Array());
   await Promise.all(asked);

@@ -78,7 +78,13 @@ async function addDocument(database: Database, orgId: string, id: string, texts:
   await setContent(database, orgId, id, texts);
 }
 
-async function setContent(database: Database, orgId: string, id: string, texts: string[], atMs = 0) {
+async function setContent(
+  database: Database,
+  orgId: string,
+  id: string,
+  texts: string[],
+  atMs = 0,
+) {
   const passages = texts.map((text) => ({ text, terms: [text] }));
   const content = { sizeBytes: 1, characters: 9_000, text: null, passages };
   await database.knowledge.finish({ orgId, id }, content, NOON_MS + atMs);
@@ -144,7 +150,10 @@ test("no organization reads another one's passages or vectors", async (context) 
   assert.deepEqual(await embeddings.passages("org", both, [passage]), [
     { passage, documentId: "of-org", documentName: "of-org.md", position: 0, text: "one" },
   ]);
-  assert.deepEqual(await embeddings.passagesWithout({ orgId: "other", setId: "x" }, ["of-org"], 5), []);
+  assert.deepEqual(
+    await embeddings.passagesWithout({ orgId: "other", setId: "x" }, ["of-org"], 5),
+    [],
+  );
   // A vector for a passage of another organization is not stored.
   await embeddings.purge("org", undefined);
   await embeddings.add({ orgId: "other", setId: "same" }, [{ passage, vector: VECTOR }], 0);
@@ -164,8 +173,7 @@ test("after another choice nothing of the earlier one is stored, and its vectors
   assert.deepEqual(await embeddings.vectors({ orgId: "org", setId: "first" }, -1, 10), []);
   assert.equal((await embeddings.vectors({ orgId: "org", setId: "second" }, -1, 10)).length, 2);
   const job = embeddingJob("org", NOON_MS, "off");
-  const removal = () =>
-    embeddings.remove("org", entry("org", "organization.clearEmbeddings"), job);
+  const removal = () => embeddings.remove("org", entry("org", "organization.clearEmbeddings"), job);
   assert.deepEqual([await removal(), await removal()], [true, false]);
   await embeddings.purge("org", undefined);
   assert.deepEqual(await embeddings.vectors({ orgId: "org", setId: "second" }, -1, 10), []);

@@ -19,7 +19,13 @@ test("vectors are put in the order of the request and brought to length 1", () =
     { prompt_tokens: 7 },
   );
   const first = [...(answer?.vectors[0] ?? [])].map((value) => Math.round(value * 10));
-  assert.deepEqual([first, [...(answer?.vectors[1] ?? [])]], [[6, 8], [0, 1]]);
+  assert.deepEqual(
+    [first, [...(answer?.vectors[1] ?? [])]],
+    [
+      [6, 8],
+      [0, 1],
+    ],
+  );
   assert.deepEqual([answer?.dimensions, answer?.tokens], [2, 7]);
   assert.equal(parsed([{ embedding: [1] }])?.tokens, 0);
 });
