@@ -91,9 +91,11 @@ export const EmbeddingsBody = requestObject({
   dimensions: v.optional(
     worded(
       v.pipe(
-        v.nullable(wholeNumberField("a whole number", 1, EMBEDDING_DIMENSIONS_MAX)),
+        v.nullable(
+          v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(EMBEDDING_DIMENSIONS_MAX)),
+        ),
         v.description(
-          "how many numbers a vector has, for a model that can shorten its vectors; null: the model's own number",
+          `null or a whole number from 1 to ${EMBEDDING_DIMENSIONS_MAX}: how many numbers a vector has, for a model that can shorten its vectors`,
         ),
       ),
     ),
