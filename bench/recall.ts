@@ -2,10 +2,31 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "../storage/database.js";
-import { recallTrial } from "./knowledge/recall-trial.js";
+import { parseArgs } from "node:util";
+import { type Database, openDatabase } from "../storage/database.js";
+import { EmbeddingStand } from "./knowledge/embedding-stand.js";
+import { type Recall, recallTrial, storeTrialDocuments } from "./knowledge/recall-trial.js";
+import { type SpokenTurn, spokenTurns } from "./knowledge/turn-waits.js";
+import { quantile } from "./quantile.js";
 
-/** Asks 100 questions about 30 documents and says how many find their passage: `npm run bench:recall`. */
+/**
+ * Asks 100 questions about 30 documents and says how many find their passage: `npm run bench:recall`. With `-- --embeddings`
+ * also by the sandbox's vectors, or by those of a real model: `--url http://127.0.0.1:11434/v1 --model nomic-embed-text`.
+ * `--turns` says the questions word by word and measures how long the turns wait. `--missed` lists the questions.
+ */
+const { values } = parseArgs({
+  options: {
+    embeddings: { type: "boolean", default: false },
+    turns: { type: "boolean", default: false },
+    missed: { type: "boolean", default: false },
+    url: { type: "string" },
+    model: { type: "string", default: "text-embedding-3-small" },
+    key: { type: "string", default: "sandbox" },
+  },
+});
+const CALLS_AT_ONCE = 10;
+/** A model on the same machine, one far away, and one that is too slow for most turns. */
+const DELAYS_MS = [20, 150, 1_500];
 
 const folder = await mkdtemp(join(tmpdir(), "parley-recall-"));
 const url = process.env["DATABASE_URL"];
@@ -41,15 +62,56 @@ try {
       createdAtMs: nowMs,
     },
   );
-  const results = await recallTrial(database, orgId, nowMs);
-  for (const { language, questions, first, fifth, searchMs, missed } of results) {
-    const share = (count: number) => `${Math.round((100 * count) / questions)} %`;
-    console.log(
-      `${language}: ${questions} questions, recall@1 ${share(first)}, recall@5 ${share(fifth)}, search p95 ${searchMs.toFixed(1)} ms`,
-    );
-    for (const question of missed) console.log(`  missed: ${question}`);
+  const ids = await storeTrialDocuments(database, orgId, nowMs);
+  print("Full text", await recallTrial(database, orgId, ids));
+  if (values.embeddings) {
+    const { model, key, url: address } = values;
+    const { organization, plan } = await tenantOf(database, orgId);
+    const tenant = { organization, plan, userId: "bench", apiKeyId: undefined, scopes: [] };
+    const stand = await EmbeddingStand.start(database, tenant, { url: address, key, model });
+    try {
+      const vectors = await stand.search.open(orgId);
+      print(`Full text and ${model}`, await recallTrial(database, orgId, ids, vectors));
+      if (values.turns) {
+        printTurns("Full text", await spokenTurns(database, orgId, ids, undefined, CALLS_AT_ONCE));
+        for (const delayMs of DELAYS_MS) {
+          await stand.delay(delayMs);
+          const turns = await spokenTurns(database, orgId, ids, stand.search, CALLS_AT_ONCE);
+          printTurns(`With embeddings after ${delayMs} ms`, turns);
+        }
+        console.log(`Questions embedded: ${JSON.stringify(Object.fromEntries(stand.outcomes))}`);
+      }
+    } finally {
+      await stand.close();
+    }
   }
 } finally {
   await database.close();
   await rm(folder, { recursive: true });
+}
+
+function print(title: string, results: readonly Recall[]): void {
+  console.log(title);
+  for (const { language, questions, first, fifth, searchMs, missed } of results) {
+    const share = (count: number) => `${Math.round((100 * count) / questions)} %`;
+    console.log(
+      `  ${language}: ${questions} questions, recall@1 ${share(first)}, recall@5 ${share(fifth)}, search p95 ${searchMs.toFixed(1)} ms`,
+    );
+    for (const question of values.missed ? missed : []) console.log(`    missed: ${question}`);
+  }
+}
+
+function printTurns(title: string, turns: readonly SpokenTurn[]): void {
+  const waits = turns.map(({ waitMs }) => waitMs);
+  const found = turns.filter(({ isFound }) => isFound).length;
+  console.log(
+    `${title}: ${turns.length} spoken turns, wait p50 ${quantile(waits, 0.5)} ms, p95 ${quantile(waits, 0.95)} ms, most ${Math.max(...waits)} ms, recall@5 ${found} %`,
+  );
+}
+
+async function tenantOf(from: Database, id: string) {
+  const organization = await from.organizations.findById(id);
+  const plan = organization && (await from.plans.findById(organization.planId));
+  if (organization === undefined || plan === undefined) throw new Error("there is no organization");
+  return { organization, plan };
 }

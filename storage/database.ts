@@ -7,6 +7,7 @@ import { HistoryStore } from "./calls/history-store.js";
 import { RecordingStore } from "./calls/recording-store.js";
 import { UsageStore } from "./calls/usage-store.js";
 import { JobStore, JobsAdded } from "./jobs/job-store.js";
+import { EmbeddingStore } from "./knowledge/embedding-store.js";
 import { KnowledgeStore } from "./knowledge/knowledge-store.js";
 import { type BusMessages, RECORDS_CHANGED } from "./nodes/message-bus.js";
 import { NodeStore } from "./nodes/node-store.js";
@@ -136,6 +137,7 @@ export class Database {
   readonly analyses: AnalysisStore;
   readonly jobs: JobStore;
   readonly knowledge: KnowledgeStore;
+  readonly embeddings: EmbeddingStore;
   readonly webhooks: WebhookStore;
   /** Counts changes of records that are cached in memory. */
   readonly recordChanges = new RecordChanges();
@@ -179,6 +181,7 @@ export class Database {
     this.analyses = new AnalysisStore(db, atomic, outbox, jobsAdded);
     this.jobs = new JobStore(db, atomic, jobsAdded);
     this.knowledge = new KnowledgeStore(db, atomic, jobsAdded, backend.writers);
+    this.embeddings = new EmbeddingStore(db, atomic, jobsAdded);
     this.webhooks = new WebhookStore(db, atomic, {
       outbox,
       jobs: this.jobs,

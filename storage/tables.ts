@@ -1,5 +1,6 @@
 import type { JobKind } from "./jobs/job-record.js";
 import {
+  bytes,
   flag,
   json,
   number,
@@ -611,6 +612,39 @@ export const tables = {
       terms: text(),
     },
     uniques: [["documentId", "position"]],
+  },
+  /** The organizations whose passages are embedded, and the model that embeds them. */
+  knowledgeEmbeddings: {
+    columns: {
+      orgId: text().primaryKey().references("organizations.id"),
+      providerId: text().references("providers.id"),
+      modelId: text(),
+      /** The dimensions that the model is asked for; null for its own number. */
+      requestedDimensions: number().nullable(),
+      /** The dimensions of each vector. */
+      dimensions: number(),
+      /** Distinguishes the vectors of this choice from those of earlier ones, which are never compared with them. */
+      setId: text(),
+      /** Grows with each change of the vectors. */
+      revision: number(),
+      /** Tokens that the model has counted for passages. */
+      tokens: number(),
+      /** Why passages could not be embedded; null while they can. */
+      error: text().nullable(),
+      createdAtMs: number(),
+      updatedAtMs: number(),
+    },
+  },
+  /** The embedding of a passage: float32 values of length 1, in little-endian order. */
+  knowledgeVectors: {
+    columns: {
+      passage: whole("bigint").primaryKey().deletedWith("knowledgePassages.sequence"),
+      orgId: text(),
+      documentId: text(),
+      setId: text(),
+      vector: bytes(),
+    },
+    indexes: { knowledgeVectorsOfSet: ["orgId", "setId", "documentId"] },
   },
   /**
    * One server of a PostgreSQL database with several. A SQLite file has one server, and no rows in this table and the

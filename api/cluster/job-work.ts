@@ -9,8 +9,10 @@ import { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import { WarmTransferJob } from "../../engine/calls/warm-transfer-job.js";
 import { JobRunner } from "../../engine/jobs/job-runner.js";
 import { DocumentReader } from "../../engine/knowledge/document-reader.js";
+import { EmbeddingJob } from "../../engine/knowledge/embedding-job.js";
 import { Knowledge } from "../../engine/knowledge/knowledge.js";
 import { KnowledgeJob } from "../../engine/knowledge/knowledge-job.js";
+import { VectorSets } from "../../engine/knowledge/vector-sets.js";
 import type { Logger } from "../../engine/log.js";
 import { JobMetrics } from "../../engine/metrics/job-metrics.js";
 import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
@@ -90,6 +92,11 @@ export function startJobs(parts: JobWorkParts): JobWork {
   const summary = new SummaryJob({ database, llms, clock });
   const owner = newId();
   const reader = new DocumentReader({ clock });
+  const vectorSets = new VectorSets({
+    store: database.embeddings,
+    clock,
+    onError: (error) => log.warn({ error }, "embeddings could not be parsed"),
+  });
   const runner = new JobRunner({
     store: database.jobs,
     handlers: {
@@ -106,6 +113,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
         clock,
         log,
       }),
+      embedding: new EmbeddingJob({ database, clients: access.clients, sets: vectorSets }),
       callList: new CallListJob({ store: database.callLists, placer, clock, newId }),
     },
     owner,
@@ -129,6 +137,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
     stopPurging();
     stopUploadSweep();
     await runner.close(LAST_JOBS_MAX_MS);
+    await vectorSets.close();
     await connections.close();
   };
   return { metrics, close };

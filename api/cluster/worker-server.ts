@@ -19,7 +19,10 @@ import { ToolTests } from "../../engine/calls/tool-tests.js";
 import { warmTransferRefusal } from "../../engine/calls/warm-transfers.js";
 import { type LoneNode, NodeList } from "../../engine/cluster/node-registry.js";
 import { DocumentReader } from "../../engine/knowledge/document-reader.js";
+import { Embeddings } from "../../engine/knowledge/embeddings.js";
 import { Knowledge } from "../../engine/knowledge/knowledge.js";
+import { VectorSearch } from "../../engine/knowledge/vector-search.js";
+import { VectorSets } from "../../engine/knowledge/vector-sets.js";
 import type { Logger } from "../../engine/log.js";
 import type { Metric } from "../../engine/metrics/cluster-metrics.js";
 import { ClientTokens } from "../../engine/security/client-token.js";
@@ -123,7 +126,7 @@ export async function startWorkerServer(parts: WorkerServerParts): Promise<Worke
   const { clock } = parts;
   let port = 0;
   const carrier = newCarrier(parts, () => localUrl(parts.settings.host, port));
-  const { calls, callControl, connections, uploads, mcpLists } = carrier;
+  const { calls, callControl, connections, uploads, mcpLists, vectorSets } = carrier;
   await (parts.isFirst ? calls.recover() : calls.join());
   const { server: http, port: given, closeRoutes } = await serve(parts, carrier);
   port = given;
@@ -140,7 +143,7 @@ export async function startWorkerServer(parts: WorkerServerParts): Promise<Worke
     mcpLists.close();
     await calls.close();
     await within(clock, LAST_REQUESTS_MAX_MS, callControl.settled());
-    await Promise.all([connections.close(), uploads?.bucket.close()]);
+    await Promise.all([connections.close(), uploads?.bucket.close(), vectorSets.close()]);
     http.close();
   };
   return { port, calls, http, placer: carrier.placer, stop };
@@ -170,7 +173,29 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
   const uploads = bucket && { bucket, waitingBytesMax };
   const dialTargets = isSandboxed ? undefined : tenancy.dialTargets;
   const deps = { dialTargets, clock, newId, log };
-  const shared = { ...deps, database, agents, vendors, uploads, cluster: cluster.shared, runId };
+  const vectorSets = new VectorSets({
+    store: database.embeddings,
+    clock,
+    onError: (error) => log.warn({ error }, "vectors could not be loaded"),
+  });
+  const vectorSearch = new VectorSearch({
+    database,
+    clients,
+    sets: vectorSets,
+    clock,
+    log,
+    onOutcome: (outcome) => calls.metrics.questionEmbedded(outcome),
+  });
+  const shared = {
+    ...deps,
+    database,
+    vectorSearch,
+    agents,
+    vendors,
+    uploads,
+    cluster: cluster.shared,
+    runId,
+  };
   const calls = new CallCenter({ ...settings, ...shared });
   const { publicBaseUrl } = settings;
   const baseUrl = publicBaseUrl === undefined ? reachable.localBaseUrl : () => publicBaseUrl;
@@ -215,6 +240,8 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     chains,
     vendors,
     mcpLists,
+    vectorSets,
+    vectorSearch,
     telephonyAccounts,
     baseUrl: () => baseUrl?.(),
   };
@@ -227,6 +254,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
   const { allowPrivateProviders: allowPrivateAddresses } = settings;
   const { context, learned, reachable, clients, breakers, chains, vendors, mcpLists, baseUrl } =
     carrier;
+  const { vectorSets, vectorSearch: vectors } = carrier;
   const { calls, callControl, telephonyAccounts, outboundCalls, placedCalls, outboundTokens } =
     carrier;
   const { agents } = tenancy;
@@ -281,11 +309,19 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       nodeList: new NodeList({ database, lone: loneNode(settings, calls), clock, newId }),
       outboundCalls,
       callLists: new CallLists({ database, clock, newId }),
-      agentChats: new AgentChats({ agents, knowledge: database.knowledge, llmOf, clock, log }),
+      agentChats: new AgentChats({
+        agents,
+        knowledge: database.knowledge,
+        vectors,
+        llmOf,
+        clock,
+        log,
+      }),
       toolTests: new ToolTests({ agents, cipher, context }),
       agentMcpTools: new AgentMcpTools({ agents, cipher, lists: mcpLists }),
       analysisRuns: new AnalysisRuns({ database, clock, newId }),
-      knowledge: new Knowledge({ database, reader, allowPrivateAddresses, clock, newId }),
+      knowledge: new Knowledge({ database, vectors, reader, allowPrivateAddresses, clock, newId }),
+      embeddings: new Embeddings({ database, clients, sets: vectorSets, clock, newId }),
       providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
       providerVoices: new ProviderVoices({ ...tenancy, clients, clock }),
       telephonyAccounts,

@@ -43,6 +43,8 @@ export const AuditEntry = v.object({
     "organization.addDoNotCall",
     "organization.removeDoNotCall",
     "organization.releaseNumber",
+    "organization.setEmbeddings",
+    "organization.clearEmbeddings",
     "organization.grantOperator",
     "organization.revokeOperator",
     "member.create",

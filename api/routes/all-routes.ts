@@ -10,6 +10,7 @@ import type { Recordings } from "../../engine/calls/recording/recordings.js";
 import type { TelephonyAccounts } from "../../engine/calls/telephony-accounts.js";
 import type { ToolTests } from "../../engine/calls/tool-tests.js";
 import type { NodeList } from "../../engine/cluster/node-registry.js";
+import type { Embeddings } from "../../engine/knowledge/embeddings.js";
 import type { Knowledge } from "../../engine/knowledge/knowledge.js";
 import type { Agents } from "../../engine/tenancy/agents/agents.js";
 import type { DoNotCall } from "../../engine/tenancy/agents/do-not-call.js";
@@ -71,6 +72,7 @@ export interface ApiServices {
   readonly recordings: Recordings;
   readonly outboundCalls: Pick<OutboundCalls, "place" | "numbers">;
   readonly knowledge: Knowledge;
+  readonly embeddings: Embeddings;
   readonly members: Members;
   readonly modelSearch: ModelSearch;
   readonly nodeList: NodeList;
@@ -100,7 +102,7 @@ export function allRoutes(
     ...organizationRoutes(services),
     ...agentRoutes(services.agents),
     ...analysisRoutes(services.analysisRuns),
-    ...knowledgeRoutes(services.knowledge),
+    ...knowledgeRoutes(services.knowledge, services.embeddings),
     ...callListRoutes(services.callLists),
     ...auditRoutes(services.auditTrail),
     ...callRoutes(

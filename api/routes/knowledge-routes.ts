@@ -1,3 +1,4 @@
+import type { Embeddings, EmbeddingsView } from "../../engine/knowledge/embeddings.js";
 import type { DocumentView, Knowledge } from "../../engine/knowledge/knowledge.js";
 import { actorOf } from "../../engine/tenancy/audit-entry.js";
 import type { Handlers } from "../http/endpoints/api-endpoint.js";
@@ -5,6 +6,7 @@ import { timestamp } from "./timestamp.js";
 
 export function knowledgeRoutes(
   knowledge: Knowledge,
+  embeddings: Embeddings,
 ): Handlers<
   | "listDocuments"
   | "uploadDocument"
@@ -13,6 +15,9 @@ export function knowledgeRoutes(
   | "refreshDocument"
   | "deleteDocument"
   | "searchKnowledge"
+  | "getEmbeddings"
+  | "setEmbeddings"
+  | "clearEmbeddings"
 > {
   return {
     listDocuments: async ({ tenant }) =>
@@ -35,6 +40,28 @@ export function knowledgeRoutes(
       const passages = await knowledge.search(tenant.organization.id, body);
       return { passages: [...passages] };
     },
+    getEmbeddings: async ({ tenant }) =>
+      embeddingsView(await embeddings.get(tenant.organization.id)),
+    setEmbeddings: async ({ tenant, body, signal }) =>
+      embeddingsView(await embeddings.save(tenant, body, signal)),
+    clearEmbeddings: async ({ tenant }) => {
+      await embeddings.clear(tenant);
+      return { success: true };
+    },
+  };
+}
+
+function embeddingsView({ choice, passages, embeddedPassages }: EmbeddingsView) {
+  return {
+    providerId: choice?.providerId ?? null,
+    modelId: choice?.modelId ?? null,
+    requestedDimensions: choice?.requestedDimensions ?? null,
+    dimensions: choice?.dimensions ?? null,
+    passages,
+    embeddedPassages,
+    tokens: choice?.tokens ?? 0,
+    error: choice?.error ?? null,
+    updatedAt: choice === undefined ? null : timestamp(choice.updatedAtMs),
   };
 }
 
@@ -46,7 +73,7 @@ function documentView({
   ...document
 }: DocumentView) {
   const { id, name, source, url, status, error, sizeBytes } = document;
-  const { characters, passages, refreshHours } = document;
+  const { characters, passages, refreshHours, embedding } = document;
   return {
     id,
     name,
@@ -57,6 +84,8 @@ function documentView({
     sizeBytes,
     characters,
     passages,
+    embedding: embedding.state,
+    embeddedPassages: embedding.embeddedPassages,
     refreshHours,
     fetchedAt: fetchedAtMs === null ? null : timestamp(fetchedAtMs),
     agents: agents.map((agent) => ({ id: agent.id, name: agent.name })),

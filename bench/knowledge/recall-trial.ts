@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
+import {
+  CANDIDATES_MAX,
+  mergePassages,
+  PASSAGES_MAX,
+} from "../../engine/knowledge/call-knowledge.js";
 import { passagesOf } from "../../engine/knowledge/passages.js";
 import { questionTerms, searchTerms } from "../../engine/knowledge/search-terms.js";
+import type { OpenVectors } from "../../engine/knowledge/vector-search.js";
 import type { Database } from "../../storage/database.js";
 import { quantile } from "../quantile.js";
 import { ENGLISH_DOCUMENTS } from "./english-documents.js";
@@ -24,20 +30,29 @@ export interface Recall {
   readonly missed: readonly string[];
 }
 
-const FOUND_MAX = 5;
-const LANGUAGES = { English: ENGLISH_DOCUMENTS, German: GERMAN_DOCUMENTS };
+export const LANGUAGES = { English: ENGLISH_DOCUMENTS, German: GERMAN_DOCUMENTS };
 
-/** Stores all the documents for the organization, which must exist, and asks all the questions. */
-export async function recallTrial(
+/** Stores all the documents for the organization, which must exist. Returns the id of each. */
+export async function storeTrialDocuments(
   database: Database,
   orgId: string,
   nowMs: number,
-): Promise<readonly Recall[]> {
-  const documents = Object.values(LANGUAGES).flat();
+): Promise<ReadonlyMap<TrialDocument, string>> {
   const ids = new Map<TrialDocument, string>();
-  for (const document of documents)
+  for (const document of Object.values(LANGUAGES).flat())
     ids.set(document, await stored(database, orgId, document, nowMs));
+  return ids;
+}
+
+/** Asks all the questions. `vectors`: their passages are merged with those of full text. */
+export async function recallTrial(
+  database: Database,
+  orgId: string,
+  ids: ReadonlyMap<TrialDocument, string>,
+  vectors?: OpenVectors,
+): Promise<readonly Recall[]> {
   const documentIds = [...ids.values()];
+  const limit = vectors === undefined ? PASSAGES_MAX : CANDIDATES_MAX;
   const results: Recall[] = [];
   for (const [language, own] of Object.entries(LANGUAGES)) {
     const missed: string[] = [];
@@ -46,10 +61,11 @@ export async function recallTrial(
     for (const document of own) {
       for (const [question, answer] of document.questions) {
         const terms = questionTerms(orgId, question);
-        const query = { documentIds, terms, limit: FOUND_MAX };
+        const query = { documentIds, terms, limit };
         const startedAtMs = performance.now();
-        const found = (await database.knowledge.search(orgId, query, "turn")) ?? [];
+        const byText = (await database.knowledge.search(orgId, query, "turn")) ?? [];
         durationsMs.push(performance.now() - startedAtMs);
+        const found = mergePassages(byText, await vectors?.nearest(question, documentIds));
         const at = found.findIndex(
           ({ documentId, text }) => documentId === ids.get(document) && text.includes(answer),
         );

@@ -17,6 +17,7 @@ export const PROGRAMS = [
   "api/livestream/main.js",
   "engine/audio/audio-worker.js",
   "engine/knowledge/document-reader-thread.js",
+  "engine/knowledge/vector-thread.js",
   "engine/sandbox/main.js",
   "engine/sandbox/sandbox-thread.js",
   "engine/sandbox/sound/speech-thread.js",

@@ -19,6 +19,8 @@ const CHATS_OF_ORGANIZATION_MAX = 5;
 /** Calls have priority: further chats are refused rather than share the vendors' connections with calls. */
 const CHATS_MAX = 50;
 const RETRY_AFTER_SEC = 5;
+/** A chat has no partial words whose vectors would be there by the end of the question. */
+const VECTORS_WAIT_MAX_MS = 1_000;
 
 export interface ChatUsage {
   readonly promptTokens: number;
@@ -42,6 +44,7 @@ export interface AgentChatsOptions {
   /** The LLM that the agent uses in calls. Throws a VendorError. */
   readonly llmOf: (forCall: AgentForCall, documents: string) => AgentLlm;
   readonly knowledge: CallKnowledgeDeps["store"];
+  readonly vectors?: CallKnowledgeDeps["vectors"];
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -102,10 +105,10 @@ export class AgentChats {
   }
 
   #knowledgeOf({ id: agentId, orgId, knowledge: { documentIds } }: AgentForCall["agent"]) {
-    const { knowledge: store, clock, log } = this.#options;
+    const { knowledge: store, vectors, clock, log } = this.#options;
     const onError = (error: unknown) =>
       log.warn({ agentId, error }, "documents could not be searched");
-    return CallKnowledge.open(orgId, documentIds, { store, clock, onError });
+    return CallKnowledge.open(orgId, documentIds, { store, vectors, clock, onError });
   }
 
   #takePlace(orgId: string): () => void {
@@ -141,6 +144,7 @@ export class AgentChats {
       const hasDocuments = forCall.agent.knowledge.documentIds.length > 0;
       const knowledge = hasDocuments ? await this.#knowledgeOf(forCall.agent) : undefined;
       const question = messages.findLast(({ role }) => role === "user")?.content ?? "";
+      await knowledge?.hearWhole(question, VECTORS_WAIT_MAX_MS);
       const passages = knowledge === undefined ? "" : await knowledge.noteFor(0, question);
       const llm = llmOf(forCall, knowledge?.wholeNote ?? "");
       const either = AbortSignal.any([signal, deadline.signal]);

@@ -16,7 +16,7 @@ import type { AgentVendorsOptions } from "./agent-vendors.js";
 import { BackgroundLlm } from "./background-llm.js";
 import { CallFeed } from "./call-feed.js";
 import { CallJournal } from "./call-journal.js";
-import { CallOpener } from "./call-opener.js";
+import { CallOpener, type OpenerDeps } from "./call-opener.js";
 import type { Cluster } from "./cluster-calls.js";
 import { EventFilters } from "./event-filters.js";
 import { LiveCalls } from "./live-calls.js";
@@ -51,6 +51,8 @@ export interface CallCenterOptions extends AdmissionLimits, RecordingKeeping {
   readonly database: Database;
   readonly agents: Agents;
   readonly vendors: AgentVendorsOptions;
+  /** As in `OpenerDeps`. */
+  readonly vectorSearch?: OpenerDeps["vectorSearch"];
   /** As in `OpenerDeps`. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   /** As in `OpenerDeps`. */

@@ -416,6 +416,8 @@ export interface OpenedCall {
 export interface OpenerDeps extends AssemblyDeps {
   readonly database: ConstructorParameters<typeof Conversations>[0]["database"] &
     MinutesStores & { readonly knowledge: CallKnowledgeDeps["store"] };
+  /** Undefined: documents are searched by full text alone. */
+  readonly vectorSearch?: CallKnowledgeDeps["vectors"];
   readonly agents: Pick<Agents, "forCall">;
   readonly vendors: AgentVendorsOptions;
   readonly journal: Pick<
@@ -803,6 +805,7 @@ export class CallOpener {
     const { database, clock, log } = this.#deps;
     return CallKnowledge.open(orgId, knowledge.documentIds, {
       store: database.knowledge,
+      vectors: this.#deps.vectorSearch,
       clock,
       onError: (error) => log.warn({ callId, error }, "documents could not be searched"),
     });

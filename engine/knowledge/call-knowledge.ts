@@ -1,16 +1,20 @@
+import type { FoundPassage } from "../../storage/knowledge/found-passage.js";
 import type {
   DocumentForCall,
-  FoundPassage,
   KnowledgeStore,
   SearchUrgency,
 } from "../../storage/knowledge/knowledge-store.js";
 import type { Clock } from "../time/clock.js";
+import { fuseRanks } from "./rank-fusion.js";
 import { questionTerms } from "./search-terms.js";
+import type { OpenVectors, VectorSearch } from "./vector-search.js";
 
 /** Total length of the small documents, which are part of the prompt of every turn. */
 export const WHOLE_CHARACTERS_MAX = 12_000;
 /** Passages per turn. */
-const PASSAGES_MAX = 5;
+export const PASSAGES_MAX = 5;
+/** Passages of full text that are merged with those of vectors. */
+export const CANDIDATES_MAX = 20;
 /** How long a turn waits for a search; a later result is not used. */
 export const SEARCH_WAIT_MAX_MS = 30;
 /** A caller's question is short; of a longer text, only the end is searched. */
@@ -24,6 +28,11 @@ const NEW_WORDS_SHARE = 0.2;
  * for their search.
  */
 const NEW_PARTIAL_WORDS_SHARE = 0.1;
+/**
+ * The vectors found for a question still count if at most this share of the words is new: the vendor needs longer for a
+ * vector than the database for a search, and most of the meaning is in the words before.
+ */
+const NEW_VECTOR_WORDS_SHARE = 0.5;
 /** Turns whose passages wait for their record, including dropped preemptive replies. */
 const TURNS_KEPT_MAX = 8;
 /**
@@ -48,8 +57,17 @@ export interface TurnKnowledge {
 
 export interface CallKnowledgeDeps {
   readonly store: Pick<KnowledgeStore, "forCall" | "search">;
+  /** Undefined: full text alone. */
+  readonly vectors?: Pick<VectorSearch, "open"> | undefined;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
+}
+
+/** The passages whose vectors are nearest to a question's. */
+interface FoundNearest {
+  readonly question: string;
+  readonly words: ReadonlySet<string>;
+  readonly found: readonly FoundPassage[];
 }
 
 interface Search {
@@ -68,12 +86,18 @@ export class CallKnowledge {
   readonly #searchedIds: readonly string[];
   readonly #deps: CallKnowledgeDeps;
   readonly #byTurn = new Map<number, TurnKnowledge>();
+  #vectors: OpenVectors | undefined;
+  #nearest: FoundNearest | undefined;
+  #isEmbedding = false;
+  /** The newest words while others are being embedded. */
+  #toEmbed: string | undefined;
   #running: Search | undefined;
   #latest: Search | undefined;
   #turnId: number | undefined;
   #question = "";
   #questionBefore = "";
   #keptCharacters = 0;
+  #opening: Promise<void> = Promise.resolve();
 
   private constructor(
     orgId: string,
@@ -97,7 +121,11 @@ export class CallKnowledge {
     if (documentIds.length === 0) return undefined;
     try {
       const documents = await deps.store.forCall(orgId, documentIds);
-      return documents.length === 0 ? undefined : new CallKnowledge(orgId, documents, deps);
+      if (documents.length === 0) return undefined;
+      const knowledge = new CallKnowledge(orgId, documents, deps);
+      // Not awaited: the call opens without its vectors.
+      knowledge.#opening = knowledge.#openVectors();
+      return knowledge;
     } catch (error) {
       deps.onError(error);
       return undefined;
@@ -106,9 +134,23 @@ export class CallKnowledge {
 
   /** Takes the caller's words so far. Starts a search unless one is running or has already covered nearly all words. */
   hear(text: string): void {
-    if (this.#searchedIds.length === 0 || this.#running !== undefined) return;
+    if (this.#searchedIds.length === 0) return;
     const question = questionOf(text, this.#question);
+    void this.#embed(question);
+    if (this.#running !== undefined) return;
     if (!knows(this.#latest, question, NEW_PARTIAL_WORDS_SHARE)) this.#search(question, "early");
+  }
+
+  /** For a question that is there as a whole, without partial words before it: waits for its vectors, but not longer. */
+  async hearWhole(text: string, timeoutMs: number): Promise<void> {
+    if (this.#searchedIds.length === 0 || text === "") return;
+    const embedded = this.#opening.then(() => this.#embed(questionOf(text, this.#question)));
+    let cancel = () => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#deps.clock.after(timeoutMs, resolve);
+    });
+    await Promise.race([embedded, late]);
+    cancel();
   }
 
   /** Returns the note with passages for the turn's question: at once if the search is done already. */
@@ -120,9 +162,11 @@ export class CallKnowledge {
     }
     this.#question = text;
     const question = questionOf(text, this.#questionBefore);
-    if (knows(this.#latest, question)) return this.#usedPassages(turnId, this.#latest?.found, 0);
+    if (knows(this.#latest, question)) {
+      return this.#usedPassages(turnId, question, this.#latest?.found, 0);
+    }
     const search = knows(this.#running, question) ? this.#running : this.#search(question, "turn");
-    return search === undefined ? "" : this.#wait(turnId, search);
+    return search === undefined ? "" : this.#wait(turnId, question, search);
   }
 
   /** Returns what the turn received, and forgets all turns before it. */
@@ -138,7 +182,8 @@ export class CallKnowledge {
   #search(question: string, urgency: SearchUrgency): Search {
     const { store, onError } = this.#deps;
     const terms = questionTerms(this.#orgId, question);
-    const query = { documentIds: this.#searchedIds, terms, limit: PASSAGES_MAX };
+    const limit = this.#vectors === undefined ? PASSAGES_MAX : CANDIDATES_MAX;
+    const query = { documentIds: this.#searchedIds, terms, limit };
     const done = store.search(this.#orgId, query, urgency).then(
       (found) => {
         if (found === undefined) {
@@ -161,7 +206,33 @@ export class CallKnowledge {
     return search;
   }
 
-  async #wait(turnId: number, { done }: Search): Promise<string> {
+  async #openVectors(): Promise<void> {
+    const { vectors, onError } = this.#deps;
+    if (vectors === undefined || this.#searchedIds.length === 0) return;
+    try {
+      this.#vectors = await vectors.open(this.#orgId);
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  /** Embeds one question at a time, and the newest one after it. No turn waits for this. */
+  async #embed(question: string): Promise<void> {
+    if (this.#vectors === undefined) return;
+    this.#toEmbed = question;
+    if (this.#isEmbedding) return;
+    this.#isEmbedding = true;
+    while (this.#toEmbed !== undefined) {
+      const next: string = this.#toEmbed;
+      this.#toEmbed = undefined;
+      if (knows(this.#nearest, next, NEW_PARTIAL_WORDS_SHARE)) continue;
+      const found = await this.#vectors.nearest(next, this.#searchedIds);
+      if (found !== undefined) this.#nearest = { question: next, words: wordsOf(next), found };
+    }
+    this.#isEmbedding = false;
+  }
+
+  async #wait(turnId: number, question: string, { done }: Search): Promise<string> {
     const { clock } = this.#deps;
     const beganAtMs = clock.monotonicMs();
     let cancel = () => {};
@@ -171,17 +242,20 @@ export class CallKnowledge {
     const found = await Promise.race([done, late]);
     cancel();
     const waitMs = Math.round((clock.monotonicMs() - beganAtMs) * 10) / 10;
-    if (found !== "late") return this.#usedPassages(turnId, found, waitMs);
+    if (found !== "late") return this.#usedPassages(turnId, question, found, waitMs);
     this.#keep(turnId, { searchWaitMs: waitMs, searchWasLate: true });
     return "";
   }
 
   #usedPassages(
     turnId: number,
-    found: readonly FoundPassage[] | undefined,
+    question: string,
+    byText: readonly FoundPassage[] | undefined,
     searchWaitMs: number,
   ): string {
-    if (found === undefined || found.length === 0) return "";
+    const isNear = knows(this.#nearest, question, NEW_VECTOR_WORDS_SHARE);
+    const found = mergePassages(byText ?? [], isNear ? this.#nearest?.found : undefined);
+    if (found.length === 0) return "";
     this.#keep(turnId, { passages: found.map((each) => this.#bounded(each)), searchWaitMs });
     const lines = found.map(({ documentName, text }) =>
       JSON.stringify({ document: documentName, text }),
@@ -201,6 +275,16 @@ export class CallKnowledge {
     const [oldest] = this.#byTurn.keys();
     if (this.#byTurn.size > TURNS_KEPT_MAX && oldest !== undefined) this.#byTurn.delete(oldest);
   }
+}
+
+/** Returns the best passages of full text and, if there are any, of vectors. */
+export function mergePassages(
+  byText: readonly FoundPassage[],
+  nearest: readonly FoundPassage[] | undefined,
+): readonly FoundPassage[] {
+  const keyOf = ({ documentId, position }: FoundPassage) => `${documentId} ${position}`;
+  if (nearest === undefined) return byText.slice(0, PASSAGES_MAX);
+  return fuseRanks([byText, nearest], keyOf, PASSAGES_MAX);
 }
 
 /** Selects the small documents in their order, as long as they fit. */
@@ -227,7 +311,7 @@ function wordsOf(text: string): ReadonlySet<string> {
 
 /** Whether the search covers nearly all the words of the question. */
 function knows(
-  search: Search | undefined,
+  search: Pick<Search, "question" | "words"> | undefined,
   question: string,
   newWordsShare = NEW_WORDS_SHARE,
 ): boolean {

@@ -1,6 +1,11 @@
 import { parentPort, workerData } from "node:worker_threads";
 import * as v from "valibot";
-import { DOCUMENT_FORMATS, documentText, UnreadableDocument } from "./document-text.js";
+import {
+  DOCUMENT_FORMATS,
+  documentText,
+  SMALL_DOCUMENT_CHARACTERS_MAX,
+  UnreadableDocument,
+} from "./document-text.js";
 import { passagesOf } from "./passages.js";
 import { searchTerms } from "./search-terms.js";
 
@@ -10,8 +15,6 @@ import { searchTerms } from "./search-terms.js";
 const PASSAGES_PER_MESSAGE = 20;
 /** A document of 1,000,000 characters has some 1,500; many tiny sections make more, and each uses index space. */
 const PASSAGES_MAX = 5_000;
-/** The whole text of shorter documents is sent, too. */
-const WHOLE_CHARACTERS_MAX = 4_000;
 
 const Work = v.object({
   orgId: v.string(),
@@ -42,6 +45,6 @@ if (text instanceof UnreadableDocument) {
     }));
     parentPort?.postMessage({ kind: "passages", passages: some });
   }
-  const whole = text.length <= WHOLE_CHARACTERS_MAX ? text : null;
+  const whole = text.length <= SMALL_DOCUMENT_CHARACTERS_MAX ? text : null;
   parentPort?.postMessage({ kind: "done", characters: text.length, text: whole });
 }

@@ -5,6 +5,8 @@ export const DOCUMENT_FORMATS = ["md", "txt", "html", "pdf"] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
 export const DOCUMENT_CHARACTERS_MAX = 1_000_000;
+/** The whole text of a document up to this length is kept, and may stand in the prompt. */
+export const SMALL_DOCUMENT_CHARACTERS_MAX = 4_000;
 export const PDF_PAGES_MAX = 1_000;
 /** A scanned page has fewer characters: at most a stamp of the scanner. */
 const CHARACTERS_PER_PAGE_MIN = 10;

@@ -1,10 +1,7 @@
 import type { Database } from "../../storage/database.js";
 import { knowledgeJob } from "../../storage/jobs/job-record.js";
-import type {
-  DocumentContent,
-  DocumentRecord,
-  FoundPassage,
-} from "../../storage/knowledge/knowledge-store.js";
+import type { FoundPassage } from "../../storage/knowledge/found-passage.js";
+import type { DocumentContent, DocumentRecord } from "../../storage/knowledge/knowledge-store.js";
 import type { AuditActor } from "../../storage/tenancy/audit-record.js";
 import { invalidFields, RequestError } from "../request-error.js";
 import { requireDocuments } from "../tenancy/agents/agent-documents.js";
@@ -14,9 +11,12 @@ import {
   namesPrivateHost,
   PUBLIC_ADDRESS_EXPECTED,
 } from "../vendors/transport/private-addresses.js";
+import { CANDIDATES_MAX, mergePassages } from "./call-knowledge.js";
 import type { DocumentReader } from "./document-reader.js";
 import type { DocumentFormat } from "./document-text.js";
+import { type DocumentEmbedding, documentEmbeddings } from "./embedding-plan.js";
 import { questionTerms } from "./search-terms.js";
+import type { VectorSearch } from "./vector-search.js";
 
 export const DOCUMENTS_MAX = 100;
 /** Total length of an organization's documents. */
@@ -29,7 +29,8 @@ const ABANDONED_AFTER_MS = 5 * 60 * 1_000;
 /** By then all attempts of a fetch are over; a page without content has failed. */
 const FETCHING_MAX_MS = 30 * 60 * 1_000;
 const ABANDONED = "the server stopped while it read the document: upload it again";
-const FOUND_MAX = 5;
+
+const NOT_EMBEDDED: DocumentEmbedding = { state: "none", embeddedPassages: 0 };
 
 const FORMATS: ReadonlyMap<string, DocumentFormat> = new Map([
   ["md", "md"],
@@ -47,6 +48,7 @@ export function formatOf(name: string): DocumentFormat | undefined {
 }
 
 export interface DocumentView extends DocumentRecord {
+  readonly embedding: DocumentEmbedding;
   /** The agents that use the document. */
   readonly agents: readonly { readonly id: string; readonly name: string }[];
 }
@@ -59,7 +61,9 @@ export interface UrlInput {
 }
 
 export interface KnowledgeOptions {
-  readonly database: Pick<Database, "knowledge" | "agents">;
+  readonly database: Pick<Database, "knowledge" | "agents" | "embeddings">;
+  /** Undefined: full text alone. */
+  readonly vectors?: Pick<VectorSearch, "open">;
   readonly reader: Pick<DocumentReader, "read">;
   readonly allowPrivateAddresses: boolean;
   readonly clock: Clock;
@@ -76,8 +80,8 @@ export class Knowledge {
 
   /** Oldest first. */
   async list(orgId: string): Promise<readonly DocumentView[]> {
-    const { knowledge, agents } = this.#options.database;
-    const [documents, all] = await Promise.all([knowledge.list(orgId), agents.list(orgId)]);
+    const { agents } = this.#options.database;
+    const [documents, all] = await Promise.all([this.#embedded(orgId), agents.list(orgId)]);
     return documents.map((document) => ({
       ...document,
       agents: all.filter((agent) => agent.knowledge.documentIds.includes(document.id)),
@@ -86,8 +90,9 @@ export class Knowledge {
 
   /** RequestError `not_found`. */
   async get(orgId: string, id: string): Promise<DocumentView> {
-    const { knowledge, agents } = this.#options.database;
-    const document = await knowledge.find(orgId, id);
+    const { agents } = this.#options.database;
+    // Whether it is embedded depends on the organization's other documents.
+    const document = (await this.#embedded(orgId)).find((each) => each.id === id);
     if (document === undefined) throw noSuchDocument();
     return { ...document, agents: await agents.listUsingDocument(orgId, id) };
   }
@@ -139,7 +144,7 @@ export class Knowledge {
     }
     const document = this.#newDocument(orgId, { name, source: "url", url, refreshHours });
     await this.#insert(document, actor);
-    return { ...document, agents: [] };
+    return { ...document, embedding: NOT_EMBEDDED, agents: [] };
   }
 
   /** Fetches a page again now. RequestError `not_found`; `conflict`: it was uploaded, or is being fetched. */
@@ -180,9 +185,12 @@ export class Knowledge {
     const wanted = documentIds ?? [...known];
     requireDocuments(wanted, known, "documentIds");
     const terms = questionTerms(orgId, question);
-    const query = { documentIds: wanted, terms, limit: FOUND_MAX };
-    const found = await knowledge.search(orgId, query, "early");
-    if (found !== undefined) return found;
+    const query = { documentIds: wanted, terms, limit: CANDIDATES_MAX };
+    const [found, nearest] = await Promise.all([
+      knowledge.search(orgId, query, "early"),
+      this.#nearest(orgId, question, wanted),
+    ]);
+    if (found !== undefined) return mergePassages(found, nearest);
     throw new RequestError("overloaded", "too many searches are running", {
       retryAfterSec: RETRY_AFTER_SEC,
     });
@@ -192,6 +200,23 @@ export class Knowledge {
   failAbandoned(): Promise<number> {
     const { database, clock } = this.#options;
     return database.knowledge.failAbandoned(clock.epochMs() - ABANDONED_AFTER_MS, ABANDONED);
+  }
+
+  async #nearest(orgId: string, question: string, documentIds: readonly string[]) {
+    const vectors = await this.#options.vectors?.open(orgId);
+    return vectors?.nearest(question, documentIds);
+  }
+
+  /** The documents, oldest first, with the state of their embeddings. */
+  async #embedded(orgId: string) {
+    const { knowledge, embeddings } = this.#options.database;
+    const [documents, choice] = await Promise.all([knowledge.list(orgId), embeddings.find(orgId)]);
+    const counts = choice === undefined ? new Map() : await embeddings.counts(choice);
+    const states = documentEmbeddings(documents, choice, counts);
+    return documents.map((document) => {
+      const embedding = states.get(document.id) ?? NOT_EMBEDDED;
+      return { ...document, embedding };
+    });
   }
 
   async #insert(document: DocumentRecord, actor: AuditActor): Promise<void> {

@@ -97,6 +97,11 @@ export class Metrics {
     "Requests to MCP servers by operation and outcome",
     ["operation", "outcome"],
   );
+  readonly #embeddedQuestions = this.#counter(
+    "parley_knowledge_embeddings_total",
+    "Questions of callers that were embedded, by outcome; without `ok` full text answers alone",
+    ["outcome"],
+  );
   readonly #stages = new Histogram({
     name: "parley_turn_stage_seconds",
     help: "Reply latency by stage; `total` is the sum",
@@ -183,6 +188,10 @@ export class Metrics {
     this.#hedges.inc({ outcome: "won" }, won);
     this.#hedges.inc({ outcome: "withheld" }, withheld);
     this.#hedgeTokens.inc(wastedTokens);
+  }
+
+  questionEmbedded(outcome: string): void {
+    this.#embeddedQuestions.inc({ outcome });
   }
 
   mcpRequested(operation: string, outcome: string): void {

@@ -71,6 +71,22 @@ export const CHAT_FAULTS = [
   "thinksAloud",
 ] as const;
 
+export const EMBEDDING_FAULTS = [
+  "unauthorized",
+  "badRequest",
+  "notFound",
+  "rateLimited",
+  "quotaExceeded",
+  "serverError",
+  "overloaded",
+  "stallBeforeFirstByte",
+  "disconnectBeforeFirstByte",
+  "garbageJson",
+  // The last vector is missing, or each has one number less than it should.
+  "missingVector",
+  "shortVectors",
+] as const;
+
 export const SPEECH_FAULTS = [
   "unauthorized",
   "badRequest",
@@ -159,6 +175,12 @@ const ChatSettings = v.strictObject({
   strictModels: v.exactOptional(v.boolean()),
 });
 
+const EmbeddingSettings = v.strictObject({
+  ...faultCount,
+  fault: v.exactOptional(v.picklist(EMBEDDING_FAULTS)),
+  firstByteMs: v.exactOptional(delay),
+});
+
 const speechDelays = {
   firstByteMs: v.exactOptional(delay),
   /** How many times faster than real time the audio arrives: 4 by default. Zero sends all of it at once. */
@@ -200,6 +222,7 @@ export const FaultsPatch = v.strictObject({
   ollama: v.exactOptional(ChatSettings),
   elevenlabs: v.exactOptional(SpeechSettings),
   openaiSpeech: v.exactOptional(SpeechSettings),
+  openaiEmbeddings: v.exactOptional(EmbeddingSettings),
   cartesia: v.exactOptional(SpeechSettings),
   deepgramSpeech: v.exactOptional(SpeechSettings),
   assemblyai: v.exactOptional(AssemblyAiSettings),
@@ -210,6 +233,7 @@ export const FaultsPatch = v.strictObject({
 export type DeepgramSettings = Readonly<v.InferOutput<typeof DeepgramSettings>>;
 export type AssemblyAiSettings = Readonly<v.InferOutput<typeof AssemblyAiSettings>>;
 export type ChatSettings = Readonly<v.InferOutput<typeof ChatSettings>>;
+export type EmbeddingSettings = Readonly<v.InferOutput<typeof EmbeddingSettings>>;
 export type SpeechSettings = Readonly<v.InferOutput<typeof SpeechSettings>>;
 export type EdgeSettings = Readonly<v.InferOutput<typeof EdgeSettings>>;
 type TwilioSettings = Readonly<v.InferOutput<typeof TwilioSettings>>;
@@ -217,6 +241,7 @@ type TwilioSettings = Readonly<v.InferOutput<typeof TwilioSettings>>;
 export type DeepgramFault = (typeof DEEPGRAM_FAULTS)[number];
 export type AssemblyAiFault = (typeof ASSEMBLYAI_FAULTS)[number];
 export type ChatFault = (typeof CHAT_FAULTS)[number];
+export type EmbeddingFault = (typeof EMBEDDING_FAULTS)[number];
 export type SpeechFault = (typeof SPEECH_FAULTS)[number];
 export type EdgeFault = (typeof EDGE_FAULTS)[number];
 export type TwilioRefusal = (typeof TWILIO_REFUSALS)[number];
@@ -233,6 +258,7 @@ export interface SandboxFaults {
   ollama: ChatSettings;
   elevenlabs: SpeechSettings;
   openaiSpeech: SpeechSettings;
+  openaiEmbeddings: EmbeddingSettings;
   cartesia: SpeechSettings;
   deepgramSpeech: SpeechSettings;
   assemblyai: AssemblyAiSettings;
@@ -251,6 +277,7 @@ export function noFaults(): SandboxFaults {
     ollama: {},
     elevenlabs: {},
     openaiSpeech: {},
+    openaiEmbeddings: {},
     cartesia: {},
     deepgramSpeech: {},
     assemblyai: {},
@@ -270,6 +297,7 @@ export function lifelikeDelays(): SandboxFaults {
     ollama: chat,
     elevenlabs: { ...speech, firstByteMs: 100 },
     openaiSpeech: speech,
+    openaiEmbeddings: { firstByteMs: 120 },
     cartesia: { ...speech, firstByteMs: 90 },
     deepgramSpeech: speech,
     assemblyai: { latencyMs: 80 },

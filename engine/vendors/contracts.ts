@@ -288,3 +288,17 @@ export interface SpeechToText {
     signal: AbortSignal,
   ): Promise<SpeechStream>;
 }
+
+export interface EmbeddingRequest {
+  readonly modelId: string;
+  readonly texts: readonly string[];
+  /** Null: the model's own number. */
+  readonly dimensions: number | null;
+  readonly timeoutMs: number;
+}
+
+/** A model whose vectors are close together for texts of similar meaning. */
+export interface EmbeddingModel {
+  /** Returns the vendor's answer as it is: parsing many vectors would block the event loop of calls. */
+  request(request: EmbeddingRequest, signal: AbortSignal): Promise<Uint8Array>;
+}

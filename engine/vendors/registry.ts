@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Category, JsonObject, ProviderRecord } from "../../storage/records.js";
 import type { FieldFault } from "../request-error.js";
 import {
+  type EmbeddingModel,
   type LanguageModel,
   type SpeechToText,
   type TextToSpeech,
@@ -37,6 +38,17 @@ export function speechToText(
   context: VendorContext,
 ): SpeechToText {
   return offered("stt", providerKey, vendorOf(providerKey)?.stt).client(given, context);
+}
+
+/** @throws VendorError as `languageModel` does. */
+export function embeddingModel(
+  providerKey: string,
+  given: VendorSettings,
+  context: VendorContext,
+): EmbeddingModel {
+  const client = vendorOf(providerKey)?.embeddings;
+  if (client !== undefined) return client(given, context);
+  throw new VendorError(providerKey, "refused", `${providerKey} has no embeddings`);
 }
 
 /** The vendor's list of voices; undefined if a model is a voice. Rejects with a VendorError. */

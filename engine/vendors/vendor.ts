@@ -1,6 +1,6 @@
 import type * as v from "valibot";
 import type { Category, ProviderModel, RegistrySetting } from "../../storage/records.js";
-import type { LanguageModel, SpeechToText, TextToSpeech } from "./contracts.js";
+import type { EmbeddingModel, LanguageModel, SpeechToText, TextToSpeech } from "./contracts.js";
 import type { PlanTier } from "./model-catalog.js";
 import type { VendorContext, VendorSettings } from "./vendor-settings.js";
 
@@ -74,6 +74,8 @@ export interface Vendor {
   readonly llm?: Offer<LanguageModel>;
   readonly tts?: Offer<TextToSpeech>;
   readonly stt?: Offer<SpeechToText>;
+  /** An LLM provider of this vendor can embed texts, too. */
+  readonly embeddings?: (given: VendorSettings, context: VendorContext) => EmbeddingModel;
 }
 
 export const CATEGORIES = ["llm", "tts", "stt"] as const satisfies readonly Category[];

@@ -5,7 +5,7 @@ import type { JsonObject } from "../records.js";
  * an ended call. `analysisRun`: creates the jobs that analyze an agent's past calls. `placedCall`: records a placed
  * call as failed if its process died before the call had a record. `knowledge`: fetches and reads a document.
  * `warmTransfer`: brings a caller back to the agent if a warm transfer left the caller on hold. `callList`: places the
- * calls of a list.
+ * calls of a list. `embedding`: embeds the passages of an organization's documents.
  */
 export const JOB_KINDS = [
   "webhook",
@@ -16,6 +16,7 @@ export const JOB_KINDS = [
   "knowledge",
   "warmTransfer",
   "callList",
+  "embedding",
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
@@ -113,6 +114,19 @@ export function knowledgeJob(orgId: string, documentId: string, atMs: number, at
     kind: "knowledge",
     queue: `knowledge:${orgId}`,
     payload: { documentId },
+    runAfterMs: atMs,
+    createdAtMs: atMs,
+  };
+}
+
+/** The job that embeds the passages without a vector, and removes the vectors of earlier models. */
+export function embeddingJob(orgId: string, atMs: number, at: string): NewJob {
+  return {
+    id: `embedding_${orgId}_${at}`,
+    orgId,
+    kind: "embedding",
+    queue: `embedding:${orgId}`,
+    payload: {},
     runAfterMs: atMs,
     createdAtMs: atMs,
   };

@@ -1,5 +1,5 @@
-import { type Kysely, type Selectable, sql } from "kysely";
-import type { NewJob } from "../jobs/job-record.js";
+import { type Compilable, type Kysely, type Selectable, sql } from "kysely";
+import { embeddingJob, type NewJob } from "../jobs/job-record.js";
 import type { JobsAdded } from "../jobs/job-store.js";
 import { jobInsert } from "../jobs/job-store.js";
 import { type AtomicRequests, afterChange } from "../statements/atomic-requests.js";
@@ -7,6 +7,8 @@ import type { StatementPort } from "../statements/statement-port.js";
 import type { Tables } from "../tables.js";
 import type { AuditRecord } from "../tenancy/audit-record.js";
 import { auditOf } from "../tenancy/audit-store.js";
+import { embeddingJobInsert, revisionBump } from "./embedding-store.js";
+import { type FoundPassage, IS_CURRENT } from "./found-passage.js";
 
 /** Passages written or removed per statement, so that a large document does not delay other requests. */
 const PASSAGES_PER_STEP = 20;
@@ -43,13 +45,6 @@ export interface NewPassage {
   readonly text: string;
   /** Hashed terms of lower-case letters and digits. */
   readonly terms: readonly string[];
-}
-
-export interface FoundPassage {
-  readonly documentId: string;
-  readonly documentName: string;
-  readonly position: number;
-  readonly text: string;
 }
 
 export interface PassageQuery {
@@ -176,7 +171,10 @@ export class KnowledgeStore {
     return Number(total);
   }
 
-  /** Replaces the document's content atomically for searches. Returns false if it was removed meanwhile. */
+  /**
+   * Replaces the document's content atomically for searches. The job that embeds it, if the organization has embeddings,
+   * is stored in the same transaction. Returns false if the document was removed meanwhile.
+   */
   async finish(
     { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
     content: DocumentContent,
@@ -202,15 +200,20 @@ export class KnowledgeStore {
         }));
       await this.#db.insertInto("knowledgePassages").values(rows).execute();
     }
-    const isFinished = await this.#update({ orgId, id }, next, {
+    const columns = {
       ...facts,
-      status: "ready",
+      status: "ready" as const,
       error: null,
       passages: passages.length,
       firstPosition,
       fetchedAtMs: atMs,
       updatedAtMs: atMs,
-    });
+    };
+    const embedding = embeddingJob(orgId, atMs, `${id}_${atMs}`);
+    const isFinished = await this.#update({ orgId, id }, next, columns, [
+      embeddingJobInsert(this.#db, embedding),
+    ]);
+    this.#added.notify();
     await this.#removePassages(id, firstPosition);
     return isFinished;
   }
@@ -255,6 +258,7 @@ export class KnowledgeStore {
     const [{ changes }] = await this.#atomic.change([
       this.#db.deleteFrom("knowledgeDocuments").where("id", "=", id).where("orgId", "=", orgId),
       ...auditOf(this.#db, entry),
+      revisionBump(this.#db, orgId),
     ]);
     return changes > 0;
   }
@@ -298,6 +302,7 @@ export class KnowledgeStore {
     { orgId, id }: Pick<DocumentRecord, "orgId" | "id">,
     job: NewJob | undefined,
     columns: Partial<Selectable<Tables["knowledgeDocuments"]>>,
+    also: readonly Compilable[] = [],
   ): Promise<boolean> {
     const update = this.#db
       .updateTable("knowledgeDocuments")
@@ -305,7 +310,7 @@ export class KnowledgeStore {
       .where("id", "=", id)
       .where("orgId", "=", orgId);
     if (job === undefined) {
-      const [updated] = await this.#atomic.run([update]);
+      const [updated] = await this.#atomic.run([update, ...also]);
       return updated.changes > 0;
     }
     // A document has at most one queued job: otherwise earlier refreshes would make it be fetched
@@ -319,6 +324,7 @@ export class KnowledgeStore {
       queued,
       update,
       afterChange(jobInsert(this.#db, job)),
+      ...also,
     ]);
     this.#added.notify();
     return updated.changes > 0;
@@ -346,10 +352,6 @@ export class KnowledgeStore {
     return this.#db.selectFrom("knowledgeDocuments").select(COLUMNS);
   }
 }
-
-/** A passage belongs to the document's current content, not to an earlier or a later one. */
-const IS_CURRENT = sql`p.${sql.ref("position")} >= d.${sql.ref("firstPosition")}
-  and p.${sql.ref("position")} < d.${sql.ref("firstPosition")} + d.${sql.ref("passages")}`;
 
 const FOUND = sql`p.${sql.ref("documentId")}, d.${sql.ref("name")} as ${sql.ref("documentName")},
   p.${sql.ref("position")} - d.${sql.ref("firstPosition")} as ${sql.ref("position")}, p.${sql.ref("text")}`;

@@ -139,7 +139,7 @@ async function copyTable(file: SqliteFile, target: Client, table: SourceTable): 
     chars = 0;
   };
   for (const row of file.prepare(`select * from "${name}"`).iterate()) {
-    const text = JSON.stringify(row, escaped);
+    const text = JSON.stringify(withHexBytes(row), escaped);
     batch.push(text);
     chars += text.length;
     if (batch.length === BATCH_ROWS_MAX || chars >= BATCH_CHARS_MAX) await flush();
@@ -151,6 +151,15 @@ async function copyTable(file: SqliteFile, target: Client, table: SourceTable): 
        from "${name}"`,
     );
   }
+}
+
+/** JSON has no bytes; PostgreSQL reads them in this form. */
+function withHexBytes(row: unknown): unknown {
+  const columns = Object.entries(Object(row)).map(([name, value]: [string, unknown]) => [
+    name,
+    Buffer.isBuffer(value) ? `\\x${value.toString("hex")}` : value,
+  ]);
+  return Object.fromEntries(columns);
 }
 
 function escaped(_column: string, value: unknown): unknown {
@@ -238,7 +247,7 @@ function tableOf(file: SqliteFile, name: string): SourceTable {
     Columns,
     file.prepare("select name, type from pragma_table_info(?)").all(name),
   );
-  const numbers = columns.filter(({ type }) => type.toLowerCase() !== "text");
+  const numbers = columns.filter(({ type }) => !["text", "blob"].includes(type.toLowerCase()));
   return {
     name,
     columns: columns.map((column) => column.name),

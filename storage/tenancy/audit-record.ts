@@ -30,6 +30,8 @@ export type AuditAction =
   | "organization.releaseNumber"
   | "organization.addDoNotCall"
   | "organization.removeDoNotCall"
+  | "organization.setEmbeddings"
+  | "organization.clearEmbeddings"
   | "organization.grantOperator"
   | "organization.revokeOperator"
   | "member.create"

@@ -163,13 +163,18 @@ export class ProviderStore {
           where("ttsConfig", "like", namedIn(id)),
         ]),
       );
+    const embeddings = this.#db
+      .selectFrom("knowledgeEmbeddings")
+      .select("orgId")
+      .where("providerId", "=", id);
     // Not counted as a change: only providers of agents are cached.
     const removed = this.#atomic.run([
       this.#db
         .deleteFrom("providers")
         .where("id", "=", id)
         .where("orgId", owner, orgId)
-        .where((where) => where.not(where.exists(users))),
+        .where((where) => where.not(where.exists(users)))
+        .where((where) => where.not(where.exists(embeddings))),
       this.#db
         .selectFrom("providers")
         .select("id")

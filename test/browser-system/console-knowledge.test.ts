@@ -4,7 +4,9 @@ import { barriers } from "./axe.js";
 import { standOfFile } from "./browser-stand.js";
 import { visitConsole } from "./console-visit.js";
 
-const { server, browser } = await standOfFile();
+const { server, browser } = await standOfFile({
+  environment: { ALLOW_PRIVATE_PROVIDERS: "true" },
+});
 
 test("documents are uploaded, chosen for an agent, and deleted once no agent uses them", async () => {
   const customer = await server.customer();
@@ -45,4 +47,53 @@ test("documents are uploaded, chosen for an agent, and deleted once no agent use
     .getByRole("button", { name: "Delete" })
     .click();
   await page.getByText("lie.pdf").first().waitFor({ state: "detached" });
+});
+
+test("an embedding model is tried, chosen, shown at each document, and switched off", async () => {
+  const customer = await server.customer();
+  const { faults, urls } = server.sandbox;
+  await server.tenancy.providers.create(customer.tenant, {
+    category: "llm",
+    providerKey: "openai",
+    name: "Our OpenAI",
+    credentials: { apiKey: "own-key" },
+    models: [{ modelId: "gpt-6-luna", label: "Luna" }],
+    settings: { baseUrl: urls.openai },
+  });
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.getByRole("link", { name: "Knowledge" }).click();
+  const lines = Array.from({ length: 200 }, (_each, index) => `Shelf ${index} holds boxes.`);
+  await page.getByLabel("Documents", { exact: true }).setInputFiles([
+    { name: "stock.md", mimeType: "text/markdown", buffer: Buffer.from(lines.join("\n\n")) },
+    { name: "hours.md", mimeType: "text/markdown", buffer: Buffer.from("# Hours\nOpen at nine.") },
+  ]);
+  await page.getByText("ready", { exact: true }).first().waitFor();
+  await page.getByRole("button", { name: "Choose a model" }).click();
+  const dialog = page.getByRole("dialog", { name: "Choose an embedding model" });
+  await dialog.getByLabel("Provider").selectOption({ label: "Our OpenAI" });
+  await dialog.getByLabel("Model").fill("no-such-model");
+  await dialog.getByRole("button", { name: "Try and save" }).click();
+  await dialog.getByText(/does not know the model/).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await dialog.getByLabel("Model").fill("text-embedding-3-small");
+  await dialog.getByLabel("Dimensions").fill("64");
+  await dialog.getByRole("button", { name: "Try and save" }).click();
+  await page.getByText(/text-embedding-3-small, 64 dimensions\./).waitFor();
+  await page.getByText("embedded", { exact: true }).waitFor();
+  await page.getByText("whole in the prompt").waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+
+  faults.openaiEmbeddings = { fault: "quotaExceeded" };
+  await page
+    .getByLabel("Documents", { exact: true })
+    .setInputFiles([
+      { name: "more.md", mimeType: "text/markdown", buffer: Buffer.from(lines.join("\n\n")) },
+    ]);
+  await page.getByText("not embedded").waitFor();
+  await page.getByText(/no quota left.*Documents are found by their words/).waitFor();
+  await page.getByRole("button", { name: "Switch off embeddings" }).click();
+  const confirm = page.getByRole("dialog", { name: "Switch off embeddings?" });
+  await confirm.getByRole("button", { name: "Switch off" }).click();
+  await page.getByText(/^Off: documents are found by their words/).waitFor();
 });

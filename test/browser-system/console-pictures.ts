@@ -4,6 +4,7 @@ import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-br
 import { auditEntry } from "../../engine/tenancy/audit-entry.js";
 import type { WebhookEndpointRecord } from "../../storage/webhooks/webhook-store.js";
 import { ended } from "../system/events.js";
+import { eventually } from "../system/eventually.js";
 import { heard, ring } from "../system/telephone-stand.js";
 import { type Customer, TestServer, VENDOR_KEY } from "../system/test-server.js";
 import { type Visit, visitConsole } from "./console-visit.js";
@@ -48,11 +49,12 @@ interface Picture {
   readonly act?: (page: Page) => Promise<unknown>;
 }
 
-const server = await TestServer.start();
+const server = await TestServer.start({ environment: { ALLOW_PRIVATE_PROVIDERS: "true" } });
 const browser = await ViewerBrowser.start();
 const busy = await busyCustomer();
 const nobody = await server.customer();
 const operator = await operatorOfMany();
+const reader = await customerWithEmbeddings();
 const live = await server.customer();
 await server.agent(live, { name: "Front desk", persona: { greeting: "Good day." } });
 const liveCaller = await server.call(live);
@@ -308,6 +310,9 @@ const pictures: readonly Picture[] = [
     as: busy,
     act: press("Replay"),
   },
+  { name: "knowledge", path: "/knowledge", as: reader },
+  { name: "knowledge-none", path: "/knowledge", as: nobody },
+  { name: "embeddings", path: "/knowledge", as: reader, act: press("Change the model") },
   { name: "plan", path: "/settings/organization", as: busy, act: unfold },
   { name: "home-over", path: "", as: busy, act: refuse },
   { name: "home-unanswered", path: "", as: busy, act: answerNothing },
@@ -315,6 +320,44 @@ const pictures: readonly Picture[] = [
   { name: "sign-in-again", path: "/calls", as: busy, act: signInAgain },
   { name: "sign-in-ended", path: "/usage", as: await server.customer(), act: signInEnded },
 ];
+
+/** Documents in several states: embedded, whole in the prompt, and one that the vendor refuses to embed. */
+async function customerWithEmbeddings(): Promise<Customer> {
+  const customer = await server.customer();
+  const { faults, urls } = server.sandbox;
+  const { id: providerId } = await server.tenancy.providers.create(customer.tenant, {
+    category: "llm",
+    providerKey: "openai",
+    name: "Our OpenAI",
+    credentials: { apiKey: VENDOR_KEY },
+    models: [{ modelId: "gpt-6-luna", label: "Luna" }],
+    settings: { baseUrl: urls.openai },
+  });
+  const ask = async (path: string, body: string) => {
+    const headers = { "x-api-key": customer.apiKey, "content-type": "application/json" };
+    const url = `${server.url}/api/dashboard/knowledge/${path}`;
+    const response = await fetch(url, { method: "POST", headers, body });
+    if (!response.ok) throw new Error(await response.text());
+  };
+  const { id: orgId } = customer.tenant.organization;
+  const embedded = (count: number) =>
+    eventually("documents to be embedded", async () => {
+      const choice = await server.database.embeddings.find(orgId);
+      return choice !== undefined && choice.revision >= count ? true : undefined;
+    });
+  const shelves = Array.from(
+    { length: 150 },
+    (_each, at) => `## Shelf ${at}\n${NO_TAXI.slice(at)}`,
+  );
+  await ask("embeddings", JSON.stringify({ providerId, modelId: "text-embedding-3-small" }));
+  await ask("documents?name=hours.md", "# Hours\nOpen at nine.");
+  await ask("documents?name=stock.md", shelves.slice(0, 10).join("\n\n"));
+  await embedded(1);
+  faults.openaiEmbeddings = { fault: "quotaExceeded" };
+  await ask(`documents?name=${encodeURIComponent(LONG.slice(0, 150))}.md`, shelves.join("\n\n"));
+  await ask("documents?name=empty.pdf", "words");
+  return customer;
+}
 
 function press(name: string) {
   return (page: Page) => page.getByRole("button", { name, exact: true }).click();

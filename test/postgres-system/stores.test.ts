@@ -39,5 +39,6 @@ await import("../storage/calls/usage-store.test.js");
 await import("../storage/webhooks/webhook-store.test.js");
 await import("../storage/jobs/job-store.test.js");
 await import("../storage/knowledge/knowledge-store.test.js");
+await import("../storage/knowledge/embedding-store.test.js");
 await import("../storage/tenancy/user-store.test.js");
 await import("../engine/calls/outbound/placed-call-job.test.js");

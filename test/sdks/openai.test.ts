@@ -229,3 +229,56 @@ test("after a refusal with retry-after the SDK waits that long and asks again", 
   assert.equal(output_text, "again");
   assert.ok(performance.now() - startMs >= 990);
 });
+
+function cosine(one: readonly number[] = [], other: readonly number[] = []): number {
+  return one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
+}
+
+test("embeddings, as numbers and as base64, are closer for texts that share words", async () => {
+  const input = ["where can I return shoes", "shoes can be returned here", "the weather is fine"];
+  const embed = (encoding_format: "float" | "base64") =>
+    client.embeddings.create({ model: "text-embedding-3-small", input, encoding_format });
+  const { data, usage } = await embed("float");
+  const [question, near, far] = data.map(({ embedding }) => embedding);
+  assert.deepEqual(
+    data.map(({ index, embedding }) => [index, embedding.length]),
+    [0, 1, 2].map((index) => [index, 1_536]),
+  );
+  assert.ok(cosine(question, near) > 0.3 && cosine(question, far) < 0.2);
+  assert.ok(usage.prompt_tokens > 10);
+  // The SDK itself asks for base64 unless it is told otherwise.
+  const plain = await client.embeddings.create({ model: "text-embedding-3-small", input });
+  const first = plain.data[0]?.embedding ?? [];
+  assert.ok(Math.abs(cosine(question, first) - 1) < 1e-4);
+  const short = await client.embeddings.create({
+    model: "text-embedding-3-large",
+    input: "one text",
+    dimensions: 256,
+  });
+  assert.equal(short.data[0]?.embedding.length, 256);
+});
+
+test("embeddings that are refused or fail", async () => {
+  const model = "text-embedding-3-small";
+  const refused = (body: Partial<OpenAI.EmbeddingCreateParams>) =>
+    client.embeddings.create({ model, input: "text", ...body }).then(
+      () => "accepted",
+      (error: unknown) =>
+        error instanceof OpenAI.APIError ? `${error.status} ${error.param}` : "no answer",
+    );
+  assert.equal(await refused({ model: "gpt-6-luna" }), "404 model");
+  assert.equal(await refused({ input: "" }), "400 input");
+  assert.equal(await refused({ dimensions: 1_537 }), "400 dimensions");
+  assert.equal(await refused({ model: "text-embedding-ada-002", dimensions: 2 }), "400 dimensions");
+  assert.equal(await refused({ input: "x".repeat(40_000) }), "400 input");
+  faults.openaiEmbeddings = { fault: "rateLimited", times: 1 };
+  assert.equal(await refused({}), "429 null");
+  faults.openaiEmbeddings = { fault: "disconnectBeforeFirstByte", times: 1 };
+  assert.equal(await refused({}), "undefined undefined");
+  faults.openaiEmbeddings = { fault: "missingVector", times: 1 };
+  assert.equal((await client.embeddings.create({ model, input: ["a", "b"] })).data.length, 1);
+  faults.openaiEmbeddings = { fault: "shortVectors", times: 1 };
+  const [short] = (await client.embeddings.create({ model, input: "a" })).data;
+  assert.equal(short?.embedding.length, 1_535);
+  assert.equal(await refused({}), "accepted");
+});

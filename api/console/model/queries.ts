@@ -271,7 +271,20 @@ export function useDocuments() {
     queryKey: ["documents"],
     queryFn: () => answered(api.GET("/api/dashboard/knowledge/documents")),
     refetchInterval: ({ state }) =>
-      state.data?.some(({ status }) => status === "processing") === true
+      state.data?.some(
+        ({ status, embedding }) => status === "processing" || embedding === "pending",
+      ) === true
+        ? AWAITED_EVERY_MS
+        : SLOW_EVERY_MS,
+  });
+}
+
+export function useEmbeddings() {
+  return useQuery({
+    queryKey: ["embeddings"],
+    queryFn: () => answered(api.GET("/api/dashboard/knowledge/embeddings")),
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && data.error === null && data.embeddedPassages < data.passages
         ? AWAITED_EVERY_MS
         : SLOW_EVERY_MS,
   });

@@ -121,6 +121,8 @@ function jobWords({ kind, payload }: Job, names: ReadonlyMap<string, string>): s
       return "Way back from a warm transfer";
     case "callList":
       return "Calls of a call list";
+    case "embedding":
+      return "Embedding of documents";
     case "knowledge":
       return "Fetching of a document";
     case "webhook":

@@ -6,6 +6,7 @@ import { answered, api, faultOf, fetchAsUser } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useDocuments } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
+import { EmbeddingsCard } from "../parts/embeddings-card.js";
 import { ConfirmButton } from "../parts/forms/confirm-dialog.js";
 import { TextField } from "../parts/forms/field.js";
 import { FormDialog } from "../parts/forms/form-dialog.js";
@@ -13,7 +14,7 @@ import { NumberField } from "../parts/forms/number-field.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
 import { Empty, Fault, Loaded } from "../parts/states.js";
-import { DOCUMENT_STATES, sizeWords } from "../words/document-words.js";
+import { DOCUMENT_STATES, embeddingWords, sizeWords } from "../words/document-words.js";
 
 type Document = Answered<"listDocuments">[number];
 
@@ -91,6 +92,7 @@ export function KnowledgePage() {
           )
         }
       </Loaded>
+      <EmbeddingsCard />
       {isAdding ? <NewPage onClose={() => setAdding(false)} /> : null}
     </>
   );
@@ -124,6 +126,7 @@ function DocumentTable({ documents }: { documents: readonly Document[] }) {
 function DocumentRow({ document }: { document: Document }) {
   const { name, status, error, sizeBytes, passages, agents, source, fetchedAt } = document;
   const state = DOCUMENT_STATES[status];
+  const embedded = embeddingWords(document.embedding, document.embeddedPassages);
   return (
     <tr>
       <td>
@@ -144,6 +147,7 @@ function DocumentRow({ document }: { document: Document }) {
       <td>
         <span className={`state ${state.look}`}>{state.words}</span>
         {error === null ? null : <div className="soft">{error}</div>}
+        {embedded === "" ? null : <div className="soft">{embedded}</div>}
       </td>
       <td>
         {sizeWords(sizeBytes)}

@@ -59,6 +59,8 @@ const VERBS: Readonly<Record<string, string>> = {
   "organization.releaseNumber": "released an imported number of",
   "organization.addDoNotCall": "added numbers to the do-not-call list of",
   "organization.removeDoNotCall": "removed a number from the do-not-call list of",
+  "organization.setEmbeddings": "chose the embedding model of",
+  "organization.clearEmbeddings": "switched off the embeddings of",
   "organization.grantOperator": "granted platform operator in",
   "organization.revokeOperator": "revoked platform operator in",
 };

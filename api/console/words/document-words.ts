@@ -4,6 +4,24 @@ export const DOCUMENT_STATES = {
   failed: { words: "could not be read", look: "fault" },
 } as const;
 
+/** What a document's embeddings are for its reader; empty where there is nothing to say. */
+export function embeddingWords(
+  embedding: keyof typeof EMBEDDING_WORDS,
+  embeddedPassages: number,
+): string {
+  const words = EMBEDDING_WORDS[embedding];
+  return embedding === "pending" ? `${words}, ${embeddedPassages} so far` : words;
+}
+
+const EMBEDDING_WORDS = {
+  none: "",
+  whole: "whole in the prompt",
+  pending: "being embedded",
+  ready: "embedded",
+  failed: "not embedded",
+  limited: "beyond the limit of embeddings",
+} as const;
+
 /** "12 kB" of a number of bytes. */
 export function sizeWords(sizeBytes: number): string {
   if (sizeBytes < 1_000) return `${sizeBytes} B`;

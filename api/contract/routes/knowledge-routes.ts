@@ -2,6 +2,8 @@ import * as v from "valibot";
 import { Success } from "../fields.js";
 import {
   DocumentUrlBody,
+  Embeddings,
+  EmbeddingsBody,
   FoundPassages,
   KnowledgeDocument,
   KnowledgeSearchBody,
@@ -75,5 +77,32 @@ export const KNOWLEDGE_ROUTES = {
     ...dashboard,
     body: KnowledgeSearchBody,
     success: ok("At most five passages, the best first", FoundPassages),
+  },
+  getEmbeddings: {
+    method: "get",
+    path: "/api/dashboard/knowledge/embeddings",
+    summary: "Show the embedding model",
+    ...dashboard,
+    success: ok("The model and how much is embedded; null where there is none", Embeddings),
+  },
+  setEmbeddings: {
+    method: "post",
+    path: "/api/dashboard/knowledge/embeddings",
+    summary: "Choose the embedding model",
+    ...dashboard,
+    limit: "vendor",
+    body: EmbeddingsBody,
+    success: ok(
+      "The model was tried and is stored; all documents are embedded in the background",
+      Embeddings,
+    ),
+  },
+  clearEmbeddings: {
+    method: "delete",
+    path: "/api/dashboard/knowledge/embeddings",
+    summary: "Switch embeddings off",
+    ...dashboard,
+    success: ok("Switched off; the vectors are removed in the background", Success),
+    others: [refused(404, "There is no embedding model")],
   },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -11,6 +11,7 @@ import { languageOf } from "../spoken-language.js";
 import { badRequest, notFound, refusalOf, refusalOfLookup, refuse } from "./api-error.js";
 import type { ApiRequest } from "./api-request.js";
 import { answerChatCompletion } from "./chat-completions.js";
+import { answerEmbeddings } from "./embeddings.js";
 import { answerResponse, answerStoredResponse, StoredResponses } from "./responses.js";
 import { answerWhole } from "./whole-answer.js";
 
@@ -146,7 +147,9 @@ export class OpenAiSimulator implements Simulator {
     const responseName = /^GET \/responses\/([^/]+)$/.exec(route)?.[1];
     const modelName = /^GET \/models\/(.+)$/.exec(route)?.[1];
     if (route === "POST /chat/completions") await answerChatCompletion(request);
-    else if (route === "POST /audio/transcriptions") await answerTranscription(request);
+    else if (route === "POST /embeddings" && this.#vendor === "openai") {
+      await answerEmbeddings(request);
+    } else if (route === "POST /audio/transcriptions") await answerTranscription(request);
     else if (route === "GET /models") answerModels(request);
     else if (modelName !== undefined) answerModel(request, decodeURIComponent(modelName));
     else if (route === "POST /responses") await answerResponse(request, this.#stored);

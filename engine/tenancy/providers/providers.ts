@@ -214,9 +214,11 @@ export class Providers {
     const agents = users
       .filter((agent) => orgId === null || agent.orgId === orgId)
       .map((agent) => ({ _id: agent.id, name: agent.name }));
-    throw new RequestError("provider_in_use", "the provider is in use by agents", {
-      extra: { agents },
-    });
+    const words =
+      agents.length === 0
+        ? "the knowledge of an organization is embedded with the provider"
+        : "the provider is in use by agents";
+    throw new RequestError("provider_in_use", words, { extra: { agents } });
   }
 
   async #newProvider(orgId: string | null, input: ProviderInput): Promise<ProviderRecord> {

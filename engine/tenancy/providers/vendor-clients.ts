@@ -2,12 +2,14 @@ import * as v from "valibot";
 import type { ProviderRecord } from "../../../storage/records.js";
 import type { CredentialCipher } from "../../security/credential-cipher.js";
 import {
+  type EmbeddingModel,
   type LanguageModel,
   type SpeechToText,
   type TextToSpeech,
   VendorError,
 } from "../../vendors/contracts.js";
 import {
+  embeddingModel,
   languageModel,
   settingsWithVoice,
   speechToText,
@@ -66,6 +68,11 @@ export class VendorClients {
   /** Throws as `llm` does. */
   stt(provider: ProviderRecord, orgId: string): SpeechToText {
     return speechToText(provider.providerKey, this.#settingsOf(provider, orgId), this.#context);
+  }
+
+  /** Throws as `llm` does. */
+  embeddings(provider: ProviderRecord, orgId: string): EmbeddingModel {
+    return embeddingModel(provider.providerKey, this.#settingsOf(provider, orgId), this.#context);
   }
 
   #settingsOf(provider: ProviderRecord, orgId: string): VendorSettings {

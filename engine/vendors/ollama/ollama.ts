@@ -9,6 +9,7 @@ import {
   VendorError,
 } from "../contracts.js";
 import { offeredModels } from "../model-catalog.js";
+import { Embeddings } from "../openai-protocol/embeddings.js";
 import { HTTP_PROTOCOLS, text, wholeNumber } from "../setting-fields.js";
 import type { RefusedAnswer, StreamLimits } from "../transport/http-stream.js";
 import { HttpVendor } from "../transport/http-vendor.js";
@@ -46,6 +47,10 @@ export const OLLAMA: Vendor = {
     fields: OLLAMA_FIELDS,
     settings: [setting("contextTokens", "Size of the context, tokens", "number"), BASE_URL],
     client: (given, context) => new Ollama(given, context),
+  },
+  embeddings: (given, context) => {
+    const dialect = { vendor: VENDOR, publicUrl: PUBLIC_URL, isKeyRequired: false };
+    return new Embeddings({ ...dialect, path: "/v1/embeddings" }, given, context);
   },
 };
 

@@ -8,6 +8,7 @@ import {
   AudioTranscriptions,
   TRANSCRIPTION_FIELDS,
 } from "../openai-protocol/audio-transcriptions.js";
+import { Embeddings } from "../openai-protocol/embeddings.js";
 import { HTTP_PROTOCOLS } from "../setting-fields.js";
 import {
   BASE_URL,
@@ -43,6 +44,7 @@ export interface CompatibleServer {
   /** It accepts only tool call ids that this function makes. */
   readonly callIdOf?: (id: string) => string;
   readonly llm?: readonly VendorModel[];
+  readonly hasEmbeddings?: true;
   readonly tts?: { readonly models: readonly VendorModel[]; readonly voice: string };
   readonly stt?: readonly VendorModel[];
 }
@@ -64,6 +66,10 @@ export function compatibleVendor(server: CompatibleServer): Vendor {
     ...(llm && { llm: languageOffer(server, llm, [address]) }),
     ...(tts && { tts: speechOffer(displayName, tts, access, address) }),
     ...(stt && { stt: transcriptionOffer(displayName, stt, access, address) }),
+    ...(server.hasEmbeddings && {
+      embeddings: (given, context) =>
+        new Embeddings({ ...access, path: "/embeddings" }, given, context),
+    }),
   };
 }
 
@@ -154,6 +160,7 @@ const GEMINI: CompatibleServer = {
   addressVariable: "GEMINI_BASE_URL",
   publicUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
   llm: offeredModels("gemini", "llm"),
+  hasEmbeddings: true,
 };
 
 const MISTRAL: CompatibleServer = {
@@ -166,6 +173,7 @@ const MISTRAL: CompatibleServer = {
   refusesStreamOptions: true,
   callIdOf: mistralCallId,
   llm: offeredModels("mistral", "llm"),
+  hasEmbeddings: true,
 };
 
 const OPENROUTER: CompatibleServer = {
@@ -175,6 +183,7 @@ const OPENROUTER: CompatibleServer = {
   addressVariable: "OPENROUTER_BASE_URL",
   publicUrl: "https://openrouter.ai/api/v1",
   llm: offeredModels("openrouter", "llm"),
+  hasEmbeddings: true,
 };
 
 /** Speaches and other servers of Whisper models. */
@@ -199,6 +208,7 @@ const VLLM: CompatibleServer = {
   displayName: "vLLM",
   usualUrl: "http://127.0.0.1:8000/v1",
   llm: [],
+  hasEmbeddings: true,
 };
 
 const LLAMA_CPP: CompatibleServer = {
@@ -206,6 +216,7 @@ const LLAMA_CPP: CompatibleServer = {
   displayName: "llama.cpp",
   usualUrl: "http://127.0.0.1:8080/v1",
   llm: [],
+  hasEmbeddings: true,
 };
 
 /** Any other server: the provider's settings name its models. */
@@ -213,6 +224,7 @@ const OTHER: CompatibleServer = {
   key: "openai-compatible",
   displayName: "OpenAI-compatible server",
   llm: [],
+  hasEmbeddings: true,
   tts: { models: [], voice: "alloy" },
   stt: [],
 };

@@ -3,6 +3,7 @@ import { REASONING_FIELDS } from "../chat-completions/chat-parameters.js";
 import type { LanguageModel } from "../contracts.js";
 import { offeredModels } from "../model-catalog.js";
 import { AudioSpeech, audioSpeechFields } from "../openai-protocol/audio-speech.js";
+import { Embeddings } from "../openai-protocol/embeddings.js";
 import { HTTP_PROTOCOLS } from "../setting-fields.js";
 import { BASE_URL, REASONING_EFFORT, setting, type Vendor, type VendorVoice } from "../vendor.js";
 import type { VendorContext, VendorSettings } from "../vendor-settings.js";
@@ -69,5 +70,9 @@ export const OPENAI: Vendor = {
       known: VOICES,
       list: () => Promise.resolve({ voices: VOICES, hasMore: false }),
     },
+  },
+  embeddings: (given, context) => {
+    const dialect = { vendor: "openai", publicUrl: OPENAI_URL, isKeyRequired: true };
+    return new Embeddings({ ...dialect, path: "/embeddings" }, given, context);
   },
 };

@@ -25,7 +25,9 @@ import { TelephonyAccounts } from "../../../engine/calls/telephony-accounts.js";
 import { ToolTests } from "../../../engine/calls/tool-tests.js";
 import { NodeList } from "../../../engine/cluster/node-registry.js";
 import { DocumentReader } from "../../../engine/knowledge/document-reader.js";
+import { Embeddings } from "../../../engine/knowledge/embeddings.js";
 import { Knowledge } from "../../../engine/knowledge/knowledge.js";
+import { VectorSets } from "../../../engine/knowledge/vector-sets.js";
 import { RequestError } from "../../../engine/request-error.js";
 import { AccessTokens } from "../../../engine/security/access-token.js";
 import { ClientTokens } from "../../../engine/security/client-token.js";
@@ -270,6 +272,11 @@ async function buildServices({
   const agents = new Agents({ ...parts, allowPrivateAddresses: true });
   const providers = new Providers({ ...parts, allowPrivateAddresses: true });
   const clients = new VendorClients(cipher, vendorUrls, { clock, connections });
+  const vectorSets = new VectorSets({
+    store: database.embeddings,
+    clock,
+    onError: onBackgroundError,
+  });
   const audioPool = () => {
     throw new Error("nothing is converted here");
   };
@@ -308,6 +315,7 @@ async function buildServices({
       reader: new DocumentReader({ clock: new SystemClock() }),
       allowPrivateAddresses: true,
     }),
+    embeddings: new Embeddings({ ...parts, clients, sets: vectorSets }),
     breakers: new Breakers(clock),
     learned: new LearnedParameters(),
     callReports: new CallReports(parts),

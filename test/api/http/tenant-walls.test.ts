@@ -91,6 +91,7 @@ before(async () => {
     ["createClientToken", { agentId: victimIds.agents, ttlSec: 60 }],
     ["placeCall", { agentId: victimIds.agents, to: "+15550100", from: "+15550101" }],
     ["createCallList", { ...CALL_LIST, agentId: victimIds.agents }],
+    ["setEmbeddings", { providerId: victimIds.providers, modelId: "m" }],
     ["addDoNotCall", { numbers: ["+15550100888"] }],
     ["updatePhoneNumber", { agentId: null, accountId: victimIds["telephony-accounts"] }],
     ["createTelephonyAccount", { ...TELEPHONY_ACCOUNT, name: "Mine" }],
@@ -296,6 +297,8 @@ test("whatever a stranger requests, no data of another organization is shown or 
     createClientToken: 404,
     placeCall: 404,
     createCallList: 404,
+    setEmbeddings: 400,
+    clearEmbeddings: 404,
   };
   for (const [id, { success }] of withoutId) {
     // The second of two providers has the name of the first.

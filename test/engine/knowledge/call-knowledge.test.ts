@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallKnowledge, SEARCH_WAIT_MAX_MS } from "../../../engine/knowledge/call-knowledge.js";
-import type { DocumentForCall, FoundPassage } from "../../../storage/knowledge/knowledge-store.js";
+import type { OpenVectors } from "../../../engine/knowledge/vector-search.js";
+import type { FoundPassage } from "../../../storage/knowledge/found-passage.js";
+import type { DocumentForCall } from "../../../storage/knowledge/knowledge-store.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 
 const LARGE: DocumentForCall = { id: "large", name: "large.md", characters: 9_000, text: null };
@@ -17,7 +19,20 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-async function opened(documents: readonly DocumentForCall[] = [LARGE]) {
+/** A vendor that answers each question when the test lets it. */
+class AskedVectors {
+  readonly asked: string[] = [];
+  readonly answers: ((found: FoundPassage[] | undefined) => void)[] = [];
+
+  open = async (): Promise<OpenVectors> => ({
+    nearest: (question) => {
+      this.asked.push(question);
+      return new Promise((resolve) => void this.answers.push(resolve));
+    },
+  });
+}
+
+async function opened(documents: readonly DocumentForCall[] = [LARGE], vectors?: AskedVectors) {
   const clock = new VirtualClock();
   const searches: Pending[] = [];
   const errors: unknown[] = [];
@@ -29,10 +44,88 @@ async function opened(documents: readonly DocumentForCall[] = [LARGE]) {
       }),
   };
   const onError = (error: unknown) => void errors.push(error);
-  const knowledge = await CallKnowledge.open("org", ["large"], { store, clock, onError });
+  const knowledge = await CallKnowledge.open("org", ["large"], { store, vectors, clock, onError });
   assert.ok(knowledge);
+  await settled();
   return { knowledge, clock, searches, errors };
 }
+
+/** Every promise that waits for nothing else has settled. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const NEAR: FoundPassage = { ...FOUND, position: 9, text: "The couch is grey." };
+
+test("passages by vectors and by words are merged for the turn, which waits for neither", async () => {
+  const vectors = new AskedVectors();
+  const { knowledge, searches } = await opened([LARGE], vectors);
+  knowledge.hear("tell me about the sofa");
+  searches[0]?.resolve([FOUND]);
+  vectors.answers[0]?.([NEAR]);
+  await settled();
+  const note = knowledge.noteFor(1, "tell me about the sofa please");
+  assert.ok(typeof note === "string");
+  assert.match(note, /forty-two/);
+  assert.match(note, /couch is grey/);
+  assert.deepEqual(knowledge.take(1), { passages: [FOUND, NEAR], searchWaitMs: 0 });
+});
+
+test("vectors that come after the turn's words are left out, and nothing waits for them", async () => {
+  const vectors = new AskedVectors();
+  const { knowledge, searches } = await opened([LARGE], vectors);
+  knowledge.hear("tell me about the sofa");
+  searches[0]?.resolve([FOUND]);
+  await settled();
+  assert.equal(typeof knowledge.noteFor(1, "tell me about the sofa"), "string");
+  vectors.answers[0]?.([NEAR]);
+  assert.deepEqual(knowledge.take(1).passages, [FOUND]);
+});
+
+test("the vectors of a turn's beginning count for its end, but not for another question", async () => {
+  const vectors = new AskedVectors();
+  const { knowledge, searches } = await opened([LARGE], vectors);
+  knowledge.hear("tell me about the sofa");
+  searches[0]?.resolve([]);
+  vectors.answers[0]?.([NEAR]);
+  await settled();
+  const note = knowledge.noteFor(1, "tell me about the sofa with its covers");
+  searches[1]?.resolve([FOUND]);
+  assert.match(await note, /couch is grey/);
+  const next = knowledge.noteFor(2, "when does your shop close on saturdays");
+  searches[2]?.resolve([FOUND]);
+  assert.doesNotMatch(await next, /couch is grey/);
+});
+
+test("one question is embedded at a time, and then the newest", async () => {
+  const vectors = new AskedVectors();
+  const { knowledge } = await opened([LARGE], vectors);
+  knowledge.hear("what does");
+  knowledge.hear("what does a haircut");
+  knowledge.hear("what does a haircut cost today");
+  assert.deepEqual(vectors.asked, ["what does"]);
+  vectors.answers[0]?.(undefined);
+  await settled();
+  assert.deepEqual(vectors.asked, ["what does", "what does a haircut cost today"]);
+  vectors.answers[1]?.([NEAR]);
+  await settled();
+  knowledge.hear("what does a haircut cost today");
+  assert.equal(vectors.asked.length, 2);
+});
+
+test("a question without partial words waits for its vectors, but not longer than it may", async () => {
+  const vectors = new AskedVectors();
+  const { knowledge, clock, searches } = await opened([LARGE], vectors);
+  const late = knowledge.hearWhole("tell me about the sofa", 1_000);
+  await settled();
+  clock.advance(1_000);
+  await late;
+  const inTime = knowledge.hearWhole("is there a sofa in the shop", 1_000);
+  vectors.answers[0]?.(undefined);
+  await settled();
+  vectors.answers[1]?.([NEAR]);
+  await inTime;
+  const note = knowledge.noteFor(0, "is there a sofa in the shop");
+  searches[0]?.resolve([]);
+  assert.match(await note, /couch is grey/);
+});
 
 test("a search for partial words provides the turn's passages without a wait", async () => {
   const { knowledge, searches } = await opened();

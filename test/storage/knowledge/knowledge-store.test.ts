@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { recallTrial } from "../../../bench/knowledge/recall-trial.js";
+import { recallTrial, storeTrialDocuments } from "../../../bench/knowledge/recall-trial.js";
 import { knowledgeJob } from "../../../storage/jobs/job-record.js";
 import {
   type DocumentRecord,
@@ -220,7 +220,8 @@ test("uploads that were lost with their process are marked as failed", async (co
 
 test("half of the questions find their passage among the first five, in both languages", async (context) => {
   const database = await opened(context);
-  const results = await recallTrial(database, "org", NOON_MS);
+  const ids = await storeTrialDocuments(database, "org", NOON_MS);
+  const results = await recallTrial(database, "org", ids);
   assert.equal(
     results.reduce((sum, { questions }) => sum + questions, 0),
     100,

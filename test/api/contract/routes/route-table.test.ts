@@ -53,6 +53,8 @@ test("the table has every endpoint of the contract, and no other", () => {
     POST /api/dashboard/knowledge/urls, GET /api/dashboard/knowledge/documents/:id,
     POST /api/dashboard/knowledge/documents/:id/refresh,
     DELETE /api/dashboard/knowledge/documents/:id, POST /api/dashboard/knowledge/search,
+    GET /api/dashboard/knowledge/embeddings, POST /api/dashboard/knowledge/embeddings,
+    DELETE /api/dashboard/knowledge/embeddings,
     GET /api/dashboard/webhooks, POST /api/dashboard/webhooks, GET /api/dashboard/webhooks/:id,
     PATCH /api/dashboard/webhooks/:id, DELETE /api/dashboard/webhooks/:id,
     POST /api/dashboard/webhooks/:id/rotate-secret, POST /api/dashboard/webhooks/:id/test,

@@ -1,0 +1,3 @@
+import { testCommandsOf } from "./page-commands.js";
+
+testCommandsOf("docs/guides/embeddings.md");
