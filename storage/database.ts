@@ -162,7 +162,13 @@ export class Database {
     this.telephonyAccounts = new TelephonyAccountStore(db, atomic);
     this.dialTargets = new DialTargetStore(db, atomic);
     this.doNotCallNumbers = new DoNotCallStore(db, atomic);
-    this.callLists = new CallListStore(db, atomic, jobsAdded, backend.writers);
+    this.callLists = new CallListStore({
+      db,
+      atomic,
+      outbox,
+      added: jobsAdded,
+      writers: backend.writers,
+    });
     this.usage = new UsageStore(db);
     this.history = new HistoryStore(db, atomic);
     this.audit = new AuditStore(db, atomic);

@@ -369,8 +369,12 @@ export const tables = {
       /** Why the list places no calls now: a code of an error, and words. */
       holdCode: text().nullable(),
       holdReason: text().nullable(),
+      /** Since when, for this reason. */
+      heldSinceMs: number().nullable(),
       /** No call is placed before. */
       heldUntilMs: number(),
+      /** Orders in a row that the telephony vendor did not accept. */
+      vendorRefusals: whole("integer").defaultTo(0),
       /** Calls in a row that the vendor or this server has failed. */
       failuresInRow: whole("integer"),
       apiKeyId: text().nullable(),

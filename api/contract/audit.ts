@@ -72,6 +72,7 @@ export const AuditEntry = v.object({
     "call.end",
     "callList.create",
     "callList.start",
+    "callList.hold",
     "callList.pause",
     "callList.resume",
     "callList.cancel",

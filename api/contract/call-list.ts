@@ -200,7 +200,17 @@ export const CallList = v.object({
     v.description("ready until it is started; completed when nobody is left to be called"),
   ),
   hold: v.pipe(
-    v.nullable(v.object({ code: v.string(), reason: v.string() })),
+    v.nullable(
+      v.object({
+        code: v.string(),
+        reason: v.string(),
+        since: v.pipe(Timestamp, v.description("when that was so for the first time")),
+        retryAt: v.pipe(
+          v.nullable(Timestamp),
+          v.description("when a call is placed next, null for a list that is paused"),
+        ),
+      }),
+    ),
     v.description("why the last call could not be placed, null since one could"),
   ),
   counts: v.pipe(

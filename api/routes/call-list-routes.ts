@@ -58,7 +58,14 @@ function peopleOf<Row>(rows: readonly Row[] | undefined, csv: string | undefined
 function listView({ fromNumber, holdCode, holdReason, counts, ...list }: CountedCallList) {
   const { id, name, agentId, vendor, detectMachine, callsMax, windows, retries, state } = list;
   const hold =
-    holdCode === null || holdReason === null ? null : { code: holdCode, reason: holdReason };
+    holdCode === null || holdReason === null
+      ? null
+      : {
+          code: holdCode,
+          reason: holdReason,
+          since: timestamp(list.heldSinceMs ?? list.updatedAtMs),
+          retryAt: state === "running" ? timestamp(list.heldUntilMs) : null,
+        };
   return {
     id,
     name,

@@ -210,7 +210,8 @@ export function callRoutes(
     },
     placeCall: async ({ tenant, body: { person, ...order } }) => {
       if (person === "typed") await sandboxPeople.expectTyping(order.to);
-      return outboundCalls.place(tenant, order);
+      const { id, agentId, status } = await outboundCalls.place(tenant, order);
+      return { id, agentId, status };
     },
     sayAsPerson: async ({ tenant, id, body }) => {
       await sandboxPeople.say(tenant, id, body.text);

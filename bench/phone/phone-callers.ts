@@ -11,6 +11,7 @@ export interface PhoneAddress {
   /** Asked before each call. Without it the stream is opened at once, as with the relay. */
   readonly webhookUrl?: string;
   readonly streamUrl?: string;
+  readonly authToken?: string;
   readonly voice: VoiceVendor;
 }
 

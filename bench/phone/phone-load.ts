@@ -43,6 +43,8 @@ export interface PhoneLoadOptions {
   readonly onServer?: (server: ServerStand) => void | Promise<void>;
   /** Called where the measured time begins, and where it ends, with all calls still there. */
   readonly onMeasuring?: (server: ServerStand, isOn: boolean) => void;
+  /** Takes what the vendors have written down, as the sandbox gives it. */
+  readonly onJournal?: (journal: unknown) => void;
 }
 
 /** `relay` is the reference; the others are Parley with an agent that has this vendor's voice. */
@@ -65,7 +67,7 @@ export async function runPhoneLoad(
   options: PhoneLoadOptions = {},
 ): Promise<PhoneLoadResult> {
   const isRelay = variant === "relay";
-  const { environment, apart = 1, agent, onServer, onMeasuring } = options;
+  const { environment, apart = 1, agent, onServer, onMeasuring, onJournal } = options;
   const server = isRelay
     ? await startPhoneRelayStand(vendors)
     : await startServersApart(apart, () => startServerStand(vendors, undefined, environment));
@@ -92,6 +94,7 @@ export async function runPhoneLoad(
       },
       journal(journal) {
         gaps = rigGaps(journal, asked.signs.voice, spoken);
+        onJournal?.(journal);
       },
     };
     const result = await runCallLoad(server, vendors, spoken, plan, callers);

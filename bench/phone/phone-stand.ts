@@ -114,7 +114,8 @@ function callersOfAgent(
 ): LoadCallers {
   const query = new URLSearchParams({ api_key: server.apiKey, agent_id: agentId });
   const webhookUrl = `${server.url}/api/telephony/voice?${query.toString()}`;
-  return phoneCallers({ webhookUrl, voice }, jitter);
+  const { twilioAuthToken: authToken } = server;
+  return phoneCallers({ webhookUrl, voice, ...(authToken && { authToken }) }, jitter);
 }
 
 /** Resolves with the id of the new agent, which has somebody that stands in for each of its vendors where `hasChains`. */

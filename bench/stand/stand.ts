@@ -37,6 +37,10 @@ export interface ServerStand {
   readonly url: string;
   readonly apiKey: string;
   readonly process: BenchProcess;
+  /** Where its data is; undefined for the relay, which has none. */
+  readonly dataDir?: string;
+  /** With which the telephone company signs its requests; undefined where the server checks no signature. */
+  readonly twilioAuthToken?: string | undefined;
   /** Other servers that have a part of its callers, and are measured with it. */
   readonly besides?: readonly ServerStand[];
   close(): Promise<void>;
@@ -132,6 +136,8 @@ export async function startServerStand(
     url: process.ready,
     apiKey: demo.apiKey,
     process,
+    dataDir,
+    twilioAuthToken: more["TWILIO_AUTH_TOKEN"],
     async close() {
       await process.stop();
       await rm(dataDir, { recursive: true, force: true });

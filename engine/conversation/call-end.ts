@@ -22,6 +22,7 @@ export const END_REASONS = [
   "noAnswer",
   "vendorFailed",
   "notConnected",
+  "outcomeUnknown",
   "machine",
   "notPutThrough",
   "unsupportedAudio",

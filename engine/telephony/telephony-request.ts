@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { VendorError } from "../vendors/contracts.js";
 import { requestStream } from "../vendors/transport/http-stream.js";
-import { isCode, keyFaultOfStatus } from "../vendors/vendor-fault.js";
+import { isCode, keyFaultOfStatus, retryAfter } from "../vendors/vendor-fault.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 
 /** Telephony vendors answer within a second or so; no caller waits for these requests. */
@@ -34,10 +34,15 @@ export class TelephonyError extends VendorError {
   /** As the vendor's documentation lists them; undefined when it gave none. */
   readonly vendorCode: number | string | undefined;
 
-  constructor(vendor: string, status: number, vendorCode: TelephonyError["vendorCode"]) {
+  constructor(
+    vendor: string,
+    status: number,
+    vendorCode: TelephonyError["vendorCode"],
+    retryAfterMs?: number,
+  ) {
     const words = `${vendor} answered ${status}${vendorCode === undefined ? "" : `: error ${vendorCode}`}`;
     // Who places a call is not to take a credential without the right to for a wrong order.
-    super(vendor, keyFaultOfStatus(status), words, { status });
+    super(vendor, keyFaultOfStatus(status), words, { status, retryAfterMs });
     this.vendorCode = vendorCode;
   }
 }
@@ -57,8 +62,10 @@ export async function telephonyRequest(
       origin: base.origin,
       path: `${base.pathname.replace(/\/$/, "")}${path}`,
       body,
-      refuse: ({ status, body: words }) =>
-        new TelephonyError(request.vendor, status, shortCode(codeOf?.(words))),
+      refuse: ({ status, headers, body: words, nowMs }) => {
+        const retryAfterMs = retryAfter(headers, nowMs);
+        return new TelephonyError(request.vendor, status, shortCode(codeOf?.(words)), retryAfterMs);
+      },
       limits: {
         firstByteMs: ANSWER_MAX_MS,
         betweenBytesMs: ANSWER_MAX_MS,

@@ -235,7 +235,8 @@ export function headerOf(headers: AnswerHeaders, name: string): string | undefin
   return typeof value === "string" ? value : value?.[0];
 }
 
-function retryAfter(headers: AnswerHeaders, nowMs: number): number | undefined {
+/** The pause that the vendor requests, an hour at most; undefined if it requests none. */
+export function retryAfter(headers: AnswerHeaders, nowMs: number): number | undefined {
   const exactMs = Number(headerOf(headers, "retry-after-ms"));
   if (exactMs > 0) return Math.min(exactMs, RETRY_AFTER_MAX_MS);
   const value = headerOf(headers, "retry-after");

@@ -62,8 +62,12 @@ export interface CallListRecord {
   /** Why the last call could not be placed: a code of an error, and words. Null since one could. */
   readonly holdCode: string | null;
   readonly holdReason: string | null;
+  /** Since when no call could be placed for this reason; null since one could. */
+  readonly heldSinceMs: number | null;
   /** No call is placed before. */
   readonly heldUntilMs: number;
+  /** Orders in a row that the telephony vendor did not accept. */
+  readonly vendorRefusals: number;
   /** Calls in a row that the vendor or this server has failed. */
   readonly failuresInRow: number;
   /** The key that uploaded the list; its calls count as this key's. */

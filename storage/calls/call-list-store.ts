@@ -14,6 +14,8 @@ import type { StatementPort } from "../statements/statement-port.js";
 import type { Tables } from "../tables.js";
 import type { AuditRecord } from "../tenancy/audit-record.js";
 import { auditOf } from "../tenancy/audit-store.js";
+import type { EventOutbox } from "../webhooks/event-outbox.js";
+import type { NewEvent } from "../webhooks/event-record.js";
 import {
   type CallListCounts,
   type CallListRecord,
@@ -43,7 +45,13 @@ const StoredEnding = v.object({
   endReason: v.fallback(v.string(), ""),
   voicemail: v.fallback(v.object({ messageLeft: v.boolean() }), { messageLeft: false }),
 });
-const NOT_HELD = { holdCode: null, holdReason: null, heldUntilMs: 0 } as const;
+const NOT_HELD = {
+  holdCode: null,
+  holdReason: null,
+  heldSinceMs: null,
+  heldUntilMs: 0,
+  vendorRefusals: 0,
+} as const;
 
 export interface CountedCallList extends CallListRecord {
   readonly counts: CallListCounts;
@@ -99,8 +107,17 @@ export interface CallListHold {
   readonly reason: string;
   /** Only a person can change that. */
   readonly isPaused: boolean;
+  readonly sinceMs: number;
   /** No call is placed before. */
   readonly untilMs: number;
+  /** Orders in a row that the telephony vendor did not accept. */
+  readonly vendorRefusals: number;
+}
+
+/** What the organization gets to know of a hold. */
+export interface HoldNotice {
+  readonly event: NewEvent;
+  readonly entry: AuditRecord;
 }
 
 /** Which states a list may change from, and what becomes of its rows that wait. */
@@ -110,23 +127,30 @@ export interface StateChange {
   /** Its job runs at once, also to find out that nothing is left to do. */
   readonly isDue?: boolean;
   readonly cancelsRows?: boolean;
+  /** A running list changes, too, while it is held: its next order does not wait. */
+  readonly endsHold?: boolean;
+}
+
+export interface CallListStoreParts {
+  readonly db: Kysely<Tables>;
+  readonly atomic: AtomicRequests;
+  readonly outbox: EventOutbox;
+  readonly added: JobsAdded;
+  readonly writers: StatementPort["writers"];
 }
 
 /** Call lists and their rows. The claim of a row and the placing of its call are one commit: see `rowClaim`. */
 export class CallListStore {
   readonly #db: Kysely<Tables>;
   readonly #atomic: AtomicRequests;
+  readonly #outbox: EventOutbox;
   readonly #added: JobsAdded;
   readonly #writers: StatementPort["writers"];
 
-  constructor(
-    db: Kysely<Tables>,
-    atomic: AtomicRequests,
-    added: JobsAdded,
-    writers: StatementPort["writers"],
-  ) {
+  constructor({ db, atomic, outbox, added, writers }: CallListStoreParts) {
     this.#db = db;
     this.#atomic = atomic;
+    this.#outbox = outbox;
     this.#added = added;
     this.#writers = writers;
   }
@@ -215,7 +239,7 @@ export class CallListStore {
   /** Returns false, with nothing written, if the list is in none of the states. */
   async change(
     { orgId, id }: Pick<CallListRecord, "orgId" | "id">,
-    { from, to, isDue = false, cancelsRows = false }: StateChange,
+    { from, to, isDue = false, cancelsRows = false, endsHold = false }: StateChange,
     entry: AuditRecord,
   ): Promise<boolean> {
     const { atMs } = entry;
@@ -224,7 +248,12 @@ export class CallListStore {
       .set({ ...NOT_HELD, state: to, failuresInRow: 0, updatedAtMs: atMs })
       .where("orgId", "=", orgId)
       .where("id", "=", id)
-      .where("state", "in", from);
+      .where((its) => {
+        const isFrom = its("state", "in", from);
+        if (!endsHold) return isFrom;
+        const isHeld = its("state", "=", "running").and("holdCode", "is not", null);
+        return its.or([isFrom, isHeld]);
+      });
     const queue = callListQueue(id);
     const isChanged = await this.#atomic.runIf(guard, [
       ...auditOf(this.#db, entry),
@@ -393,16 +422,39 @@ export class CallListStore {
     return rows.map(rowOf);
   }
 
-  /** Says why the running list places no call; null says that it does. */
-  async hold(listId: string, held: CallListHold | null, atMs: number): Promise<void> {
-    await this.#db
+  /** Says why the running list places no call, and changes nothing of any other. The notice is stored in the same commit. */
+  async hold(
+    listId: string,
+    { code, reason, isPaused, sinceMs, untilMs, vendorRefusals }: CallListHold,
+    atMs: number,
+    notice?: HoldNotice,
+  ): Promise<void> {
+    const holding = this.#db
       .updateTable("callLists")
       .set({
-        holdCode: held?.code ?? null,
-        holdReason: held?.reason ?? null,
-        heldUntilMs: held?.untilMs ?? 0,
-        ...(held?.isPaused === true ? { state: "paused" as const, updatedAtMs: atMs } : {}),
+        holdCode: code,
+        holdReason: reason,
+        heldSinceMs: sinceMs,
+        heldUntilMs: untilMs,
+        vendorRefusals,
+        ...(isPaused ? { state: "paused" as const, updatedAtMs: atMs } : {}),
       })
+      .where("id", "=", listId)
+      .where("state", "=", "running");
+    const isHeld = await this.#atomic.runIf(
+      holding,
+      notice === undefined
+        ? []
+        : [...auditOf(this.#db, notice.entry), ...this.#outbox.statements(notice.event)],
+    );
+    if (isHeld && notice !== undefined) this.#added.notify();
+  }
+
+  /** The running list has placed a call. */
+  async endHold(listId: string): Promise<void> {
+    await this.#db
+      .updateTable("callLists")
+      .set(NOT_HELD)
       .where("id", "=", listId)
       .where("state", "=", "running")
       .execute();
@@ -416,6 +468,7 @@ export class CallListStore {
         state: "paused",
         holdCode: held.code,
         holdReason: held.reason,
+        heldSinceMs: atMs,
         updatedAtMs: atMs,
       })
       .where("state", "=", "running")

@@ -68,6 +68,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "028-audit-of-calls": (schema) => schema.align(),
   "034-do-not-call-numbers": (schema) => schema.align(),
   "035-call-lists": (schema) => schema.align(),
+  "037-holds-of-call-lists": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [

@@ -59,6 +59,7 @@ export type AuditAction =
   | "call.end"
   | "callList.create"
   | "callList.start"
+  | "callList.hold"
   | "callList.pause"
   | "callList.resume"
   | "callList.cancel"

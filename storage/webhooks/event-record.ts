@@ -12,6 +12,7 @@ export const EVENT_TYPES = [
   "call.failed",
   "call.analyzed",
   "recording.ready",
+  "callList.held",
   "endpoint.disabled",
   "webhook.test",
 ] as const;
@@ -126,6 +127,17 @@ export interface EventData {
     readonly analyzedAt: string;
   };
   readonly "recording.ready": { readonly recording: JsonObject };
+  readonly "callList.held": {
+    readonly callListId: string;
+    readonly name: string;
+    /** `running`: it tries again by itself. `paused`: it goes on when it is resumed. */
+    readonly state: "running" | "paused";
+    /** A code of an error. */
+    readonly code: string;
+    readonly reason: string;
+    readonly heldSince: string;
+    readonly retryAt: string | null;
+  };
   readonly "endpoint.disabled": { readonly endpointId: string; readonly reason: string };
   readonly "webhook.test": { readonly message: string };
 }

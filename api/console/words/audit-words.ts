@@ -38,6 +38,7 @@ const VERBS: Readonly<Record<string, string>> = {
   "call.end": "ended the call",
   "callList.create": "uploaded the call list",
   "callList.start": "started the call list",
+  "callList.hold": "placed no call of the call list because of the telephony vendor",
   "callList.pause": "paused the call list",
   "callList.resume": "resumed the call list",
   "callList.cancel": "cancelled the call list",

@@ -29,6 +29,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   noAnswer: "nobody answered",
   vendorFailed: "the telephony vendor failed",
   notConnected: "answered, and over before it reached the agent",
+  outcomeUnknown: "the telephony vendor did not report what became of it",
   machine: "an answering machine",
   notPutThrough: "a call screener put it through to nobody",
   everyReplyFailed: "every reply failed",

@@ -17,6 +17,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   "call.failed": "a call has failed or was refused",
   "call.analyzed": "a call was analyzed, or its analysis has failed",
   "recording.ready": "a recording can be downloaded",
+  "callList.held": "a call list cannot place calls",
   "endpoint.disabled": "another endpoint was disabled",
 };
 

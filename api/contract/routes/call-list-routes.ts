@@ -54,7 +54,7 @@ export const CALL_LIST_ROUTES = {
   resumeCallList: {
     method: "post",
     path: "/api/dashboard/call-lists/:id/resume",
-    summary: "Go on calling",
+    summary: "Go on calling; a running list that is held tries again at once",
     ...dashboard,
     success: ok("The list, which is running", CallList),
     others: [otherState],

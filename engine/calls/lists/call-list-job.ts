@@ -5,13 +5,17 @@ import type {
   RetriedOutcome,
 } from "../../../storage/calls/call-list-record.js";
 import type {
+  CallListHold,
   CallListStore,
+  HoldNotice,
   PlacedOutcome,
   RowOutcome,
 } from "../../../storage/calls/call-list-store.js";
 import type { ClaimedJob } from "../../../storage/jobs/job-record.js";
 import type { RequestErrorCode } from "../../../storage/parley-error.js";
+import { newEvent } from "../../../storage/webhooks/event-record.js";
 import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../../jobs/job-runner.js";
+import { auditEntry, SERVER_ACTOR } from "../../tenancy/audit-entry.js";
 import type { Clock } from "../../time/clock.js";
 import { isOpen, nextOpening } from "./call-windows.js";
 import type { CallPlacer, ListedPlacement } from "./listed-calls.js";
@@ -35,6 +39,8 @@ const FAULT_DELAY_MS = 60_000;
 const WAIT_MAX_MS = 60 * 60 * 1_000;
 /** The server is starting, or stopping. */
 const NO_PLACER_MS = 1_000;
+/** A plan or a server that is full has room again when any of its calls ends. */
+const FULL_CHECK_MS = 2_000;
 /** A plan's minutes come back with the next month. */
 const MINUTES_CHECK_MS = 10 * 60 * 1_000;
 /** Placed before the ends of calls are looked at again: each takes the vendor's answer. */
@@ -45,8 +51,16 @@ const PLACING_MAX_MS = 5_000;
 export const ORDER_MAX_MS = 10_000;
 /** Orders for one person that the vendor refuses for a time, in a row. The next one is the last. */
 export const REFUSALS_MAX = 5;
-/** After each of them the person waits this many times as long. */
+/** How long the person waits after the first of them, and how many times as long after each other one. */
+const REFUSAL_WAIT_MS = 10_000;
 const REFUSAL_BACKOFF = 3;
+/** How long a list waits after an order that its vendor did not accept; twice as long after each other one in a row. */
+const HOLD_MS = 10_000;
+const HOLD_MAX_MS = 10 * 60 * 1_000;
+/** Orders in a row that the vendor did not accept: then the organization is notified. */
+export const HOLD_NOTICE_REFUSALS = 5;
+/** Then the list pauses, after some four hours in which its vendor got an order every ten minutes. */
+export const VENDOR_REFUSALS_MAX = 30;
 /** Calls in a row that never reach the agent through no fault of the called people; then the list pauses. */
 export const FAILURES_IN_ROW_MAX = 5;
 /** More than any list may have at once. */
@@ -65,7 +79,11 @@ const OUTCOMES: ReadonlyMap<string, RetriedOutcome> = new Map([
 /** A screener was connected to the agent, and the person was not. */
 const NOT_PUT_THROUGH = "notPutThrough";
 /** Ends that say nothing about the called person, and something about the vendor or this server. */
-const FAILURES: ReadonlySet<string> = new Set(["notConnected", "unsupportedAudio"]);
+const FAILURES: ReadonlySet<string> = new Set([
+  "notConnected",
+  "outcomeUnknown",
+  "unsupportedAudio",
+]);
 
 /** A number that may not be called is left out; the others of the list may. */
 const SKIPPED: ReadonlyMap<RequestErrorCode, string> = new Map([
@@ -73,7 +91,15 @@ const SKIPPED: ReadonlyMap<RequestErrorCode, string> = new Map([
   ["target_not_allowed", "targetNotAllowed"],
 ]);
 
+/** When a list looks again, where that is known better than by whoever refuses its orders. */
+const CHECKS_MS: ReadonlyMap<RequestErrorCode, number> = new Map([
+  ["calls_limit_reached", FULL_CHECK_MS],
+  ["minutes_limit_reached", MINUTES_CHECK_MS],
+]);
+
 const UNKNOWN_WHETHER_PLACED = "unknownWhetherPlaced";
+const REPLY_LOST = "the telephony vendor did not reply to an order";
+const REPLY_UNCLEAR = "the telephony vendor's replies do not say whether it calls";
 
 const Payload = v.object({ listId: v.string() });
 
@@ -159,10 +185,8 @@ export class CallListJob extends FixedLimitsJob {
   /** Otherwise each person of the list would be rung for nothing. */
   async #pauseIfFailing(list: CallListRecord, failuresInRow: number): Promise<boolean> {
     if (failuresInRow < FAILURES_IN_ROW_MAX) return false;
-    const { store, clock } = this.#options;
     const reason = `${failuresInRow} calls in a row were refused, or ended before they reached the agent`;
-    const hold = { code: "telephony_unavailable", reason, isPaused: true, untilMs: 0 };
-    await store.hold(list.id, hold, clock.epochMs());
+    await this.#hold(list, { code: "telephony_unavailable", reason, waitMs: undefined });
     return true;
   }
 
@@ -188,29 +212,37 @@ export class CallListJob extends FixedLimitsJob {
       const called = await this.#call(list, row, worker);
       if (typeof called === "number") return { kind: "held", afterMs: called };
       if (called === "placed") placedCount += 1;
-      if (called !== "failed") continue;
+      if (called !== "failed" && called !== "unknown") continue;
       failuresInRow += 1;
       await this.#countFailures(list, failuresInRow);
       if (await this.#pauseIfFailing(list, failuresInRow)) {
         return { kind: "held", afterMs: PAUSED_CHECK_MS };
       }
+      if (called === "failed") continue;
+      // A gateway that is down for a moment answers so, and each order costs a person the call.
+      return { kind: "held", afterMs: await this.#holdForVendor(list, REPLY_UNCLEAR) };
     }
     return { kind: due.length === limit && placedCount < places ? "more" : "full" };
   }
 
-  /** A number says how long no call can be placed. `failed`: the row is settled, through no fault of the person. */
+  /**
+   * A number says how long no call can be placed. `failed`: the row is settled, through no fault of the person.
+   * `unknown`: so it is, and the person may have been called.
+   */
   async #call(
     list: CallListRecord,
     row: CallListRowRecord,
     worker: CallPlacer,
-  ): Promise<"placed" | "notPlaced" | "failed" | number> {
+  ): Promise<"placed" | "notPlaced" | "failed" | "unknown" | number> {
     const { store, clock } = this.#options;
     const { position } = row;
     const callId = this.#options.newId();
     const placement = await this.#order(list, row, callId, worker);
     const nowMs = clock.epochMs();
     if (placement.kind === "placed") {
-      if (list.holdCode !== null) await store.hold(list.id, null, nowMs);
+      // The person is not ordered again; the others wait, since a vendor that never replies would use up the list.
+      if (placement.isReplyLost === true) return this.#holdForVendor(list, REPLY_LOST);
+      if (list.holdCode !== null) await store.endHold(list.id);
       return "placed";
     }
     const claimed = { ...row, attempts: row.attempts + 1, callId };
@@ -218,9 +250,9 @@ export class CallListJob extends FixedLimitsJob {
       const nextAtMs = row.nextAtMs;
       const end = { state: "failed", reason: UNKNOWN_WHETHER_PLACED, nextAtMs } as const;
       await store.settle(list.id, [{ ...callOf(claimed), ...end, removesJob: true }]);
-      return "failed";
+      return "unknown";
     }
-    const { code, message, retryAfterSec, isOfNumber = false } = placement;
+    const { code, message, retryAfterSec, isOfVendor, isOfNumber = false } = placement;
     // The list was paused, another process has called, or the order came too late.
     if (code === "conflict") return "notPlaced";
     const reason = SKIPPED.get(code);
@@ -234,15 +266,83 @@ export class CallListJob extends FixedLimitsJob {
       return "failed";
     }
     // If the vendor fails for one number only, the others come first.
-    const waitSec = (retryAfterSec ?? 0) * REFUSAL_BACKOFF ** Math.max(0, refusals - 1);
-    const nextAtMs = nowMs + waitSec * 1_000;
+    const personWaitMs = isOfNumber ? REFUSAL_WAIT_MS * REFUSAL_BACKOFF ** (refusals - 1) : 0;
+    const nextAtMs = nowMs + personWaitMs;
     await store.settle(list.id, [{ ...notPlaced({ ...claimed, nextAtMs }), refusals }]);
-    const isPaused = retryAfterSec === undefined;
-    const afterMs =
-      code === "minutes_limit_reached" ? MINUTES_CHECK_MS : (retryAfterSec ?? 0) * 1_000;
-    const untilMs = isPaused ? 0 : nowMs + afterMs;
-    await store.hold(list.id, { code, reason: message, isPaused, untilMs }, nowMs);
-    return isPaused ? PAUSED_CHECK_MS : afterMs;
+    if (retryAfterSec === undefined) {
+      return this.#hold(list, { code, reason: message, waitMs: undefined });
+    }
+    const retryAfterMs = retryAfterSec * 1_000;
+    if (isOfVendor === true) return this.#holdForVendor(list, message, retryAfterMs);
+    return this.#hold(list, { code, reason: message, waitMs: CHECKS_MS.get(code) ?? retryAfterMs });
+  }
+
+  /** The vendor did not accept an order. `retryAfterMs`: the pause that it asks for. */
+  #holdForVendor(list: CallListRecord, reason: string, retryAfterMs = 0): Promise<number> {
+    const code = "telephony_unavailable";
+    const vendorRefusals = list.vendorRefusals + 1;
+    if (vendorRefusals >= VENDOR_REFUSALS_MAX) {
+      const words = `${reason}, after ${vendorRefusals} orders in a row`;
+      return this.#hold(list, { code, reason: words, waitMs: undefined, vendorRefusals });
+    }
+    const backoffMs = Math.min(HOLD_MS * 2 ** (vendorRefusals - 1), HOLD_MAX_MS);
+    const waitMs = Math.min(Math.max(backoffMs, retryAfterMs), WAIT_MAX_MS);
+    return this.#hold(list, { code, reason, waitMs, vendorRefusals });
+  }
+
+  /** Places no call for `waitMs`; undefined pauses the list, since time changes nothing. Resolves with when to look again. */
+  async #hold(
+    list: CallListRecord,
+    held: {
+      readonly code: RequestErrorCode;
+      readonly reason: string;
+      readonly waitMs: number | undefined;
+      readonly vendorRefusals?: number;
+    },
+  ): Promise<number> {
+    const { store, clock } = this.#options;
+    const { code, reason, waitMs, vendorRefusals = list.vendorRefusals } = held;
+    const nowMs = clock.epochMs();
+    const isPaused = waitMs === undefined;
+    const hold: CallListHold = {
+      code,
+      reason,
+      isPaused,
+      sinceMs: list.holdCode === code ? (list.heldSinceMs ?? nowMs) : nowMs,
+      untilMs: isPaused ? 0 : nowMs + waitMs,
+      vendorRefusals,
+    };
+    const isNoticed =
+      isPaused ||
+      (vendorRefusals === HOLD_NOTICE_REFUSALS && list.vendorRefusals < HOLD_NOTICE_REFUSALS);
+    await store.hold(list.id, hold, nowMs, isNoticed ? this.#noticeOf(list, hold) : undefined);
+    return waitMs ?? PAUSED_CHECK_MS;
+  }
+
+  #noticeOf({ id, orgId, name }: CallListRecord, hold: CallListHold): HoldNotice {
+    const { newId, clock } = this.#options;
+    const atMs = clock.epochMs();
+    const { code, reason, isPaused, sinceMs, untilMs } = hold;
+    const event = newEvent({
+      id: `evt_${newId()}`,
+      orgId,
+      type: "callList.held",
+      callId: null,
+      atMs,
+      data: {
+        callListId: id,
+        name,
+        state: isPaused ? "paused" : "running",
+        code,
+        reason,
+        heldSince: new Date(sinceMs).toISOString(),
+        retryAt: isPaused ? null : new Date(untilMs).toISOString(),
+      },
+    });
+    const target = { type: "callList", id, orgId, name } as const;
+    const action = isPaused ? "callList.pause" : "callList.hold";
+    const entry = auditEntry({ id: newId(), atMs, actor: SERVER_ACTOR, action, target });
+    return { event, entry };
   }
 
   /** Throws if it is unknown whether the call was placed; another row comes first then. */

@@ -43,7 +43,7 @@ export function pauseRestoredLists(
 const CHANGES = {
   start: { from: ["ready"], to: "running", isDue: true },
   pause: { from: ["running"], to: "paused" },
-  resume: { from: ["paused"], to: "running", isDue: true },
+  resume: { from: ["paused"], to: "running", isDue: true, endsHold: true },
   cancel: { from: ["ready", "running", "paused"], to: "cancelled", cancelsRows: true, isDue: true },
 } as const satisfies Readonly<Record<string, StateChange>>;
 
@@ -102,7 +102,9 @@ export class CallLists {
       state: "ready",
       holdCode: null,
       holdReason: null,
+      heldSinceMs: null,
       heldUntilMs: 0,
+      vendorRefusals: 0,
       failuresInRow: 0,
       apiKeyId: tenant.apiKeyId ?? null,
       createdAtMs: nowMs,
@@ -116,7 +118,7 @@ export class CallLists {
     return this.get(orgId, list.id);
   }
 
-  /** RequestErrors `not_found`; `conflict`: the list is in another state. */
+  /** RequestErrors `not_found`; `conflict`: the list is in another state. To resume a list that is held ends its hold. */
   async change(tenant: Tenant, id: string, action: CallListAction): Promise<CountedCallList> {
     const { callLists } = this.#options.database;
     const { id: orgId } = tenant.organization;

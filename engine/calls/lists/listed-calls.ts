@@ -10,6 +10,7 @@ import {
   type TenantStores,
 } from "../../tenancy/tenant.js";
 import type { MaybePromise } from "../../time/maybe-promise.js";
+import { VendorError } from "../../vendors/contracts.js";
 import { isUnclear, type ListedCall, type OutboundCalls } from "../outbound/outbound-calls.js";
 
 /** A call of a call list, on its way to the worker that places it. */
@@ -27,8 +28,8 @@ export interface ListedOrder {
 }
 
 export type ListedPlacement =
-  /** The vendor was asked: the call rings, or its end is recorded. */
-  | { readonly kind: "placed" }
+  /** The vendor was asked: the call rings, or its end is recorded. `isReplyLost`: or the vendor never got the order. */
+  | { readonly kind: "placed"; readonly isReplyLost?: true }
   /** No call was placed. */
   | {
       readonly kind: "refused";
@@ -36,6 +37,8 @@ export type ListedPlacement =
       readonly message: string;
       /** Undefined if time changes nothing. */
       readonly retryAfterSec: number | undefined;
+      /** The vendor cannot be reached, or has answered with an error. */
+      readonly isOfVendor?: true;
       /** The vendor has answered with an error, perhaps because of this number only. */
       readonly isOfNumber?: boolean;
     }
@@ -68,7 +71,11 @@ const NUMBER_STATUSES: ReadonlySet<number> = new Set([STATUS_FORBIDDEN, STATUS_N
 function placementOf({ code, message, retryAfterSec, cause }: RequestError): ListedPlacement {
   const refused = { kind: "refused", code, message, retryAfterSec } as const;
   if (isUnclear(cause)) return { kind: "unknown" };
-  if (!(cause instanceof TelephonyError)) return refused;
+  if (!(cause instanceof VendorError)) return refused;
+  const ofVendor = { ...refused, isOfVendor: true } as const;
+  if (!(cause instanceof TelephonyError)) {
+    return { ...ofVendor, message: "the telephony vendor cannot be reached" };
+  }
   const { status = 0, fault } = cause;
   if (ACCOUNT_STATUSES.has(status)) {
     const reason = `the telephony vendor refuses the account, with the status ${status}`;
@@ -77,7 +84,14 @@ function placementOf({ code, message, retryAfterSec, cause }: RequestError): Lis
   if (fault === "refused" || NUMBER_STATUSES.has(status)) {
     return { ...refused, code: "call_rejected", retryAfterSec: undefined };
   }
-  return { ...refused, isOfNumber: fault !== "rateLimited" };
+  if (fault === "rateLimited") {
+    return {
+      ...ofVendor,
+      message: `the telephony vendor accepts no more calls for now (${status})`,
+    };
+  }
+  const reason = `the telephony vendor answers with the status ${status}`;
+  return { ...ofVendor, message: reason, isOfNumber: true };
 }
 
 export interface ListedCallsOptions {
@@ -98,8 +112,9 @@ export class ListedCalls implements CallPlacer {
       const tenant = await this.#tenant(order);
       const { row, vendor, ...call } = order;
       const named = PHONE_VENDOR_NAMES.find((name) => name === vendor);
-      await this.#options.outboundCalls.place(tenant, { ...call, vendor: named }, row);
-      return { kind: "placed" };
+      const { outboundCalls } = this.#options;
+      const { isReplyLost } = await outboundCalls.place(tenant, { ...call, vendor: named }, row);
+      return isReplyLost === true ? { kind: "placed", isReplyLost } : { kind: "placed" };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       return placementOf(error);

@@ -69,7 +69,8 @@ export function placingFailed(error: unknown, log: Logger): unknown {
     ? "unknown whether a call was placed: the vendor's response was lost"
     : "a call could not be placed";
   log.warn({ vendor: error.vendor, reason: error.message }, what);
-  const options = { cause: error, retryAfterSec: RETRY_AFTER_SEC };
+  const { retryAfterMs = RETRY_AFTER_SEC * 1_000 } = error;
+  const options = { cause: error, retryAfterSec: Math.ceil(retryAfterMs / 1_000) };
   if (!(error instanceof TelephonyError) || error.vendorCode === undefined || error.retryable) {
     return new RequestError(
       "telephony_unavailable",
@@ -204,6 +205,7 @@ export class OutboundCalls implements PlacedCalls {
     const callInfo = { direction: "outbound", from, to, ...placedBy, ...values } as const;
     const detection = await this.#detectionFor(tenant, order, placing);
     const ringing = await this.#reserve(tenant, claims, { callInfo, detection });
+    let isReplyLost = false;
     try {
       const start = { ...claims, historyKey: newId(), callInfo };
       if (isLate(row, this.#deps.clock)) throw rowTaken();
@@ -225,9 +227,12 @@ export class OutboundCalls implements PlacedCalls {
         if (row === undefined || !isUnclear(error)) this.#deps.journal.notPlaced(claims.callId);
         throw failure;
       }
+      isReplyLost = this.#ringing.has(claims.callId);
     }
+    const placed = { id: claims.callId, agentId, status: "queued" } as const;
+    if (isReplyLost) return { ...placed, isReplyLost };
     log.info({ callId: claims.callId, orgId, agentId, vendor }, "a call was placed");
-    return { id: claims.callId, agentId, status: "queued" };
+    return placed;
   }
 
   /** Whether the call is ringing in this process. */

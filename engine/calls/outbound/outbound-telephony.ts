@@ -31,6 +31,8 @@ export interface QueuedCall {
   readonly id: string;
   readonly agentId: string;
   readonly status: "queued";
+  /** The vendor's reply was lost: it is not known whether the call rings. */
+  readonly isReplyLost?: true;
 }
 
 type PlacingApi = CallControlApi & Required<Pick<CallControlApi, "place">>;

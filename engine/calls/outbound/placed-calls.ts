@@ -34,8 +34,9 @@ export const NOT_CONNECTED: Ending = {
   message: "the call ended before it reached the agent",
 };
 
+/** Nobody knows whether the person was called: another call would perhaps be the second one. */
 export const NO_OUTCOME: Ending = {
-  reason: "noAnswer",
+  reason: "outcomeUnknown",
   status: "failed",
   message: "the telephony vendor reported no outcome of the call",
 };

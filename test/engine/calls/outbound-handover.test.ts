@@ -26,7 +26,7 @@ test("a call moves to another process with its slot and the vendor's reports", a
   const hangUp = await vendor.request(2);
   assert.ok(hangUp.path.endsWith(`${CALL_REF}.json`), hangUp.path);
   assert.deepEqual(left(), NOTHING_LEFT);
-  assert.equal((await endOf(id))[1], "noAnswer");
+  assert.equal((await endOf(id))[1], "outcomeUnknown");
   assert.equal((await stored(id))?.metadata["answeredBy"], "human");
 });
 

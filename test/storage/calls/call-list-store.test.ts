@@ -192,15 +192,26 @@ test("why a list places no calls is told of running lists only, and may pause th
   const { database, lists } = await opened(context, { state: "running" });
   const ready = callListRecord({ id: "ready" });
   await lists.insertWithin(ready, [callListRow(1)], 9, callListEntry("create"));
-  const hold = { code: "overloaded", reason: "the server is full", isPaused: false, untilMs: 0 };
+  const hold = {
+    code: "overloaded",
+    reason: "the server is full",
+    isPaused: false,
+    sinceMs: NOON_MS,
+    untilMs: 0,
+    vendorRefusals: 3,
+  };
   const stateOf = async (id: string) => {
     const list = await lists.findUncounted("org", id);
     return [list?.state, list?.holdCode, list?.holdReason];
   };
   await lists.hold("list", hold, NOON_MS);
   assert.deepEqual(await stateOf("list"), ["running", "overloaded", "the server is full"]);
-  await lists.hold("list", null, NOON_MS);
+  const held = await lists.findUncounted("org", "list");
+  assert.deepEqual([held?.heldSinceMs, held?.vendorRefusals], [NOON_MS, 3]);
+  await lists.endHold("list");
   assert.deepEqual(await stateOf("list"), ["running", null, null]);
+  const ended = await lists.findUncounted("org", "list");
+  assert.deepEqual([ended?.heldSinceMs, ended?.vendorRefusals], [null, 0]);
   assert.equal(await lists.pauseAll({ code: "conflict", reason: "restored" }, NOON_MS), 1);
   assert.deepEqual(await stateOf("list"), ["paused", "conflict", "restored"]);
   assert.deepEqual(await stateOf("ready"), ["ready", null, null]);
@@ -210,6 +221,27 @@ test("why a list places no calls is told of running lists only, and may pause th
   assert.equal(await place(database, 1, "call"), false);
   await lists.cancelWaiting("list");
   assert.equal((await lists.find("org", "list"))?.counts.cancelled, 3);
+});
+
+test("a running list is resumed only while it is held, and its next order does not wait", async (context) => {
+  const { lists, list } = await opened(context, { state: "running" });
+  const resume = { from: ["paused"], to: "running", isDue: true, endsHold: true } as const;
+  assert.equal(await lists.change(list, resume, callListEntry("resume")), false);
+  const hold = {
+    code: "telephony_unavailable",
+    reason: "the telephony vendor cannot be reached",
+    isPaused: false,
+    sinceMs: NOON_MS,
+    untilMs: NOON_MS + 600_000,
+    vendorRefusals: 9,
+  };
+  await lists.hold("list", hold, NOON_MS);
+  assert.equal(await lists.change(list, resume, callListEntry("resume")), true);
+  const resumed = await lists.findUncounted("org", "list");
+  assert.deepEqual(
+    [resumed?.state, resumed?.holdCode, resumed?.heldUntilMs, resumed?.vendorRefusals],
+    ["running", null, 0, 0],
+  );
 });
 
 test("a list is completed only if it has nobody left, whatever was read before", async (context) => {

@@ -3,9 +3,11 @@ import { type TestContext, test } from "node:test";
 import {
   CallListJob,
   FAILURES_IN_ROW_MAX,
+  HOLD_NOTICE_REFUSALS,
   ORDER_MAX_MS,
   PAUSED_CHECK_MS,
   REFUSALS_MAX,
+  VENDOR_REFUSALS_MAX,
 } from "../../../../engine/calls/lists/call-list-job.js";
 import type {
   CallPlacer,
@@ -31,7 +33,7 @@ import { pollIsOver } from "../../jobs/runner-poll.js";
 
 const START: StateChange = { from: ["ready"], to: "running", isDue: true };
 const PAUSE: StateChange = { from: ["running"], to: "paused" };
-const RESUME: StateChange = { from: ["paused"], to: "running", isDue: true };
+const RESUME: StateChange = { from: ["paused"], to: "running", isDue: true, endsHold: true };
 const MINUTE_MS = 60_000;
 /** A test that would wait longer fails. */
 const WAIT_MAX_STEPS = 5_000;
@@ -48,6 +50,18 @@ function refusal(
   return { kind: "refused", code, message: `refused with ${code}`, retryAfterSec, isOfNumber };
 }
 
+/** The vendor cannot be reached, or accepts no orders for a time. */
+function outage(retryAfterSec = 10): ListedPlacement {
+  const message = "the telephony vendor cannot be reached";
+  return {
+    kind: "refused",
+    code: "telephony_unavailable",
+    message,
+    retryAfterSec,
+    isOfVendor: true,
+  };
+}
+
 /** A list of `people` on a database, the runner of its job with a virtual clock, and a worker that claims rows as a real one. */
 async function stand(context: TestContext, fields: Partial<CallListRecord> = {}, people = 1) {
   const database = await temporaryDatabase(context);
@@ -59,28 +73,31 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
   const orders: PlacedOrder[] = [];
   /** What the worker answers in place of placing the call. */
   const refusals = new Map<string, ListedPlacement | "broken">();
+  /** The vendor's answer to every order, in place of that. */
+  const vendor: { answer: ListedPlacement | undefined } = { answer: undefined };
   /** When the worker was asked, whatever it answered. */
   const asked: number[] = [];
   const placer: CallPlacer = {
     placeListedCall: async (order) => {
       asked.push(clock.epochMs());
-      const refused = refusals.get(order.to);
+      const refused = vendor.answer ?? refusals.get(order.to);
       if (refused === "broken") throw new Error("the worker has ended");
       const isVendors =
         refused?.kind === "unknown" ||
+        refused?.kind === "placed" ||
         (refused?.kind === "refused" &&
-          (refused.code === "call_rejected" || refused.isOfNumber === true));
+          (refused.code === "call_rejected" ||
+            refused.isOfNumber === true ||
+            refused.isOfVendor === true));
       if (refused !== undefined && !isVendors) return refused;
       const { orgId, row } = order;
       const { callId } = row;
       const job = placedCallJob({ orgId, callId, runId: "run" }, {}, clock.epochMs());
       if (!(await database.calls.place(job, callId, row))) return refusal("conflict");
-      if (refused !== undefined) {
-        if (refused.kind !== "unknown") await database.calls.failPlaced(callId);
-        return refused;
-      }
+      if (refused?.kind === "refused") await database.calls.failPlaced(callId);
+      if (refused !== undefined && refused.kind !== "placed") return refused;
       orders.push({ ...order, atMs: clock.epochMs() });
-      return { kind: "placed" };
+      return refused ?? { kind: "placed" };
     },
   };
   let ids = 0;
@@ -160,6 +177,7 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
     orders,
     asked,
     refusals,
+    vendor,
     start,
     change,
     until,
@@ -541,4 +559,138 @@ test("a list whose job was given up goes on when it is resumed", async (context)
   await change(PAUSE);
   assert.equal(await change(RESUME), true);
   await until("the call", () => orders.length === 1);
+});
+
+test("a vendor that cannot be reached gets orders ever more seldom, and the list says since when", async (context) => {
+  const { database, clock, start, change, until, orders, asked, vendor, states } = await stand(
+    context,
+    {},
+    3,
+  );
+  vendor.answer = outage();
+  start();
+  await change(START);
+  await until("eight orders", () => asked.length === 8);
+  const waitsSec = asked.slice(1).map((atMs, index) => (atMs - (asked[index] ?? 0)) / 1_000);
+  const expectedSec = [10, 20, 40, 80, 160, 320, 600];
+  assert.ok(
+    waitsSec.every((waitSec, index) => {
+      const lateSec = waitSec - (expectedSec[index] ?? 0);
+      return lateSec >= 0 && lateSec <= 3;
+    }),
+    waitsSec.join(", "),
+  );
+  const held = await database.callLists.find("org", "list");
+  assert.equal(held?.state, "running");
+  assert.equal(held.holdReason, "the telephony vendor cannot be reached");
+  assert.ok((held.heldSinceMs ?? 0) - (asked[0] ?? 0) < 2_000, "since the first order in vain");
+  assert.deepEqual(await states(), [
+    ["waiting", 0, null],
+    ["waiting", 0, null],
+    ["waiting", 0, null],
+  ]);
+  vendor.answer = undefined;
+  await until("the calls", () => orders.length === 2);
+  assert.ok(clock.epochMs() - (asked[7] ?? 0) <= 603_000, "it goes on by itself");
+  const after = await database.callLists.find("org", "list");
+  assert.deepEqual([after?.holdCode, after?.heldSinceMs, after?.vendorRefusals], [null, null, 0]);
+});
+
+test("a pause that the vendor asks for is kept, an hour at most", async (context) => {
+  const { start, change, until, asked, vendor } = await stand(context);
+  vendor.answer = outage(90);
+  start();
+  await change(START);
+  await until("the second order", () => asked.length === 2);
+  const waitMs = (asked[1] ?? 0) - (asked[0] ?? 0);
+  assert.ok(waitMs >= 90_000 && waitMs < 95_000, String(waitMs));
+  vendor.answer = outage(10 * 60 * 60);
+  await until("the third order", () => asked.length === 3);
+  await until("the fourth order", () => asked.length === 4);
+  const longMs = (asked[3] ?? 0) - (asked[2] ?? 0);
+  assert.ok(longMs >= 60 * MINUTE_MS && longMs < 61 * MINUTE_MS, String(longMs));
+});
+
+test("the organization hears once of an outage, and again when its list is paused for it", async (context) => {
+  const { database, start, change, until, isList, asked, vendor } = await stand(context);
+  vendor.answer = outage();
+  start();
+  await change(START);
+  await until("the list is paused", () => isList("paused"), 10_000);
+  assert.equal(asked.length, VENDOR_REFUSALS_MAX);
+  const paused = await database.callLists.find("org", "list");
+  assert.equal(
+    paused?.holdReason,
+    `the telephony vendor cannot be reached, after ${VENDOR_REFUSALS_MAX} orders in a row`,
+  );
+  const audited = async () =>
+    (await database.audit.list("org", { skip: 0, limit: 9 })).items.map(({ action, actor }) => [
+      action,
+      actor.id,
+    ]);
+  assert.deepEqual((await audited()).slice(0, 2), [
+    ["callList.pause", "server"],
+    ["callList.hold", "server"],
+  ]);
+  assert.ok(HOLD_NOTICE_REFUSALS < VENDOR_REFUSALS_MAX);
+  vendor.answer = undefined;
+  await change(RESUME);
+  await until("the call", () => asked.length === VENDOR_REFUSALS_MAX + 1);
+});
+
+test("a list that is held is resumed at once by hand", async (context) => {
+  const { clock, start, change, until, orders, asked, vendor } = await stand(context);
+  vendor.answer = outage(3_600);
+  start();
+  await change(START);
+  await until("the order in vain", () => asked.length === 1);
+  vendor.answer = undefined;
+  await until("the hold is stored", async () => change(RESUME));
+  const resumedAtMs = clock.epochMs();
+  await until("the call", () => orders.length === 1);
+  assert.ok(clock.epochMs() - resumedAtMs < 5_000);
+});
+
+test("of a vendor whose replies are lost each order is the only one for its person, and few people are ordered", async (context) => {
+  const retries = { noAnswer: { times: 5, afterMinutes: 1 } };
+  const { start, change, until, isList, orders, end, vendor, states } = await stand(
+    context,
+    { callsMax: 100, retries },
+    30,
+  );
+  vendor.answer = { kind: "placed", isReplyLost: true };
+  start();
+  await change(START);
+  await until("a third order", () => orders.length === 3);
+  assert.ok((orders[1]?.atMs ?? 0) - (orders[0]?.atMs ?? 0) >= 10_000);
+  assert.ok((orders[2]?.atMs ?? 0) - (orders[1]?.atMs ?? 0) >= 20_000);
+  await until("a fifth order", () => orders.length === 5);
+  for (const order of orders) await end(order, "outcomeUnknown");
+  await until("the list is paused", () => isList("paused"));
+  const called = orders.map(({ to }) => to);
+  assert.equal(new Set(called).size, called.length);
+  assert.equal(called.length, FAILURES_IN_ROW_MAX);
+  assert.deepEqual((await states()).filter(([state]) => state === "failed").length, 5);
+});
+
+test("a gateway that is down for a moment costs one person the call, not five", async (context) => {
+  const { start, change, until, isList, orders, end, asked, vendor, states } = await stand(
+    context,
+    { callsMax: 2 },
+    3,
+  );
+  vendor.answer = { kind: "unknown" };
+  start();
+  await change(START);
+  await until("the order", () => asked.length === 1);
+  vendor.answer = undefined;
+  await until("the calls", () => orders.length === 2);
+  assert.ok((orders[0]?.atMs ?? 0) - (asked[0] ?? 0) >= 10_000);
+  for (const order of orders) await end(order, "callerLeft", "completed");
+  await until("the list is completed", () => isList("completed"));
+  assert.deepEqual(await states(), [
+    ["failed", 1, "unknownWhetherPlaced"],
+    ["completed", 1, "callerLeft"],
+    ["completed", 1, "callerLeft"],
+  ]);
 });

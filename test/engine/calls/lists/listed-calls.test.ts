@@ -132,7 +132,26 @@ test("an error that the vendor names as its own delays the call, and counts for 
   vendor.refuse(429, {});
   const limited = await place("too many");
   assert.ok(limited.kind === "refused");
-  assert.deepEqual([limited.retryAfterSec, limited.isOfNumber], [10, false]);
+  assert.deepEqual(
+    [limited.message, limited.retryAfterSec, limited.isOfVendor, limited.isOfNumber],
+    ["the telephony vendor accepts no more calls for now (429)", 10, true, undefined],
+  );
+});
+
+test("a pause that the vendor asks for reaches the list", async (context) => {
+  const { vendor, place, settleAgain } = await stand(context);
+  for (const [value, sec] of [
+    ["120", 120],
+    ["7200", 3_600],
+    ["-5", 10],
+    ["soon", 10],
+  ] as const) {
+    vendor.answer = (response) => void response.writeHead(429, { "retry-after": value }).end("{}");
+    const placement = await place(`after ${value}`);
+    assert.ok(placement.kind === "refused");
+    assert.equal(placement.retryAfterSec, sec, value);
+    await settleAgain(`after ${value}`);
+  }
 });
 
 test("an order that its worker gets too late is not placed, and leaves nothing behind", async (context) => {
@@ -157,7 +176,7 @@ test("the organization's service hears of a call only when its row is claimed", 
 test("a lost reply of the vendor leaves the call in progress, until its end is known", async (context) => {
   const { vendor, place, row, outcome } = await stand(context);
   vendor.answer = (response) => void response.destroy();
-  assert.deepEqual(await place("lost"), { kind: "placed" });
+  assert.deepEqual(await place("lost"), { kind: "placed", isReplyLost: true });
   assert.deepEqual(await row(), ["calling", 1, "lost"]);
   assert.deepEqual(await outcome("lost"), { kind: "inProgress" });
 });

@@ -164,7 +164,7 @@ test("a call that is handed over keeps its data, and is adopted with it", async 
   assert.deepEqual(left(), NOTHING_LEFT);
   assert.deepEqual(await written(), [
     "hang up CA1 ringing",
-    "failed noAnswer",
+    "failed outcomeUnknown",
     ["id-1", { answeredBy: "human" }],
   ]);
 });

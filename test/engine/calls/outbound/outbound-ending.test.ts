@@ -30,6 +30,6 @@ test("a machine ends the call, whatever else is said of it; a person and a doubt
   }
 });
 
-test("a call of which nothing is heard has no answer", () => {
-  assert.deepEqual([NO_OUTCOME.reason, NO_OUTCOME.status], ["noAnswer", "failed"]);
+test("the end of a call of which nothing is heard is not that nobody answered", () => {
+  assert.deepEqual([NO_OUTCOME.reason, NO_OUTCOME.status], ["outcomeUnknown", "failed"]);
 });

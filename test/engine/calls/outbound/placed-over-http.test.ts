@@ -189,7 +189,8 @@ for (const [what, status, body, code, message] of [
 test("an order whose answer is lost is not refused: its call rings, and is over when nothing is heard of it", async (t) => {
   const { outbound, place, lastToken, vendor, left, clock, log } = await outboundFor(t);
   vendor.answer = (response) => void response.destroy();
-  assert.deepEqual(await place(), { id: "id-1", agentId: "agent", status: "queued" });
+  const placed = { id: "id-1", agentId: "agent", status: "queued", isReplyLost: true };
+  assert.deepEqual(await place(), placed);
   assert.equal(outbound.answering(lastToken())?.callId, "id-1");
   assert.match(log.lines[0]?.message ?? "", /^unknown whether a call was placed/);
   clock.advance(OUTCOME_MAX_MS);
@@ -216,7 +217,7 @@ test("a call of which nothing is heard for five minutes is hung up and recorded"
   assert.deepEqual(left(), NOTHING_LEFT);
   assert.deepEqual(await endOf(id), [
     "failed",
-    "noAnswer",
+    "outcomeUnknown",
     "the telephony vendor reported no outcome of the call",
   ]);
 });
