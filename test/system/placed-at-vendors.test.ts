@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import * as v from "valibot";
-import { PHONE_API_WIRES } from "../../engine/sandbox/telephone/phone-api-wires.js";
+import type { Exchange } from "../../engine/sandbox/exchange.js";
+import {
+  PHONE_API_WIRES,
+  type PlacedState,
+} from "../../engine/sandbox/telephone/phone-api-wires.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
@@ -73,6 +77,22 @@ async function placed(
   return { customer, id, call, from };
 }
 
+/** The call that an order on its way to the vendor asks for, without the vendor's own reports. */
+async function placedCallOf(vendor: PlacingVendorName, exchange: Exchange) {
+  const wire = PHONE_API_WIRES[vendor];
+  const read = wire.read({
+    method: exchange.request.method ?? "",
+    path: exchange.url.pathname,
+    authorization: exchange.header("authorization") ?? "",
+    body: (await exchange.readText()) ?? "",
+  });
+  assert.ok(read?.kind === "place");
+  const { statusUrl, ...numbers } = read.order;
+  const call = { ...numbers, id: wire.newId() };
+  const report = (state: PlacedState) => wire.report(call, state) ?? "";
+  return { statusUrl, report, placed: wire.placed(call) };
+}
+
 const personAt = (vendor: PlacingVendorName, call: PlacedVendorCall["call"]) =>
   new PlacedVendorCall(vendor, call, streamUrl(server, vendor));
 
@@ -127,47 +147,42 @@ for (const vendor of PLACING_VENDORS) {
       assert.equal((await server.calls(customer)).length, 0);
     });
 
-    test("a 200 with an error inside places no call, and the person is called once when it is asked again", async () => {
-      const { customer, from } = await customerWithNumber();
-      const { id: agentId } = await server.agent(customer);
-      const order = { agentId, to: "+15550100001", from, vendor };
-      for (const body of [
-        { error: "out of order", message: "try again" },
-        { errors: [{ code: "x" }] },
-      ]) {
-        vendors.answerNext(vendor, async (exchange) => exchange.answerJson(200, body));
-        const { status, answer } = await post(customer, order);
-        assert.equal(status, 503, JSON.stringify(answer));
-      }
-      await server.settled();
-      assert.deepEqual(await server.calls(customer), []);
-      const { status } = await post(customer, order);
-      assert.equal(status, 201);
-      await server.endedCall(customer);
-      assert.equal(vendors.callsFrom(vendor, from).length, 1);
-    });
+    for (const [what, status, body] of [
+      ["a 200 with an error inside", 200, { error: "out of order", message: "try again" }],
+      ["the error of a gateway", 502, "bad gateway"],
+    ] as const) {
+      test(`${what} does not ask for a second call: its reports end the call that was placed`, async () => {
+        const { customer, from } = await customerWithNumber();
+        const { id: agentId } = await server.agent(customer);
+        let reportBusy = (): Promise<number> => assert.fail("no order");
+        vendors.answerNext(vendor, async (exchange) => {
+          const { statusUrl, report } = await placedCallOf(vendor, exchange);
+          reportBusy = async () => (await signedPost(vendor, statusUrl, report("busy"))).status;
+          exchange.answerJson(status, body);
+        });
+        const order = { agentId, to: "+15550101000", from, vendor };
+        const { status: answered, answer } = await post(customer, order);
+        assert.equal(answered, 201, JSON.stringify(answer));
+        assert.equal(await reportBusy(), 204);
+        const record = await server.endedCall(customer);
+        assert.deepEqual(
+          [record.id, record.metadata["endReason"]],
+          [v.parse(Queued, answer).id, "busy"],
+        );
+      });
+    }
 
     test("a report that comes before the answer to the order ends the call once, and nobody is called again", async () => {
       const { customer, from } = await customerWithNumber();
       const { id: agentId } = await server.agent(customer);
       const reports: number[] = [];
       vendors.answerNext(vendor, async (exchange) => {
-        const wire = PHONE_API_WIRES[vendor];
-        const read = wire.read({
-          method: exchange.request.method ?? "",
-          path: exchange.url.pathname,
-          authorization: exchange.header("authorization") ?? "",
-          body: (await exchange.readText()) ?? "",
-        });
-        assert.ok(read?.kind === "place");
-        const { statusUrl, ...numbers } = read.order;
-        const call = { ...numbers, id: wire.newId() };
-        const report = wire.report(call, "busy") ?? "";
+        const { statusUrl, report, placed: answer } = await placedCallOf(vendor, exchange);
         for (let count = 0; count < 2; count += 1) {
-          const { status } = await signedPost(vendor, statusUrl, report);
+          const { status } = await signedPost(vendor, statusUrl, report("busy"));
           reports.push(status);
         }
-        const [status, body] = wire.placed(call);
+        const [status, body] = answer;
         exchange.answerJson(status, body);
       });
       const { status, answer } = await post(customer, {

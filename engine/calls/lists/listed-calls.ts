@@ -11,7 +11,7 @@ import {
 } from "../../tenancy/tenant.js";
 import type { MaybePromise } from "../../time/maybe-promise.js";
 import { VendorError } from "../../vendors/contracts.js";
-import { isUnclear, type ListedCall, type OutboundCalls } from "../outbound/outbound-calls.js";
+import type { ListedCall, OutboundCalls } from "../outbound/outbound-calls.js";
 
 /** A call of a call list, on its way to the worker that places it. */
 export interface ListedOrder {
@@ -28,7 +28,7 @@ export interface ListedOrder {
 }
 
 export type ListedPlacement =
-  /** The vendor was asked: the call rings, or its end is recorded. `isReplyLost`: or the vendor never got the order. */
+  /** The vendor was asked: the call rings, or its end is recorded. `isReplyLost`: or no call was placed. */
   | { readonly kind: "placed"; readonly isReplyLost?: true }
   /** No call was placed. */
   | {
@@ -41,12 +41,7 @@ export type ListedPlacement =
       readonly isOfVendor?: true;
       /** The vendor has answered with an error, perhaps because of this number only. */
       readonly isOfNumber?: boolean;
-    }
-  /**
-   * The vendor has answered, and its answer does not say whether it calls: another order might call a second time. The
-   * call's job is kept until the row is settled.
-   */
-  | { readonly kind: "unknown" };
+    };
 
 /** Places calls of call lists: a worker, or the primary, which chooses a worker. Each call is requested once. */
 export interface CallPlacer {
@@ -70,7 +65,6 @@ const NUMBER_STATUSES: ReadonlySet<number> = new Set([STATUS_FORBIDDEN, STATUS_N
 /** What the vendor's answer means for the row. A list repeats its orders by itself, so fewer answers may be retried. */
 function placementOf({ code, message, retryAfterSec, cause }: RequestError): ListedPlacement {
   const refused = { kind: "refused", code, message, retryAfterSec } as const;
-  if (isUnclear(cause)) return { kind: "unknown" };
   if (!(cause instanceof VendorError)) return refused;
   const ofVendor = { ...refused, isOfVendor: true } as const;
   if (!(cause instanceof TelephonyError)) {

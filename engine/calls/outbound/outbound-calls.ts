@@ -66,7 +66,7 @@ export function acceptedCalls(callsMax: number): RequestError {
 export function placingFailed(error: unknown, log: Logger): unknown {
   if (!(error instanceof VendorError)) return error;
   const what = mayHaveBeenPlaced(error)
-    ? "unknown whether a call was placed: the vendor's response was lost"
+    ? "unknown whether a call was placed: the vendor's response was lost, or does not say it"
     : "a call could not be placed";
   log.warn({ vendor: error.vendor, reason: error.message }, what);
   const { retryAfterMs = RETRY_AFTER_SEC * 1_000 } = error;
@@ -85,21 +85,20 @@ export function placingFailed(error: unknown, log: Logger): unknown {
     : new RequestError("telephony_unavailable", words, options);
 }
 
-/** The request may have reached the vendor, whose response was lost or came too late. */
-export function mayHaveBeenPlaced(error: unknown): boolean {
-  if (!(error instanceof VendorError) || error instanceof TelephonyError) return false;
-  if (codeOf(error) === "UND_ERR_CONNECT_TIMEOUT") return false;
-  return error.fault === "timeout" || error.fault === "disconnected";
-}
-
 const STATUS_SERVER_ERROR = 500;
 
-/** The vendor has answered, and its answer does not say whether it calls: a gateway answers so that has passed the order on. */
-export function isUnclear(error: unknown): boolean {
+/**
+ * The request may have reached the vendor, whose response was lost, came too late, or does not say whether it calls: a gateway
+ * that has passed the order on answers so, too.
+ */
+export function mayHaveBeenPlaced(error: unknown): boolean {
   if (!(error instanceof VendorError)) return false;
   if (error.fault === "badAnswer") return true;
-  if (!(error instanceof TelephonyError) || error.vendorCode !== undefined) return false;
-  return (error.status ?? 0) >= STATUS_SERVER_ERROR;
+  if (error instanceof TelephonyError) {
+    return error.vendorCode === undefined && (error.status ?? 0) >= STATUS_SERVER_ERROR;
+  }
+  if (codeOf(error) === "UND_ERR_CONNECT_TIMEOUT") return false;
+  return error.fault === "timeout" || error.fault === "disconnected";
 }
 
 /** The vendor's own default: some ten rings. */
@@ -223,8 +222,7 @@ export class OutboundCalls implements PlacedCalls {
       // An error that invites a retry could call the person twice.
       if (this.#ringing.has(claims.callId) && !mayHaveBeenPlaced(error)) {
         this.#release(claims.callId);
-        // The list settles the row together with the call's job; a server that dies before that leaves a lost call.
-        if (row === undefined || !isUnclear(error)) this.#deps.journal.notPlaced(claims.callId);
+        this.#deps.journal.notPlaced(claims.callId);
         throw failure;
       }
       isReplyLost = this.#ringing.has(claims.callId);
