@@ -23,8 +23,11 @@ export interface CallToPlace {
   readonly ringTimeoutSec: number;
 }
 
-/** `ringing`: nobody has answered yet. */
-export type HangUpState = "ringing" | "answered" | "ringingOrAnswered";
+/**
+ * Some vendors end a call that rings and one that is answered by different requests. That a call still rings is never known: it may
+ * be answered at this moment.
+ */
+export type HangUpState = "answered" | "ringingOrAnswered";
 
 /** What a call is to do next. Vendors take the document itself, or ask for it at the address. */
 export interface NextStep {

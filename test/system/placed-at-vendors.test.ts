@@ -41,17 +41,17 @@ test("these are all of the vendors that can place calls", () => {
 const Queued = v.object({ id: v.string(), status: v.literal("queued") });
 let lastNumber = 15_550_600_000;
 
-async function customerWithNumber(): Promise<{ customer: Customer; from: string }> {
-  const customer = await server.customer();
+async function customerWithNumber(at = server): Promise<{ customer: Customer; from: string }> {
+  const customer = await at.customer();
   lastNumber += 1;
   const from = `+${lastNumber}`;
-  await server.tenancy.phoneNumbers.allow(customer.email, from);
-  await server.tenancy.dialTargets.allow(customer.email, "+1555");
+  await at.tenancy.phoneNumbers.allow(customer.email, from);
+  await at.tenancy.dialTargets.allow(customer.email, "+1555");
   return { customer, from };
 }
 
-async function post({ apiKey }: Customer, body: unknown) {
-  const response = await fetch(`${server.url}/api/dashboard/calls`, {
+async function post({ apiKey }: Customer, body: unknown, at = server) {
+  const response = await fetch(`${at.url}/api/dashboard/calls`, {
     method: "POST",
     headers: { "x-api-key": apiKey, "content-type": "application/json" },
     body: JSON.stringify(body),
@@ -302,6 +302,39 @@ for (const vendor of PLACING_VENDORS.filter((name) => name !== "asterisk")) {
     assert.equal(await phone.closed, 1000);
   });
 }
+
+test("a server that stops hangs up what rings and what was answered without a stream, at every vendor", async () => {
+  const other = await TestServer.start({ environment: vendors.environment });
+  try {
+    await vendors.leadTo(other.parley.port);
+    const calls = await Promise.all(
+      PLACING_VENDORS.map(async (vendor) => {
+        const { customer, from } = await customerWithNumber(other);
+        const { id: agentId } = await other.agent(customer);
+        for (const to of ["+15550110005", "+15550101000"]) {
+          const { status } = await post(customer, { agentId, to, from, vendor }, other);
+          assert.equal(status, 201);
+        }
+        const [ringing, answered] = vendors.callsFrom(vendor, from);
+        assert.ok(ringing !== undefined && answered !== undefined);
+        await eventually("the answer", () => answered.document);
+        assert.deepEqual([ringing.isAnswered, answered.isAnswered], [false, true]);
+        return { vendor, ringing, answered };
+      }),
+    );
+    other.parley.calls.endAll();
+    for (const { vendor, ringing, answered } of calls) {
+      await eventually(`the end of what rings at ${vendor}`, () => ringing.isOver || undefined);
+      await eventually(
+        `the end of what is answered at ${vendor}`,
+        () => answered.isOver || undefined,
+      );
+    }
+  } finally {
+    await vendors.leadTo(server.parley.port);
+    await other.stop();
+  }
+});
 
 test("the error names a vendor without an API for placing calls, and the settings of a vendor without an account", async () => {
   const { customer, from } = await customerWithNumber();

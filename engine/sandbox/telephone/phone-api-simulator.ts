@@ -389,13 +389,19 @@ export class PhoneApiSimulator implements Simulator {
     exchange: Exchange,
     order: Extract<ApiOrder, { readonly id: string }>,
   ): Promise<void> {
-    const { unknownCall, hungUp, redirected = hungUp } = this.#wire;
+    const { unknownCall, hungUp, notHungUp = unknownCall, redirected = hungUp } = this.#wire;
     const call = this.#calls.find(({ id }) => id === order.id);
     if (call === undefined || call.isOver) return answer(exchange, unknownCall);
     if (order.kind === "look")
       return answer(exchange, this.#wire.live?.(call.isAnswered) ?? unknownCall);
-    answer(exchange, order.kind === "hangUp" ? hungUp : redirected);
-    if (order.kind === "hangUp") return call.end();
+    if (order.kind === "hangUp") {
+      const { ends } = order;
+      const isEnded = ends === undefined || (ends === "answered") === call.isAnswered;
+      answer(exchange, isEnded ? hungUp : notHungUp);
+      if (isEnded) await call.end();
+      return;
+    }
+    answer(exchange, redirected);
     if (order.kind === "redirect") return call.redirect(order.url);
     return call.transfer(order.document);
   }

@@ -224,7 +224,7 @@ test("a call of which nothing is heard for five minutes is hung up and recorded"
   clock.advance(1);
   const hangUp = await vendor.request(2);
   assert.match(hangUp.path, /CA0{31}1\.json$/);
-  assert.equal(hangUp.form.get("Status"), "canceled");
+  assert.equal(hangUp.form.get("Status"), "completed");
   assert.deepEqual(left(), NOTHING_LEFT);
   assert.deepEqual(await endOf(id), [
     "failed",
