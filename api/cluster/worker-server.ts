@@ -201,6 +201,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     slots,
     liveCalls,
     journal,
+    calls: database.calls,
   });
   const placedCalls = cluster.placedCalls(outboundCalls, tokens);
   const placer: CallPlacer = new ListedCalls({ database, outboundCalls });

@@ -153,6 +153,8 @@ export interface PhoneConversation {
   readonly historyKey: string;
   /** The earlier sessions, which broke, last one first; a session that died before it was stored has no record. */
   readonly before: readonly string[];
+  /** The first call, if this server placed it. */
+  readonly placedCallId?: string | undefined;
 }
 
 /** The person whom a warm transfer calls: the caller's call, and which of its transfers it is. */
@@ -254,6 +256,7 @@ export class Continuations {
       sessionId: this.#sessionId(callKey, attempt),
       historyKey: this.#ids.uuidOf([callKey]),
       before: sessions.reverse(),
+      placedCallId: placedCallOf(callKey),
     };
   }
 

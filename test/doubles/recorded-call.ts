@@ -226,6 +226,8 @@ function describe(effect: ConversationEffect): string {
       return effect.isMuted ? "muted" : "unmuted";
     case "reportContext":
       return `notes ${effect.context.map((note) => `"${note}"`).join(", ")}`;
+    case "reportAnswerer":
+      return `answerer: ${effect.answerer.kind}${effect.answerer.isGreetingDue ? ", greeting due" : ""}`;
     case "saveTurn":
       return `save ${describeSave(effect.save)}`;
     case "end":

@@ -336,6 +336,50 @@ test("a server that stops hangs up what rings and what was answered without a st
   }
 });
 
+function begunCalls(customer: Customer, count: number): Promise<unknown> {
+  return eventually(`${count} calls`, async () => {
+    const calls = await server.calls(customer);
+    return calls.length === count ? true : undefined;
+  });
+}
+
+for (const vendor of PLACING_VENDORS.filter((name) => name !== "asterisk")) {
+  for (const [when, isSaidMeanwhile] of [
+    ["after the break", false],
+    ["while the call has no stream", true],
+  ] as const) {
+    test(`${vendor}: a machine of which the vendor speaks ${when} gets its message, and nothing else`, async () => {
+      const voicemailMessage = "Please call Acme back.";
+      const outbound = { voicemailMessage, screeningAnswer: null, whileDetecting: "wait" } as const;
+      const persona = { greeting: "hello there", outbound };
+      const { customer, id, call } = await placed(vendor, "+15550100006", true, { persona });
+      const person = personAt(vendor, call);
+      const broken = await person.pickUp();
+      await begunCalls(customer, 1);
+      broken.drop();
+      const recognize = async () => {
+        await call.recognizeMachine();
+        await call.endGreeting();
+      };
+      await server.endedCall(customer);
+      if (isSaidMeanwhile) await recognize();
+      const phone = await person.goOn();
+      assert.ok(phone);
+      await begunCalls(customer, 2);
+      if (!isSaidMeanwhile) await recognize();
+      assert.equal(await phone.said(1), voicemailMessage);
+      phone.play();
+      assert.equal(await phone.closed, 1000);
+      const calls = await server.endedCalls(customer, 2);
+      const last = calls.find(({ metadata }) => metadata["continues"] === id);
+      const { endReason, outcome, voicemail } = last?.metadata ?? {};
+      assert.deepEqual([endReason, outcome], ["machine", "machine"]);
+      assert.deepEqual(voicemail, { messageLeft: true, text: voicemailMessage });
+      await call.end();
+    });
+  }
+}
+
 test("the error names a vendor without an API for placing calls, and the settings of a vendor without an account", async () => {
   const { customer, from } = await customerWithNumber();
   const { id: agentId } = await server.agent(customer);

@@ -1,3 +1,4 @@
+import type { CallStore } from "../../../storage/calls/call-store.js";
 import type { RowClaim } from "../../../storage/calls/call-list-record.js";
 import { type Ending, MACHINE_ANSWERED } from "../../conversation/call-end.js";
 import type { AnswererVerdict } from "../../conversation/events.js";
@@ -106,6 +107,9 @@ const RING_TIMEOUT_SEC = 60;
 /** A call that waits in the vendor's queue, rings, and is answered has been reported by then. */
 const OUTCOME_MAX_MS = 5 * 60 * 1_000;
 
+/** More than a call has: it continues after three breaks and five failed transfers at most. */
+const BREAKS_MAX = 10;
+
 /** The vendor's terms: `human`, `machine_start`, `fax`, `unknown` and so on. */
 const ANSWERED_BY = /^[a-z_]{1,32}$/;
 
@@ -121,6 +125,7 @@ export interface OutboundDeps {
   readonly slots: Slots;
   readonly liveCalls: LiveCalls;
   readonly journal: CallJournal;
+  readonly calls: Pick<CallStore, "findById">;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly log: Logger;
@@ -302,8 +307,30 @@ export class OutboundCalls implements PlacedCalls {
   /** A report from the vendor about a call; reports may repeat and arrive in any order. False for an invalid token. */
   async report(token: string, report: OutboundReport): Promise<boolean> {
     const claims = this.#deps.tokens.verify(token);
-    if (claims !== undefined) this.take(claims, report);
-    return claims !== undefined;
+    if (claims === undefined) return false;
+    this.take(claims, report);
+    const current = await this.continuationOf(claims, report);
+    if (current !== undefined) this.take(current, report);
+    return true;
+  }
+
+  /**
+   * The claims of the call with which a placed call goes on after a break, if the report says who has answered. Undefined if there is
+   * none, or if the placed call itself is here.
+   */
+  async continuationOf(
+    claims: OutboundClaims,
+    { answeredBy }: OutboundReport,
+  ): Promise<OutboundClaims | undefined> {
+    if (!ANSWERED_BY.test(answeredBy) || this.holds(claims.callId)) return undefined;
+    let { callId } = claims;
+    for (let breaks = 0; breaks < BREAKS_MAX; breaks += 1) {
+      const call = await this.#deps.calls.findById(claims.orgId, callId);
+      const next = call?.metadata["continuedBy"];
+      if (typeof next !== "string") break;
+      callId = next;
+    }
+    return callId === claims.callId ? undefined : { ...claims, callId };
   }
 
   /** As `report`, after the token was verified. */

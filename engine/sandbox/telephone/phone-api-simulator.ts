@@ -31,7 +31,12 @@ const CALLS_MAX = 1_000;
 /** A number that the vendor refuses. */
 const INVALID_NUMBER_END = "0009";
 
-type Outcome = Extract<PlacedState, "busy" | "noAnswer" | "failed"> | "rings" | "machine";
+/** `quietMachine`: a machine of which the vendor says nothing until a test has it say so. */
+type Outcome =
+  | Extract<PlacedState, "busy" | "noAnswer" | "failed">
+  | "rings"
+  | "machine"
+  | "quietMachine";
 
 /** The outcome of a call, by the last digits of the called number; other numbers answer. */
 const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
@@ -40,6 +45,7 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ["0003", "failed"],
   ["0004", "machine"],
   ["0005", "rings"],
+  ["0006", "quietMachine"],
 ]);
 
 export interface SimulatedCallOptions {
@@ -114,26 +120,32 @@ export class SimulatedCall implements SimulatedCallIds {
     const outcome = OUTCOMES.get(this.to.slice(-4));
     await this.#report("ringing");
     if (outcome === "rings") return;
-    if (outcome !== undefined && outcome !== "machine") {
-      this.#ended.abort();
-      return this.#report(outcome);
-    }
-    return this.answer(outcome === "machine");
+    if (outcome === undefined) return this.answer("human");
+    if (outcome === "machine") return this.answer("machine");
+    if (outcome === "quietMachine") return this.answer("quietMachine");
+    this.#ended.abort();
+    return this.#report(outcome);
   }
 
   /** A telephone that rings is answered. */
-  async answer(isMachine = false): Promise<void> {
+  async answer(who: "human" | "machine" | "quietMachine" = "human"): Promise<void> {
     const { wire } = this.#options;
     if (this.isOver) return;
     this.#isAnswered = true;
     await this.#report("answered");
     const document = await this.#post(this.order.answerUrl, wire.answered(this), "answer");
-    const followed = this.#follow(document, isMachine);
-    const isEndAwaited = wire.hasOneVerdict === true && this.order.detectsMessageEnd === true;
-    if (!isMachine) await this.#reportVerdict("human");
-    else if (!isEndAwaited) await this.#reportVerdict("machine");
+    const followed = this.#follow(document, who !== "human");
+    if (who === "human") await this.#reportVerdict("human");
+    else if (who === "machine") await this.recognizeMachine();
     // A person who has done what the documents say is gone.
     if (await followed) await this.end();
+  }
+
+  /** The vendor says that a machine has answered, unless it says that only at the end of the machine's greeting. */
+  async recognizeMachine(): Promise<void> {
+    const isEndAwaited =
+      this.#options.wire.hasOneVerdict === true && this.order.detectsMessageEnd === true;
+    if (!isEndAwaited) await this.#reportVerdict("machine");
   }
 
   /** The greeting of the machine that has answered is over, which not all vendors report. */

@@ -9,7 +9,7 @@ import {
   NUMBERS_PAGE_MAX_BYTES,
   readPages,
 } from "../account-numbers.js";
-import type { CallControlApi, CallToPlace, HangUpState, NextStep } from "../call-control.js";
+import type { CallControlApi, CallToPlace, NextStep } from "../call-control.js";
 import {
   basicAuthorization,
   isLiveAfter,

@@ -55,6 +55,7 @@ function placing() {
       slots,
       liveCalls: new LiveCalls(),
       journal,
+      calls: { findById: () => Promise.resolve(undefined) },
       clock,
       newId: () => "id",
       log: new SilentLogger(),
