@@ -62,7 +62,8 @@ export function watchAnswerer(
   else if (answerer.kind === "machine" && !Number.isFinite(answerer.untilMs)) {
     answerer.untilMs = atMs + greetingMaxMs(state);
     if (answerer.isEndReported) onGreetingOver(state, atMs, out);
-    else watchGreeting(state, { atMs }, out);
+    // Nothing has been heard yet of what the machine may still say.
+    else watchGreeting(state, { atMs, voiceAgoMs: 0 }, out);
   }
 }
 
