@@ -83,6 +83,8 @@ const StoredTransfer = v.object({
   mode: v.optional(v.picklist(["blind", "warm"]), "blind"),
   summary: v.optional(v.string(), ""),
   personCallId: v.optional(v.string(), ""),
+  /** The vendor has heard a machine in the person's call. */
+  answeredBy: v.optional(v.string(), ""),
   startedAtMs: v.optional(v.number(), 0),
   /** The vendor has been asked, or is about to be, to put the caller on hold. */
   isOnHold: v.optional(v.boolean(), false),

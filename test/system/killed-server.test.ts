@@ -45,7 +45,7 @@ const TO_MACHINES: OutboundSpeech = {
   whileDetecting: "wait",
 };
 /** A machine of which the vendor says nothing before the test does. */
-const QUIET_MACHINE = "+15550100006";
+const QUIET_MACHINE = "+15550100015";
 const detectsMachines = (vendor: PlacingVendorName) =>
   phoneVendor(vendor)?.capabilities.machineDetection !== "none";
 
@@ -140,7 +140,8 @@ function answererStored({ customer }: Line, kind: RegExp, count = 1): Promise<tr
 async function hearsMessage(phone: VendorCall | undefined): Promise<void> {
   assert.ok(phone, "the machine is not left in silence");
   const said = await phone.said(MESSAGE_SENTENCES.length);
-  assert.ok(said.startsWith("This is Acme"), said);
+  // At Vonage and Jambonz it begins again behind the beep.
+  assert.match(said, /This is Acme.*on Friday\.$/);
   phone.play();
   assert.equal(await phone.closed, 1000);
 }

@@ -352,7 +352,7 @@ for (const vendor of PLACING_VENDORS.filter((name) => name !== "asterisk")) {
       const voicemailMessage = "Please call Acme back.";
       const outbound = { voicemailMessage, screeningAnswer: null, whileDetecting: "wait" } as const;
       const persona = { greeting: "hello there", outbound };
-      const { customer, id, call } = await placed(vendor, "+15550100006", true, { persona });
+      const { customer, id, call } = await placed(vendor, "+15550100015", true, { persona });
       const person = personAt(vendor, call);
       const broken = await person.pickUp();
       await begunCalls(customer, 1);

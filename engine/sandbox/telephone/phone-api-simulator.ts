@@ -45,7 +45,7 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ["0003", "failed"],
   ["0004", "machine"],
   ["0005", "rings"],
-  ["0006", "quietMachine"],
+  ["0015", "quietMachine"],
 ]);
 
 export interface SimulatedCallOptions {
@@ -77,6 +77,7 @@ export class SimulatedCall implements SimulatedCallIds {
   readonly #options: SimulatedCallOptions;
   readonly #ended = new AbortController();
   #isAnswered: boolean;
+  #recognition: Promise<void> | undefined;
   #stay: ConferenceStay | undefined;
   /** Each redirection begins another one: what the call did before is over. */
   #step = 0;
@@ -134,9 +135,10 @@ export class SimulatedCall implements SimulatedCallIds {
     this.#isAnswered = true;
     await this.#report("answered");
     const document = await this.#post(this.order.answerUrl, wire.answered(this), "answer");
+    if (who === "machine") this.#recognition = this.recognizeMachine();
     const followed = this.#follow(document, who !== "human");
     if (who === "human") await this.#reportVerdict("human");
-    else if (who === "machine") await this.recognizeMachine();
+    else if (who === "machine") await this.#recognition;
     // A person who has done what the documents say is gone.
     if (await followed) await this.end();
   }
@@ -245,6 +247,8 @@ export class SimulatedCall implements SimulatedCallIds {
     isMachine: boolean,
   ): Promise<string | undefined> {
     await this.#listenTo([...question.introduction, ...question.question]);
+    // The vendor has heard the machine before the question is over.
+    if (isMachine) await this.#recognition;
     const reply = isMachine ? {} : personReply(this.to);
     if (reply.hangsUp === true) return undefined;
     const isSilent = reply.digits === undefined && reply.speech === undefined;
