@@ -123,11 +123,12 @@ export async function startWorkerServer(parts: WorkerServerParts): Promise<Worke
   const { clock } = parts;
   let port = 0;
   const carrier = newCarrier(parts, () => localUrl(parts.settings.host, port));
-  const { calls, callControl, connections, uploads, mcpLists } = carrier;
+  const { calls, callControl, outboundCalls, connections, uploads, mcpLists } = carrier;
   await (parts.isFirst ? calls.recover() : calls.join());
   const { server: http, port: given, closeRoutes } = await serve(parts, carrier);
   port = given;
   const stop = async (drainTimeoutMs: number) => {
+    outboundCalls.stop();
     await calls.drain(drainTimeoutMs);
     const isWaitedFor = await closeRoutes();
     calls.feed.close();

@@ -115,7 +115,9 @@ const StoredAnswerer = v.object({
 const StoredVerdict = v.object({ answeredBy: v.optional(v.string(), "") });
 
 /** Who was at the other end of a placed call, as far as it was known when the call ended; undefined for other calls. */
-export function answererIn({ metadata }: Pick<CallRecord, "metadata">): ContinuedAnswerer | undefined {
+export function answererIn({
+  metadata,
+}: Pick<CallRecord, "metadata">): ContinuedAnswerer | undefined {
   const stored = v.safeParse(StoredAnswerer, metadata["answerer"]);
   return stored.success ? stored.output : undefined;
 }

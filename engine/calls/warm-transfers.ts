@@ -504,7 +504,8 @@ export class WarmTransfers {
       return isFirst ? documents.join(this.#conferenceOf(person.claims)) : undefined;
     }
     const isMachine = machineIn(warm) !== "";
-    if (isAccepted === undefined && asked < ASKED_MAX && !isMachine) return this.#ask(warm, base, asked + 1);
+    if (isAccepted === undefined && asked < ASKED_MAX && !isMachine)
+      return this.#ask(warm, base, asked + 1);
     const result = isAccepted === false ? "rejected" : "notAccepted";
     await this.#bringBack(warm, unanswered(warm, { ...NO_ANSWER, result }), base);
     return undefined;
@@ -537,7 +538,8 @@ export class WarmTransfers {
       if (report !== undefined) await this.#personLeft(person, report, base);
       return;
     }
-    if (isMachine) return this.#noteMachine(warm, answeredBy.slice(0, ANSWERED_BY_CHARACTERS_MAX), base);
+    if (isMachine)
+      return this.#noteMachine(warm, answeredBy.slice(0, ANSWERED_BY_CHARACTERS_MAX), base);
     if (report === undefined) return;
     // Who answered and hung up has not accepted.
     const result = report.result === "answered" ? "notAccepted" : report.result;

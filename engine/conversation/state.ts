@@ -13,6 +13,8 @@ import type { Ending } from "./call-end.js";
 import { type ContinuedControl, NOT_CONTROLLED } from "./control-command.js";
 import { type Deadlines, noDeadlines } from "./deadlines.js";
 import {
+  type AnswererKind,
+  type ContinuedAnswerer,
   NO_METRICS,
   type SaidMessage,
   type TurnKind,
@@ -20,8 +22,6 @@ import {
   type TurnReport,
   WAIT_PARTS,
   type WaitPart,
-  type AnswererKind,
-  type ContinuedAnswerer,
 } from "./effects.js";
 import type { ReplyDoneEvent } from "./events.js";
 import { type LateTranscripts, NO_LATE_WORDS } from "./late-transcripts.js";

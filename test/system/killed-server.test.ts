@@ -75,11 +75,7 @@ interface State {
 let sandbox: Sandbox;
 let vendors: PlacingVendors;
 
-async function place(
-  { vendor, customer, agentId, from }: Line,
-  to: string,
-  detectMachine = false,
-) {
+async function place({ vendor, customer, agentId, from }: Line, to: string, detectMachine = false) {
   const response = await fetch(`${vendors.url}/api/dashboard/calls`, {
     method: "POST",
     headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },

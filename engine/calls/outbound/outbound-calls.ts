@@ -1,5 +1,5 @@
-import type { CallStore } from "../../../storage/calls/call-store.js";
 import type { RowClaim } from "../../../storage/calls/call-list-record.js";
+import type { CallStore } from "../../../storage/calls/call-store.js";
 import { type Ending, MACHINE_ANSWERED } from "../../conversation/call-end.js";
 import type { AnswererVerdict } from "../../conversation/events.js";
 import type { Logger } from "../../log.js";
@@ -106,6 +106,8 @@ export function mayHaveBeenPlaced(error: unknown): boolean {
 const RING_TIMEOUT_SEC = 60;
 /** A call that waits in the vendor's queue, rings, and is answered has been reported by then. */
 const OUTCOME_MAX_MS = 5 * 60 * 1_000;
+/** A server that stops waits no longer for a call without a stream: it has rung for as long as it may. */
+const STOPPING_OUTCOME_MAX_MS = (RING_TIMEOUT_SEC + 5) * 1_000;
 
 /** More than a call has: it continues after three breaks and five failed transfers at most. */
 const BREAKS_MAX = 10;
@@ -134,7 +136,8 @@ export interface OutboundDeps {
 /** A call that has not reached its agent yet. The plans' slots limit their number. */
 interface Ringing {
   readonly claims: OutboundClaims;
-  readonly cancelTimer: CancelTimer;
+  cancelTimer: CancelTimer;
+  readonly placedAtMs: number;
   /** The vendor's id of the call, once known. */
   callRef: string | undefined;
   callInfo: CallInfo | undefined;
@@ -236,6 +239,18 @@ export class OutboundCalls implements PlacedCalls {
     if (isReplyLost) return { ...placed, isReplyLost };
     log.info({ callId: claims.callId, orgId, agentId, vendor }, "a call was placed");
     return placed;
+  }
+
+  /** The server stops, and waits for its calls: no longer than a telephone rings for those that have no stream. */
+  stop(): void {
+    const { clock } = this.#deps;
+    for (const ringing of this.#ringing.values()) {
+      const leftMs = ringing.placedAtMs + STOPPING_OUTCOME_MAX_MS - clock.monotonicMs();
+      ringing.cancelTimer();
+      ringing.cancelTimer = clock.after(Math.max(0, leftMs), () =>
+        this.#giveUp(ringing, NO_OUTCOME),
+      );
+    }
   }
 
   /** Whether the call is ringing in this process. */
@@ -438,21 +453,22 @@ export class OutboundCalls implements PlacedCalls {
   ): Ringing {
     const { liveCalls, clock } = this.#deps;
     const { callId } = claims;
-    const giveUp = (ending: Ending) => {
-      const ringing = this.#ringing.get(callId);
-      if (ringing === undefined) return;
-      this.#hangUp(ringing);
-      this.#fail(ringing, ending);
-    };
-    const cancelTimer = clock.after(OUTCOME_MAX_MS, () => giveUp(NO_OUTCOME));
+    const cancelTimer = clock.after(OUTCOME_MAX_MS, () => this.#giveUp(call, NO_OUTCOME));
     const over = new AbortController();
     const preCall = Promise.resolve();
-    const state = { isHandedOver: false, preCall, over };
+    const placedAtMs = clock.monotonicMs();
+    const state = { isHandedOver: false, preCall, over, placedAtMs };
     const call: Ringing = { claims, cancelTimer, callRef, callInfo, detection, ...state };
     this.#ringing.set(callId, call);
     // It counts as a call from here on: a server that stops waits for it, and then hangs up.
-    liveCalls.add({ callId, end: giveUp });
+    liveCalls.add({ callId, end: (ending) => this.#giveUp(call, ending) });
     return call;
+  }
+
+  #giveUp(ringing: Ringing, ending: Ending): void {
+    if (this.#ringing.get(ringing.claims.callId) !== ringing) return;
+    this.#hangUp(ringing);
+    this.#fail(ringing, ending);
   }
 
   /** Requested while it rings, so that the callee does not wait for the service. */

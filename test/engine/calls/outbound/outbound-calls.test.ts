@@ -237,6 +237,24 @@ test("an order that fails, or whose call is cancelled meanwhile, leaves no resou
   ]);
 });
 
+test("a server that stops waits for a call without a stream as long as a telephone rings, and then hangs up", async () => {
+  const { outbound, place, clock, left, written } = placing();
+  await place();
+  clock.advance(60_000);
+  outbound.stop();
+  clock.advance(4_999);
+  assert.deepEqual(left(), [1, 1, 1, 1]);
+  clock.advance(1);
+  assert.deepEqual(left(), NOTHING_LEFT);
+  assert.deepEqual(await written(), ["hang up CA1 ringingOrAnswered", "failed outcomeUnknown"]);
+  const old = placing();
+  await old.place();
+  old.clock.advance(200_000);
+  old.outbound.stop();
+  old.clock.advance(0);
+  assert.deepEqual(old.left(), NOTHING_LEFT);
+});
+
 test("numbers that the organization may not reach are not called, nor is a foreign number used as caller id", async () => {
   for (const [changes, code, message] of [
     [
