@@ -52,7 +52,13 @@ export interface PhoneCallsOptions {
   readonly callControl: Pick<CallControl, "canTransfer" | "transfer" | "hangUp">;
   readonly continuations: Pick<
     Continuations,
-    "conversationOf" | "mayGoOn" | "mayTransfer" | "transferTokenFor" | "stored"
+    | "conversationOf"
+    | "mayGoOn"
+    | "mayTransfer"
+    | "transferTokenFor"
+    | "transferOrdered"
+    | "transferRefused"
+    | "stored"
   >;
   readonly warmTransfers: Pick<WarmTransfers, "refusalOf" | "start" | "refuse">;
   readonly callInfos: Pick<BestEffortCallInfos, "find">;
@@ -343,6 +349,10 @@ export class PhoneCalls {
     }
     const resultUrl = continuationUrl(base, continuations.transferTokenFor(claims));
     const dial = { to, ringSec: TRANSFER_RING_SEC, resultUrl };
-    return callControl.transfer(claims, claims.callerRef, dial);
+    await continuations.transferOrdered(claims, to);
+    const answer = await callControl.transfer(claims, claims.callerRef, dial);
+    // Where it is unknown, the vendor's report about the leg says it.
+    if (answer === "refused") await continuations.transferRefused(claims, to);
+    return answer === "taken";
   }
 }

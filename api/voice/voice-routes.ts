@@ -109,6 +109,7 @@ export async function openVoiceRoutes(options: VoiceRoutesOptions): Promise<Clos
     calls: options.database.calls,
     liveCalls: options.liveCalls,
     journal: calls.journal,
+    log: options.log,
   });
   const baseUrl = () => options.publicBaseUrl ?? options.localBaseUrl?.();
   const callInfos = new BestEffortCallInfos(options.callInfos, clock, options.log);

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { CallStore } from "../../storage/calls/call-store.js";
 import type { CallRecord, JsonObject } from "../../storage/records.js";
 import { CALLER_LEFT, type EndReason } from "../conversation/call-end.js";
+import type { Logger } from "../log.js";
 import { SignedIds } from "../security/signed-ids.js";
 import type { StreamClaims } from "../security/stream-token.js";
 import { phoneVendor } from "../telephony/phone-vendors.js";
@@ -41,6 +42,8 @@ const KEY_LABEL = "parley: continued call, version 1";
  * caller.
  */
 const OUTCOME_STORED_MAX_MS = 1_000;
+/** The caller waits meanwhile; after this time the transfer is ordered without its note. */
+const ORDER_NOTED_MAX_MS = 1_000;
 /** A caller's way back is ordered twice at most, and each time a stream may have begun. */
 const RETURNS_SKIPPED_MAX = 3;
 /** A call that breaks more often is over. */
@@ -91,6 +94,18 @@ const StoredTransfer = v.object({
   /** The vendor has been asked, or is about to be, to bring the caller back. Only at vendors with a document for that. */
   isSentBack: v.optional(v.boolean(), false),
 });
+
+/** A second transfer in a call has none of these of the first. */
+export const NOTHING_OF_EARLIER = {
+  personCallId: null,
+  isOnHold: null,
+  acceptedBy: null,
+  waitedSec: null,
+  isSentBack: null,
+  reason: null,
+  durationSec: null,
+  answeredBy: null,
+} as const satisfies JsonObject;
 
 export type StoredTransfer = v.InferOutput<typeof StoredTransfer>;
 
@@ -193,6 +208,7 @@ export interface ContinuationsOptions {
   readonly calls: Pick<CallStore, "findBySession" | "annotateIf">;
   readonly liveCalls: Pick<LiveCalls, "find">;
   readonly journal: Pick<CallJournal, "stored" | "annotate">;
+  readonly log: Logger;
 }
 
 /**
@@ -378,6 +394,43 @@ export class Continuations {
     // A stream that was requested again is the placed call's first session, too.
     if (own !== undefined || placedCallId === undefined || attempt === 0) return own;
     return calls.findBySession(orgId, placedCallId);
+  }
+
+  /**
+   * REST is about to order a blind transfer: if this server dies meanwhile, the one that takes the call over knows of it, and adds
+   * the outcome. Never rejects: a store that is away or slow stops no transfer.
+   */
+  async transferOrdered(claims: StreamClaims, to: string): Promise<void> {
+    await this.#noteOrder(claims, () => true, {
+      transfer: { ...NOTHING_OF_EARLIER, mode: null, summary: null, to, result: "dialing" },
+    });
+  }
+
+  /** The vendor has refused that order, and has not reported anything. Never rejects. */
+  async transferRefused(claims: StreamClaims, to: string): Promise<void> {
+    const isOrdered = (metadata: JsonObject) => {
+      const transfer = transferOf({ metadata });
+      return transfer?.mode === "blind" && transfer.result === "dialing" && transfer.to === to;
+    };
+    await this.#noteOrder(claims, isOrdered, { transfer: null });
+  }
+
+  async #noteOrder(
+    claims: StreamClaims,
+    isMet: (metadata: JsonObject) => boolean,
+    metadata: JsonObject,
+  ): Promise<void> {
+    const { calls, clock, log } = this.#options;
+    const { vendor, orgId } = claims;
+    const note = async () => {
+      const call = await this.recordOf(claims);
+      if (call !== undefined) await calls.annotateIf(call.id, isMet, metadata);
+    };
+    const noted = note().catch((error: unknown) => {
+      log.warn({ vendor, orgId, error }, "failed to note the order of a transfer");
+    });
+    if (!(await within(clock, ORDER_NOTED_MAX_MS, noted)))
+      log.warn({ vendor, orgId }, "the store was too slow to note the order of a transfer");
   }
 
   /** Resolves when the outcome of a transfer can be read by the process that gets its caller. */

@@ -3,6 +3,7 @@ import type { MaybePromise } from "../time/maybe-promise.js";
 import { VendorError } from "../vendors/contracts.js";
 import type { AccountNumbersApi } from "./account-numbers.js";
 import type { Dial } from "./call-instructions.js";
+import { isOutcomeUnknown } from "./telephony-request.js";
 
 const ATTEMPTS_MAX = 2;
 
@@ -34,6 +35,9 @@ export interface NextStep {
   readonly document: string;
   readonly url: string;
 }
+
+/** What a vendor has made of an order. `unknown`: it may have carried it out, since its answer was lost or does not say. */
+export type OrderAnswer = "taken" | "refused" | "unknown";
 
 /** A vendor's REST API, with one account. All of its promises reject with a VendorError. */
 export interface CallControlApi {
@@ -139,17 +143,17 @@ export class CallControl {
     return callRef !== "" && (await this.#apiOf(account))?.transfer !== undefined;
   }
 
-  /** Whether the vendor has taken the call over. */
-  async transfer(account: CallAccount, callRef: string, dial: Dial): Promise<boolean> {
+  /** Has the vendor take the call over. */
+  async transfer(account: CallAccount, callRef: string, dial: Dial): Promise<OrderAnswer> {
     const { vendor } = account;
     const api = await this.#apiOf(account);
-    if (api?.transfer === undefined || callRef === "") return false;
+    if (api?.transfer === undefined || callRef === "") return "refused";
     try {
       await api.transfer(callRef, dial);
-      return true;
+      return "taken";
     } catch (error) {
       this.#log.error({ vendor, error }, "failed to transfer a call");
-      return false;
+      return isOutcomeUnknown(error) ? "unknown" : "refused";
     }
   }
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { VendorError } from "../vendors/contracts.js";
 import { requestStream } from "../vendors/transport/http-stream.js";
-import { isCode, keyFaultOfStatus, retryAfter } from "../vendors/vendor-fault.js";
+import { codeOf, isCode, keyFaultOfStatus, retryAfter } from "../vendors/vendor-fault.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 
 /** Telephony vendors answer within a second or so; no caller waits for these requests. */
@@ -9,6 +9,7 @@ const ANSWER_MAX_MS = 10_000;
 /** The record of a call is some 2 kB. */
 const ANSWER_MAX_BYTES = 64 * 1024;
 const STATUS_CALL_ENDED = 404;
+const STATUS_SERVER_ERROR = 500;
 
 /** A request that the vendor has started is awaited: after a timeout it would be unknown whether a telephone rings. */
 const NEVER_ABORTED = new AbortController().signal;
@@ -118,6 +119,29 @@ export function isOver(error: unknown, overCode?: TelephonyError["vendorCode"]):
   if (!(error instanceof TelephonyError)) return false;
   if (error.status === STATUS_CALL_ENDED) return true;
   return overCode !== undefined && error.vendorCode === overCode;
+}
+
+/** The vendor may have done what it was asked. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return isAnswerLost(error) || isAnswerUnclear(error);
+}
+
+/** The request may have reached the vendor, whose response was lost or came too late. */
+function isAnswerLost(error: unknown): boolean {
+  if (!(error instanceof VendorError) || error instanceof TelephonyError) return false;
+  if (codeOf(error) === "UND_ERR_CONNECT_TIMEOUT") return false;
+  return error.fault === "timeout" || error.fault === "disconnected";
+}
+
+/**
+ * The vendor has answered, and its answer does not say whether it has done what it was asked: a gateway answers so that has passed
+ * the request on.
+ */
+function isAnswerUnclear(error: unknown): boolean {
+  if (!(error instanceof VendorError)) return false;
+  if (error.fault === "badAnswer") return true;
+  if (!(error instanceof TelephonyError) || error.vendorCode !== undefined) return false;
+  return (error.status ?? 0) >= STATUS_SERVER_ERROR;
 }
 
 /** The `authorization` header of HTTP's basic authentication (RFC 7617). */

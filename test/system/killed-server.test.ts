@@ -7,8 +7,11 @@ import { DATABASE_FILE } from "../../config.js";
 import { type Sandbox, startSandbox } from "../../engine/sandbox/sandbox.js";
 import { PHONE_API_WIRES } from "../../engine/sandbox/telephone/phone-api-wires.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
+import { SystemClock } from "../../engine/time/clock.js";
+import { within } from "../../engine/time/deadline.js";
 import { openDatabase } from "../../storage/database.js";
 import type { CallRecord, OutboundSpeech } from "../../storage/records.js";
+import { WAIT_MAX_MS } from "../doubles/changes.js";
 import { eventually } from "./eventually.js";
 import type { VendorCall } from "./phone-vendor-call.js";
 import { VendorCaller } from "./phone-vendor-caller.js";
@@ -29,6 +32,7 @@ const INTERRUPTED = /interrupted/;
 const BUSY = /busy/;
 const GREETS = /there/;
 const SCREENER_ASKS = "please state your name and the reason for calling";
+const NOT_PUT_THROUGH = /could not put you through/;
 const STORIES_AT_ONCE = 20;
 const TRANSFER_TO = "+15550103333";
 /** Long enough that it is still being said when the server is killed. */
@@ -63,7 +67,7 @@ type Afterwards = () => Promise<void>;
 interface State {
   readonly title: string;
   readonly isPossible?: (vendor: PlacingVendorName) => boolean;
-  /** It does not last: those with the highest number are brought about last. */
+  /** It lasts for seconds only: those with the highest number begin right before the kill. */
   readonly late?: 1 | 2;
   /** What the agent has for machines and screeners. */
   readonly outbound?: OutboundSpeech;
@@ -91,6 +95,37 @@ async function inbound({ vendor, customer }: Line) {
   assert.ok(stream);
   const url = webhookUrl(vendors, customer, { vendor, continue: "transfer" });
   return { caller: new VendorCaller(stream, streamUrl(vendors, vendor)), url };
+}
+
+/** The id that the webhook of each vendor with transfers over REST gives its calls here. */
+const REST_CALL_IDS: Readonly<Partial<Record<PlacingVendorName, string>>> = {
+  twilio: "CA1",
+  vonage: "u1",
+};
+const transfersOverRest = (vendor: PlacingVendorName): boolean => vendor in REST_CALL_IDS;
+let lastAdopted = 0;
+
+/** As `inbound`, of a call that the vendor's REST API knows. */
+async function adopted({ vendor, customer }: Line) {
+  const stream = VENDOR_STREAMS[PLACED_STREAMS[vendor]];
+  const usual = REST_CALL_IDS[vendor];
+  assert.ok(stream !== undefined && usual !== undefined);
+  lastAdopted += 1;
+  const own = `${usual}x${lastAdopted}`;
+  const caller = new VendorCaller(stream, streamUrl(vendors, vendor), { usual, own });
+  const call = vendors.adopt(vendor, { id: own, from: `+${caller.from}`, to: "+15550002222" });
+  const phone = await greeted(await caller.ring(webhookUrl(vendors, customer, { vendor })));
+  const ordered = () =>
+    eventually("the transfer over REST", () => call.transferredTo[0]).then((document) =>
+      caller.orderedDial(document),
+    );
+  return { caller, call, phone, ordered };
+}
+
+async function asksForTransfer(phone: VendorCall): Promise<void> {
+  phone.say("transfer me");
+  assert.match(await phone.said(2), /transfer/);
+  phone.play();
 }
 
 async function greeted(phone: VendorCall): Promise<VendorCall> {
@@ -143,10 +178,8 @@ async function hearsMessage(phone: VendorCall | undefined): Promise<void> {
 }
 
 async function transferred(phone: VendorCall): Promise<void> {
-  phone.say("transfer me");
-  assert.match(await phone.said(2), /transfer/);
-  phone.play();
-  await phone.closed;
+  await asksForTransfer(phone);
+  assert.ok(await within(new SystemClock(), WAIT_MAX_MS, phone.closed), "the caller is handed on");
 }
 
 const CallIds = v.object({ items: v.array(v.object({ _id: v.string() })) });
@@ -389,7 +422,6 @@ const STATES: readonly State[] = [
   },
   {
     title: "an inbound call whose transfer rings, and is answered",
-    // Over REST the simulated vendor transfers calls that it has placed only.
     isPossible: (vendor) => phoneVendor(vendor)?.capabilities.transfer === "document",
     begin: async (line) => {
       const { caller, url } = await inbound(line);
@@ -404,6 +436,106 @@ const STATES: readonly State[] = [
       const { status, metadata } = single(calls);
       assert.deepEqual([status, metadata["endReason"]], ["completed", "transferred"]);
       assert.equal(Object(metadata["transfer"]).result, "answered");
+    },
+  },
+  {
+    title: "an inbound call whose transfer over REST rings, and is answered",
+    isPossible: transfersOverRest,
+    begin: async (line) => {
+      const { caller, phone, ordered } = await adopted(line);
+      await transferred(phone);
+      const dial = await ordered();
+      await ended(line);
+      return async () => {
+        assert.equal(await caller.dialed(dial, "answered"), undefined);
+        assert.equal(await caller.dialed(dial, "busy"), undefined, "the first outcome counts");
+      };
+    },
+    check: (calls) => {
+      const { status, metadata } = single(calls);
+      assert.deepEqual([status, metadata["endReason"]], ["completed", "transferred"]);
+      assert.equal(Object(metadata["transfer"]).result, "answered");
+    },
+  },
+  {
+    title: "an inbound call whose transfer over REST rings at a busy number",
+    isPossible: transfersOverRest,
+    begin: async (line) => {
+      const { caller, phone, ordered } = await adopted(line);
+      await transferred(phone);
+      const dial = await ordered();
+      await ended(line);
+      return async () => saysAndEnds(await caller.dialed(dial, "busy"), BUSY);
+    },
+    check: (calls) => {
+      const { metadata } = assertContinued(calls);
+      assert.equal(metadata["endReason"], "transferFailed");
+      const { result, to } = Object(metadata["transfer"]);
+      assert.deepEqual([result, to], ["busy", TRANSFER_TO]);
+    },
+  },
+  {
+    title: "an inbound call whose transfer over REST the vendor has made and not answered",
+    isPossible: transfersOverRest,
+    late: 1,
+    begin: async (line) => {
+      const { caller, call, phone, ordered } = await adopted(line);
+      call.transferFault = "answerLost";
+      await asksForTransfer(phone);
+      const dial = await ordered();
+      return async () => {
+        await phone.closed;
+        await saysAndEnds(await caller.dialed(dial, "busy"), BUSY);
+      };
+    },
+    check: (calls) => {
+      const { status, metadata } = assertContinued(calls);
+      assert.equal(status, "failed");
+      const { result, to } = Object(metadata["transfer"]);
+      assert.deepEqual([result, to], ["busy", TRANSFER_TO]);
+    },
+  },
+  {
+    title: "an inbound call whose transfer over REST never reached the vendor",
+    isPossible: transfersOverRest,
+    late: 1,
+    begin: async (line) => {
+      const { caller, call, phone } = await adopted(line);
+      call.transferFault = "orderLost";
+      await asksForTransfer(phone);
+      await eventually("the order", () => (call.lostOrders > 0 ? true : undefined));
+      return async () => {
+        await phone.closed;
+        await saysAndEnds(await caller.goOn(), NOT_PUT_THROUGH);
+      };
+    },
+    check: (calls) => {
+      const { status, metadata } = assertContinued(calls);
+      assert.equal(status, "failed");
+      assert.equal(Object(metadata["transfer"]).to, TRANSFER_TO);
+    },
+  },
+  {
+    title: "a placed call whose transfer over REST the vendor has made and not answered",
+    isPossible: transfersOverRest,
+    late: 1,
+    begin: async (line) => {
+      const person = await place(line, "+15550101000");
+      const phone = await greeted(await person.pickUp());
+      person.call.transferFault = "answerLost";
+      await asksForTransfer(phone);
+      const dial = await person.handedOn();
+      return async () => {
+        await phone.closed;
+        await saysAndEnds(await person.dialed(dial, "busy"), BUSY);
+        await person.call.end();
+      };
+    },
+    check: (calls) => {
+      const { status, metadata } = assertContinued(calls);
+      assert.equal(status, "failed");
+      const { result, to } = Object(metadata["transfer"]);
+      assert.deepEqual([result, to], ["busy", TRANSFER_TO]);
     },
   },
   {
@@ -462,12 +594,12 @@ async function newLines(dataDir: string): Promise<void> {
 }
 
 /** All of them at once would be more than a busy machine can serve in real time. */
-async function inGroups(act: (story: Story) => Promise<unknown>): Promise<void> {
-  for (const late of [undefined, 1, 2]) {
-    const all = [...stories.values()].filter(({ state }) => state.late === late);
-    for (let at = 0; at < all.length; at += STORIES_AT_ONCE) {
-      await Promise.allSettled(all.slice(at, at + STORIES_AT_ONCE).map(act));
-    }
+async function inGroups(
+  act: (story: Story) => Promise<unknown>,
+  all = [...stories.values()],
+): Promise<void> {
+  for (let at = 0; at < all.length; at += STORIES_AT_ONCE) {
+    await Promise.allSettled(all.slice(at, at + STORIES_AT_ONCE).map(act));
   }
 }
 
@@ -495,11 +627,17 @@ before(async () => {
   const killed = await ServerProcess.start(environment);
   await vendors.leadTo(Number(new URL(killed.url).port));
   const begun = new Map<Story, Promise<Afterwards>>();
-  await inGroups((story) => {
+  const begin = (story: Story) => {
     const beginning = story.state.begin(story.line);
     begun.set(story, beginning);
     return beginning;
-  });
+  };
+  for (const late of [undefined, 1, 2]) {
+    await inGroups(
+      begin,
+      [...stories.values()].filter(({ state }) => state.late === late),
+    );
+  }
   killed.signal("SIGKILL");
   await killed.exited();
   const next = await ServerProcess.start(environment);

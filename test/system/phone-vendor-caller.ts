@@ -80,6 +80,13 @@ export class VendorCaller {
     return dial;
   }
 
+  /** The leg of a document that the vendor got over REST. */
+  orderedDial(document: string): DialStep {
+    const dial = this.#documents.readDial?.(document);
+    assert.ok(dial, document);
+    return dial;
+  }
+
   /** Opens the stream of the caller who returns; undefined if the vendor hangs up. */
   async dialed({ next }: DialStep, outcome: DialOutcome): Promise<VendorCall | undefined> {
     const bodies = [...(this.#documents.dialBodies?.(outcome, this.#from) ?? [])];

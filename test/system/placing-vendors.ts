@@ -99,6 +99,11 @@ export class PlacingVendors {
     return this.#entrance.leadTo(serverPort);
   }
 
+  /** A call that a test makes to the server, which the vendor's REST API then knows. */
+  adopt(name: PlacingVendorName, call: Pick<SimulatedCall, "id" | "from" | "to">): SimulatedCall {
+    return this.#of(name).simulator.adopt(call);
+  }
+
   /** The calls of the vendor from that number. */
   callsFrom(name: PlacingVendorName, from: string): readonly SimulatedCall[] {
     return this.#of(name).simulator.calls.filter((call) => call.from === from);

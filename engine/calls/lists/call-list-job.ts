@@ -17,6 +17,7 @@ import { newEvent } from "../../../storage/webhooks/event-record.js";
 import { type FixedLimits, FixedLimitsJob, type JobOutcome } from "../../jobs/job-runner.js";
 import { auditEntry, SERVER_ACTOR } from "../../tenancy/audit-entry.js";
 import type { Clock } from "../../time/clock.js";
+import { within } from "../../time/deadline.js";
 import { isOpen, nextOpening } from "./call-windows.js";
 import type { CallPlacer, ListedPlacement } from "./listed-calls.js";
 
@@ -49,6 +50,11 @@ const PLACED_PER_RUN_MAX = 20;
 const PLACING_MAX_MS = 5_000;
 /** An order that waits for its worker longer than this is not placed: the window may be closed by then. */
 export const ORDER_MAX_MS = 10_000;
+/**
+ * A worker that has not answered by then is frozen: it has waited for the vendor and the database for as long as it may. If it goes
+ * on later, the order is too late, or the row has its call.
+ */
+export const WORKER_ANSWER_MAX_MS = 30_000;
 /** Orders for one person that the vendor refuses for a time, in a row. The next one is the last. */
 export const REFUSALS_MAX = 5;
 /** How long the person waits after the first of them, and how many times as long after each other one. */
@@ -341,7 +347,7 @@ export class CallListJob extends FixedLimitsJob {
   ): Promise<ListedPlacement> {
     const { store, clock } = this.#options;
     try {
-      return await worker.placeListedCall({
+      const order = {
         orgId: list.orgId,
         agentId: list.agentId,
         from: list.fromNumber,
@@ -357,7 +363,14 @@ export class CallListJob extends FixedLimitsJob {
           callId,
           untilMs: clock.epochMs() + ORDER_MAX_MS,
         },
-      });
+      };
+      const placing = Promise.resolve(worker.placeListedCall(order));
+      if (!(await within(clock, WORKER_ANSWER_MAX_MS, placing))) {
+        // A late failure changes nothing.
+        placing.catch(() => undefined);
+        throw new Error("the worker did not answer whether it placed the call");
+      }
+      return await placing;
     } catch (error) {
       await store.postpone(list.id, position, clock.epochMs() + FAULT_DELAY_MS);
       throw error;

@@ -8,14 +8,16 @@ import type { OutboundClaims, OutboundTokens } from "../../security/outbound-tok
 import type { CallInfo } from "../../telephony/call-info.js";
 import { mergedValues } from "../../telephony/call-values.js";
 import { numberRefusal } from "../../telephony/refused-numbers.js";
-import { TelephonyError } from "../../telephony/telephony-request.js";
+import {
+  isOutcomeUnknown,
+  TelephonyError,
+} from "../../telephony/telephony-request.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
 import type { DoNotCall } from "../../tenancy/agents/do-not-call.js";
 import type { PhoneNumbers } from "../../tenancy/agents/phone-numbers.js";
 import type { Tenant } from "../../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import { VendorError } from "../../vendors/contracts.js";
-import { codeOf } from "../../vendors/vendor-fault.js";
 import type { Slots } from "../admission.js";
 import type { CallJournal } from "../call-journal.js";
 import type { CallOpener } from "../call-opener.js";
@@ -66,7 +68,7 @@ export function acceptedCalls(callsMax: number): RequestError {
 /** Translates the telephony vendor's error for the client that places the call; other errors are returned unchanged. */
 export function placingFailed(error: unknown, log: Logger): unknown {
   if (!(error instanceof VendorError)) return error;
-  const what = mayHaveBeenPlaced(error)
+  const what = isOutcomeUnknown(error)
     ? "unknown whether a call was placed: the vendor's response was lost, or does not say it"
     : "a call could not be placed";
   log.warn({ vendor: error.vendor, reason: error.message }, what);
@@ -84,22 +86,6 @@ export function placingFailed(error: unknown, log: Logger): unknown {
   return isOrder
     ? new RequestError("call_rejected", words, { cause: error })
     : new RequestError("telephony_unavailable", words, options);
-}
-
-const STATUS_SERVER_ERROR = 500;
-
-/**
- * The request may have reached the vendor, whose response was lost, came too late, or does not say whether it calls: a gateway
- * that has passed the order on answers so, too.
- */
-export function mayHaveBeenPlaced(error: unknown): boolean {
-  if (!(error instanceof VendorError)) return false;
-  if (error.fault === "badAnswer") return true;
-  if (error instanceof TelephonyError) {
-    return error.vendorCode === undefined && (error.status ?? 0) >= STATUS_SERVER_ERROR;
-  }
-  if (codeOf(error) === "UND_ERR_CONNECT_TIMEOUT") return false;
-  return error.fault === "timeout" || error.fault === "disconnected";
 }
 
 /** The vendor's own default: some ten rings. */
@@ -228,7 +214,7 @@ export class OutboundCalls implements PlacedCalls {
       // Otherwise the vendor has placed the call: it is answered by now, or recorded as over. If
       // that is unknown, the vendor reports it, or the call is recorded as failed without a report.
       // An error that invites a retry could call the person twice.
-      if (this.#ringing.has(claims.callId) && !mayHaveBeenPlaced(error)) {
+      if (this.#ringing.has(claims.callId) && !isOutcomeUnknown(error)) {
         this.#release(claims.callId);
         this.#deps.journal.notPlaced(claims.callId);
         throw failure;

@@ -72,6 +72,10 @@ export class SimulatedCall implements SimulatedCallIds {
   readonly transferredTo: string[] = [];
   /** The documents with a media stream, or another leg: the test follows these. */
   readonly documents: string[] = [];
+  /** What becomes of an order of a transfer: it is carried out and never answered, or it never arrives. */
+  transferFault: "none" | "answerLost" | "orderLost" = "none";
+  /** Orders that never arrived. */
+  lostOrders = 0;
   /** The sounds and words that the person has heard, in order. */
   readonly briefings: (Uint8Array | string)[] = [];
   readonly #options: SimulatedCallOptions;
@@ -417,7 +421,12 @@ export class PhoneApiSimulator implements Simulator {
       if (isEnded) await call.end();
       return;
     }
-    answer(exchange, redirected);
+    if (order.kind === "transfer" && call.transferFault === "orderLost") {
+      call.lostOrders += 1;
+      return;
+    }
+    const isAnswerLost = order.kind === "transfer" && call.transferFault === "answerLost";
+    if (!isAnswerLost) answer(exchange, redirected);
     if (order.kind === "redirect") return call.redirect(order.url);
     return call.transfer(order.document);
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PhoneCalls } from "../../../api/voice/phone-calls.js";
+import type { OrderAnswer } from "../../../engine/telephony/call-control.js";
 import { twilioWire } from "../../../engine/telephony/twilio/twilio-wire.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
@@ -18,20 +19,33 @@ const START = JSON.stringify({
   start: { streamSid: "MZ1", callSid: "CA1", customParameters: {} },
 });
 
-/** The leg of a call at a vendor with a REST API, which a member of the organization wants to transfer. */
-async function orderedLeg(mayTransfer: boolean) {
+/**
+ * The leg of a call at a vendor with a REST API, which a member of the organization wants to transfer. `answer`: the vendor's to a
+ * blind transfer; left out, its account makes none.
+ */
+async function orderedLeg(mayTransfer: boolean, answer?: OrderAnswer) {
   const refused: string[] = [];
+  const steps: string[] = [];
   const unexpected = () => assert.fail("nothing of this call is wanted");
   const calls = new PhoneCalls({
     organizations: { find: () => new Promise(() => {}) },
     opener: { open: unexpected, recordUnsupported: unexpected },
     outbound: { connect: unexpected },
-    callControl: { canTransfer: async () => false, transfer: unexpected, hangUp: unexpected },
+    callControl: {
+      canTransfer: async () => answer !== undefined,
+      transfer: async (_account, callRef, { to }) => {
+        steps.push(`order ${callRef} to ${to}`);
+        return answer ?? assert.fail("no account");
+      },
+      hangUp: unexpected,
+    },
     continuations: {
       conversationOf: unexpected,
       mayGoOn: () => false,
       mayTransfer: () => mayTransfer,
-      transferTokenFor: unexpected,
+      transferTokenFor: () => "token",
+      transferOrdered: async (_claims, to) => void steps.push(`note ${to}`),
+      transferRefused: async (_claims, to) => void steps.push(`take back ${to}`),
       stored: unexpected,
     },
     warmTransfers: {
@@ -56,7 +70,7 @@ async function orderedLeg(mayTransfer: boolean) {
     redeem: () => CLAIMS,
   });
   await new Promise(setImmediate);
-  return { leg, refused };
+  return { leg, refused, steps };
 }
 
 for (const [mayTransfer, reason] of [
@@ -76,3 +90,15 @@ test("an agent's own transfer that cannot start leaves no refusal in the record"
   assert.equal(await leg.transfer("+15550101000"), false);
   assert.deepEqual(refused, []);
 });
+
+for (const [answer, isTransferred, ...after] of [
+  ["taken", true],
+  ["refused", false, "take back +15550101000"],
+  ["unknown", false],
+] as const) {
+  test(`a transfer by REST is noted before it is ordered, and stays noted unless it is refused: ${answer}`, async () => {
+    const { leg, steps } = await orderedLeg(true, answer);
+    assert.equal(await leg.transfer("+15550101000"), isTransferred);
+    assert.deepEqual(steps, ["note +15550101000", "order CA1 to +15550101000", ...after]);
+  });
+}

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Continuations } from "../../../engine/calls/continuations.js";
 import { CALLER_LEFT, type Ending } from "../../../engine/conversation/call-end.js";
 import type { CallRecord, JsonObject } from "../../../storage/records.js";
+import { RecordingLogger } from "../../doubles/recording-logger.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { callRecord } from "../../storage/sample-records.js";
 
@@ -24,6 +25,7 @@ function continuationsWith(call?: CallRecord) {
     calls: { findBySession: async () => call, annotateIf: async () => true },
     liveCalls: { find: () => undefined },
     journal: { stored: async () => undefined, annotate: () => undefined },
+    log: new RecordingLogger(),
   });
   return { clock, continuations };
 }
@@ -83,6 +85,7 @@ function warmTransfer(metadata: JsonObject, sessions = 1) {
       stored: async () => undefined,
       annotate: (_callId, note) => void noted.push(note),
     },
+    log: new RecordingLogger(),
   });
   return { continuations, noted, events };
 }
@@ -223,6 +226,7 @@ test("a call that has lost its stream without noticing is ended, and its end is 
       find: (callId) => ({ callId, end: (ending) => void endings.push(ending) }),
     },
     journal: { stored: () => Promise.resolve(), annotate: () => undefined },
+    log: new RecordingLogger(),
   });
   assert.deepEqual(await continuations.next({ ...CLAIMS, attempt: 1 }), { kind: "over" });
   assert.deepEqual(endings, [CALLER_LEFT]);
@@ -241,4 +245,64 @@ test("a call that is still active a second later, in a dead process, continues o
     clock.advance(100);
   }
   assert.deepEqual(await next, { kind: "goesOn", claims: { ...CLAIMS, attempt: 1 } });
+});
+
+const PERSON = "+15550101000";
+const DIED = "a process of the server ended during the call";
+const ORDERED = { to: PERSON, result: "dialing" };
+
+test("the order of a transfer is noted in place of all that is known of an earlier one, and taken back when it is refused", async () => {
+  const earlier = { ...HELD.transfer, result: "busy", personCallId: "CA2", reason: "busy" };
+  const { continuations, noted } = warmTransfer({ transfer: earlier });
+  await continuations.transferOrdered(CLAIMS, PERSON);
+  const note = Object(noted[0]?.["transfer"]);
+  assert.deepEqual([note.to, note.result, note.mode], [PERSON, "dialing", null]);
+  assert.deepEqual([note.personCallId, note.reason, note.isOnHold], [null, null, null]);
+  const ordered = warmTransfer({ transfer: ORDERED });
+  await ordered.continuations.transferRefused(CLAIMS, PERSON);
+  assert.deepEqual(ordered.noted, [{ transfer: null }]);
+  const reported = warmTransfer({ transfer: { ...ORDERED, result: "busy" } });
+  await reported.continuations.transferRefused(CLAIMS, PERSON);
+  assert.deepEqual(reported.noted, [], "the vendor has made it");
+});
+
+test("a server that died behind its order: the next one adds the outcome, and the caller of a busy person is back", async () => {
+  const { continuations, noted } = warmTransfer({ endReason: DIED, transfer: ORDERED });
+  const busy = { result: "busy", reason: "busy", durationSec: undefined } as const;
+  const goesOn = { kind: "goesOn", claims: RETURNED };
+  assert.deepEqual(await continuations.afterTransfer(CLAIMS, busy, true), goesOn);
+  assert.equal(Object(noted[0]?.["transfer"]).result, "busy");
+});
+
+test("a server that died before its order, and after the note of it: the caller is back with the agent", async () => {
+  const { continuations } = warmTransfer({ endReason: DIED, transfer: ORDERED });
+  const claims = { ...CLAIMS, attempt: 1 };
+  assert.deepEqual(await continuations.next(CLAIMS), { kind: "goesOn", claims });
+});
+
+test("a store that is away or too slow stops no transfer, and the log says so", async () => {
+  const clock = new VirtualClock();
+  const log = new RecordingLogger();
+  let answers: Promise<never> = Promise.reject(new Error("the store is away"));
+  answers.catch(() => undefined);
+  const continuations = new Continuations({
+    secret: "a secret that nobody knows",
+    clock,
+    calls: { findBySession: () => answers, annotateIf: () => assert.fail("there is no record") },
+    liveCalls: { find: () => undefined },
+    journal: { stored: async () => undefined, annotate: () => undefined },
+    log,
+  });
+  await continuations.transferOrdered(CLAIMS, PERSON);
+  answers = new Promise(() => {});
+  const ordered = continuations.transferOrdered(CLAIMS, PERSON);
+  clock.advance(1_000);
+  await ordered;
+  assert.deepEqual(
+    log.ofLevel("warn").map(({ message }) => message),
+    [
+      "failed to note the order of a transfer",
+      "the store was too slow to note the order of a transfer",
+    ],
+  );
 });

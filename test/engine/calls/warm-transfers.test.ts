@@ -69,6 +69,7 @@ function warmTransfers(options: Options = {}, claims: StreamClaims = CLAIMS) {
     },
     liveCalls: { find: () => undefined },
     journal: { stored: async () => undefined, annotate: (_id, note) => merge(note) },
+    log: new RecordingLogger(),
   });
   const api: WarmTransferApi = {
     verify: async () => undefined,

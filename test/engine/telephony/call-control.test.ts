@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallControl } from "../../../engine/telephony/call-control.js";
+import { TelephonyError } from "../../../engine/telephony/telephony-request.js";
 import { VendorError, type VendorFault } from "../../../engine/vendors/contracts.js";
 import { installationApis } from "../../doubles/installation-apis.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
@@ -97,12 +98,30 @@ test("a call is only handed on where the vendor can and the call has an id", asy
     [await control.canTransfer(at("plain"), "CA1"), await control.canTransfer(at("x"), "CA1")],
     [false, false],
   );
-  assert.equal(await control.transfer(at("able"), "CA1", dial("+49")), true);
-  assert.equal(await control.transfer(at("able"), "CA1", dial("+1")), false);
-  assert.equal(await control.transfer(at("able"), "", dial("+49")), false);
-  assert.equal(await control.transfer(at("plain"), "CA1", dial("+49")), false);
+  assert.equal(await control.transfer(at("able"), "CA1", dial("+49")), "taken");
+  assert.equal(await control.transfer(at("able"), "CA1", dial("+1")), "refused");
+  assert.equal(await control.transfer(at("able"), "", dial("+49")), "refused");
+  assert.equal(await control.transfer(at("plain"), "CA1", dial("+49")), "refused");
   assert.deepEqual(moved, ["CA1 to +49", "CA1 to +1"]);
 });
+
+for (const [error, answer] of [
+  [new TelephonyError("acme", 400, 21_220), "refused"],
+  [new TelephonyError("acme", 502, undefined), "unknown"],
+  [new VendorError("acme", "timeout", "no answer in time"), "unknown"],
+  [new VendorError("acme", "disconnected", "the connection was reset"), "unknown"],
+  [new VendorError("acme", "badAnswer", "not JSON"), "unknown"],
+  [new VendorError("acme", "unavailable", "connection refused"), "refused"],
+] as const) {
+  test(`whether the vendor transfers a call is ${answer} after: ${error.message}`, async () => {
+    const transfer = () => Promise.reject(error);
+    const hangUp = () => Promise.resolve();
+    const apis = installationApis({ acme: { hangUp, transfer, verify } });
+    const control = new CallControl(apis, new RecordingLogger());
+    const dial = { to: "+49", ringSec: 30, resultUrl: "https://voice.example.com/" };
+    assert.equal(await control.transfer(ACME, "CA1", dial), answer);
+  });
+}
 
 test("an account that cannot be read is none for the moment, and the log says so", async () => {
   const log = new RecordingLogger();

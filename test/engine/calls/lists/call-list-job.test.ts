@@ -8,6 +8,7 @@ import {
   PAUSED_CHECK_MS,
   REFUSALS_MAX,
   VENDOR_REFUSALS_MAX,
+  WORKER_ANSWER_MAX_MS,
 } from "../../../../engine/calls/lists/call-list-job.js";
 import type {
   CallPlacer,
@@ -72,7 +73,7 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
   await database.callLists.insertWithin(list, rows, 9, callListEntry("create"));
   const orders: PlacedOrder[] = [];
   /** What the worker answers in place of placing the call. */
-  const refusals = new Map<string, ListedPlacement | "broken">();
+  const refusals = new Map<string, ListedPlacement | "broken" | "frozen" | "frozenBehindClaim">();
   /** The vendor's answer to every order, in place of that. */
   const vendor: { answer: ListedPlacement | undefined } = { answer: undefined };
   /** When the worker was asked, whatever it answered. */
@@ -82,7 +83,9 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
       asked.push(clock.epochMs());
       const refused = vendor.answer ?? refusals.get(order.to);
       if (refused === "broken") throw new Error("the worker has ended");
+      if (refused === "frozen") return new Promise(() => undefined);
       const isVendors =
+        refused === "frozenBehindClaim" ||
         refused?.kind === "placed" ||
         (refused?.kind === "refused" &&
           (refused.code === "call_rejected" ||
@@ -93,8 +96,14 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
       const { callId } = row;
       const job = placedCallJob({ orgId, callId, runId: "run" }, {}, clock.epochMs());
       if (!(await database.calls.place(job, callId, row))) return refusal("conflict");
-      if (refused?.kind === "refused") await database.calls.failPlaced(callId);
-      if (refused?.kind === "refused") return refused;
+      if (refused === "frozenBehindClaim") {
+        orders.push({ ...order, atMs: clock.epochMs() });
+        return new Promise(() => undefined);
+      }
+      if (refused?.kind === "refused") {
+        await database.calls.failPlaced(callId);
+        return refused;
+      }
       orders.push({ ...order, atMs: clock.epochMs() });
       return refused ?? { kind: "placed" };
     },
@@ -521,6 +530,38 @@ test("a person whose order fails in the server does not keep the others waiting"
   await change(START);
   await until("the other's call", () => orders.length === 1);
   assert.equal(orders[0]?.to, "+15550101002");
+});
+
+test("a frozen worker keeps the list waiting for a limited time, and its person is called later", async (context) => {
+  const { start, change, until, orders, refusals, clock } = await stand(
+    context,
+    { callsMax: 2 },
+    2,
+  );
+  refusals.set("+15550101001", "frozen");
+  start();
+  await change(START);
+  await until("the other's call", () => orders.length === 1);
+  assert.equal(orders[0]?.to, "+15550101002");
+  assert.ok(clock.epochMs() - NOON_MS < WORKER_ANSWER_MAX_MS + MINUTE_MS);
+  refusals.clear();
+  await until("the person's call", () => orders.length === 2);
+  assert.equal(orders[1]?.to, "+15550101001");
+});
+
+test("a person whose worker froze when it had claimed the call is not called a second time", async (context) => {
+  const { start, change, until, isList, orders, end, refusals, asked, clock } =
+    await stand(context);
+  refusals.set("+15550101001", "frozenBehindClaim");
+  start();
+  await change(START);
+  await until("the call", () => orders.length === 1);
+  refusals.clear();
+  const endsAtMs = clock.epochMs() + WORKER_ANSWER_MAX_MS + 5 * MINUTE_MS;
+  await until("more than the time to the next order", () => clock.epochMs() > endsAtMs);
+  assert.deepEqual([orders.length, asked.length], [1, 1]);
+  await end(orders[0], "callerLeft", "completed");
+  await until("the list is completed", () => isList("completed"));
 });
 
 test("an order says until when its call may be placed", async (context) => {
