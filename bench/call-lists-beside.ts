@@ -45,7 +45,7 @@ const atOnce = wholeNumber("at-once", values["at-once"]);
 const seconds = wholeNumber("seconds", values.seconds);
 const rounds = wholeNumber("rounds", values.rounds);
 
-/** Of the highest resident memory while the lists run, beside that of the calls alone. */
+/** How much higher the highest resident memory may be than that of the calls alone. */
 const MEMORY_GROWTH_MAX_BYTES = 96 * 1024 * 1024;
 const SAMPLE_MS = 250;
 const FROM = "+15550109999";
@@ -186,12 +186,7 @@ const load = (hasLists: boolean) => async (): Promise<Run> => {
   let orderCount = 0;
   let before: ReadonlyMap<string, ThreadUsage> = new Map();
   let work: Promise<Omit<ListRun, "importMs">> | undefined;
-  const sample = async (server: ServerStand) => {
-    while (isMeasuring) {
-      peakBytes = Math.max(peakBytes, residentBytesOf(server));
-      await sleep(SAMPLE_MS);
-    }
-  };
+  let sampling: NodeJS.Timeout | undefined;
   const result = await runPhoneLoad("elevenlabs", vendors, spoken, plan, {
     environment,
     async onServer(server) {
@@ -206,6 +201,7 @@ const load = (hasLists: boolean) => async (): Promise<Run> => {
     onMeasuring(server, isOn) {
       const threads = threadsOf(server.process.pid);
       isMeasuring = isOn;
+      clearInterval(sampling);
       if (!isOn) {
         const others = new Map(threads);
         others.delete(String(server.process.pid));
@@ -216,7 +212,9 @@ const load = (hasLists: boolean) => async (): Promise<Run> => {
         return;
       }
       before = threads;
-      void sample(server);
+      sampling = setInterval(() => {
+        peakBytes = Math.max(peakBytes, residentBytesOf(server));
+      }, SAMPLE_MS);
       if (hasLists) work = workThrough(server, ids, () => isMeasuring);
     },
     onJournal(journal) {

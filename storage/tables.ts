@@ -375,6 +375,8 @@ export const tables = {
       heldUntilMs: number(),
       /** Orders in a row that the telephony vendor did not accept. */
       vendorRefusals: whole("integer").defaultTo(0),
+      /** When the next call is placed at the earliest, of a list that waits for hours or for a retry. */
+      nextCallAtMs: number().nullable(),
       /** Calls in a row that the vendor or this server has failed. */
       failuresInRow: whole("integer"),
       apiKeyId: text().nullable(),
@@ -413,6 +415,7 @@ export const tables = {
     primaryKey: ["listId", "position"],
     indexes: {
       callListRowsByState: ["listId", "state", "timeZones", "nextAtMs"],
+      callListRowsInProgress: { columns: ["orgId", "number"], where: `"state" = 'calling'` },
     },
     withoutRowid: true,
   },

@@ -66,7 +66,7 @@ const windowField = v.pipe(
   v.forward(
     v.check(
       ({ from, to }) => !TIME.test(from) || !TIME_OR_END.test(to) || from < to,
-      "expected a time later than from",
+      "expected a time later than from; hours over midnight are two windows",
     ),
     ["to"],
   ),
@@ -213,12 +213,26 @@ export const CallList = v.object({
     ),
     v.description("why the last call could not be placed, null since one could"),
   ),
+  nextCallAt: v.pipe(
+    v.nullable(Timestamp),
+    v.description("of a list that waits for its hours or for a retry"),
+  ),
   counts: v.pipe(
     v.object(v.entriesFromList(CALL_LIST_ROW_STATES, Count)),
     v.description("how many people are in each state"),
   ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
+});
+
+export const CallListProgress = v.object({
+  ...CallList.entries,
+  outcomes: v.pipe(
+    v.array(
+      v.object({ state: v.picklist(CALL_LIST_ROW_STATES), reason: v.string(), people: Count }),
+    ),
+    v.description("how many people are in a state for the same reason, the most first"),
+  ),
 });
 
 export const CallListRows = v.object({

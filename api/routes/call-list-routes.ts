@@ -30,8 +30,11 @@ export function callListRoutes(
       const people = peopleOf(rows, csv);
       return listView(await callLists.create(tenant, { ...list, people }));
     },
-    getCallList: async ({ tenant, id }) =>
-      listView(await callLists.get(tenant.organization.id, id)),
+    getCallList: async ({ tenant, id }) => {
+      const { outcomes, ...list } = await callLists.progress(tenant.organization.id, id);
+      const people = outcomes.map(({ state, reason, count }) => ({ state, reason, people: count }));
+      return { ...listView(list), outcomes: people };
+    },
     startCallList: ({ tenant, id }) => change(tenant, id, "start"),
     pauseCallList: ({ tenant, id }) => change(tenant, id, "pause"),
     resumeCallList: ({ tenant, id }) => change(tenant, id, "resume"),
@@ -78,6 +81,7 @@ function listView({ fromNumber, holdCode, holdReason, counts, ...list }: Counted
     retries: { ...retries },
     state,
     hold,
+    nextCallAt: list.nextCallAtMs === null ? null : timestamp(list.nextCallAtMs),
     counts: { ...counts },
     createdAt: timestamp(list.createdAtMs),
     updatedAt: timestamp(list.updatedAtMs),

@@ -68,6 +68,8 @@ export interface CallListRecord {
   readonly heldUntilMs: number;
   /** Orders in a row that the telephony vendor did not accept. */
   readonly vendorRefusals: number;
+  /** When the next call is placed at the earliest, of a list that waits for hours or for a retry; null otherwise. */
+  readonly nextCallAtMs: number | null;
   /** Calls in a row that the vendor or this server has failed. */
   readonly failuresInRow: number;
   /** The key that uploaded the list; its calls count as this key's. */
@@ -101,6 +103,13 @@ export interface CallListRowRecord extends NewCallListRow {
   readonly nextAtMs: number;
   /** Orders of the present call that the vendor has refused for a time. */
   readonly refusals: number;
+}
+
+/** How many people of a list are in a state for the same reason. */
+export interface CallListOutcome {
+  readonly state: CallListRowState;
+  readonly reason: string;
+  readonly count: number;
 }
 
 export type CallListCounts = Readonly<Record<CallListRowState, number>>;

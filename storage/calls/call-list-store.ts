@@ -12,6 +12,7 @@ import type { EventOutbox } from "../webhooks/event-outbox.js";
 import type { NewEvent } from "../webhooks/event-record.js";
 import {
   type CallListCounts,
+  type CallListOutcome,
   type CallListRecord,
   type CallListRowRecord,
   type CallListRowState,
@@ -45,7 +46,10 @@ const NOT_HELD = {
   heldSinceMs: null,
   heldUntilMs: 0,
   vendorRefusals: 0,
+  nextCallAtMs: null,
 } as const;
+/** Reasons of a list that are counted: they are few, but some are sentences. */
+const OUTCOMES_MAX = 50;
 
 export interface CountedCallList extends CallListRecord {
   readonly counts: CallListCounts;
@@ -191,6 +195,24 @@ export class CallListStore {
     ]);
     const [row] = lists.rows;
     return row && { ...listOf(row), counts: countsOf(row.id, counts.rows) };
+  }
+
+  /** How many people are in a state for the same reason, the most first. */
+  async outcomeCounts(orgId: string, listId: string): Promise<readonly CallListOutcome[]> {
+    const rows = await this.#db
+      .selectFrom("callListRows")
+      .select((its) => ["state", "reason", its.fn.countAll<number>().as("count")])
+      .where("orgId", "=", orgId)
+      .where("listId", "=", listId)
+      .where("reason", "is not", null)
+      .groupBy(["state", "reason"])
+      .orderBy("count", "desc")
+      .orderBy("reason")
+      .limit(OUTCOMES_MAX)
+      .execute();
+    return rows.flatMap(({ state, reason, count }) =>
+      reason === null ? [] : { state, reason, count: Number(count) },
+    );
   }
 
   /** As `find`, without counting its rows. */
@@ -426,6 +448,7 @@ export class CallListStore {
         heldSinceMs: sinceMs,
         heldUntilMs: untilMs,
         vendorRefusals,
+        nextCallAtMs: null,
         ...(isPaused ? { state: "paused" as const, updatedAtMs: atMs } : {}),
       })
       .where("id", "=", listId)
@@ -444,6 +467,16 @@ export class CallListStore {
     await this.#db
       .updateTable("callLists")
       .set(NOT_HELD)
+      .where("id", "=", listId)
+      .where("state", "=", "running")
+      .execute();
+  }
+
+  /** The running list places no call before; null if that is not known any more. */
+  async waitUntil(listId: string, nextCallAtMs: number | null): Promise<void> {
+    await this.#db
+      .updateTable("callLists")
+      .set({ nextCallAtMs })
       .where("id", "=", listId)
       .where("state", "=", "running")
       .execute();
@@ -567,7 +600,7 @@ export class CallListStore {
 
 /**
  * The statements that claim a row for a call, to be committed with the job of the call: the list is still running and has a
- * place, and nothing was placed for the row meanwhile. Whoever claims a row first calls, and nobody else does.
+ * place, nothing was placed for the row meanwhile, and no other list is calling the person. Whoever claims a row first calls, and nobody else does.
  */
 export function rowClaim(
   db: Kysely<Tables>,
@@ -605,7 +638,17 @@ export function rowClaim(
         "<",
         callsMax,
       ),
-    );
+    )
+    .where((its) => {
+      const isSame = its
+        .selectFrom("callListRows as same")
+        .select("same.position")
+        .whereRef("same.orgId", "=", "callListRows.orgId")
+        .whereRef("same.number", "=", "callListRows.number")
+        // With a parameter, the database may not use the partial index.
+        .where("same.state", "=", sql.lit("calling"));
+      return its.not(its.exists(isSame));
+    });
   return { guard, claim };
 }
 

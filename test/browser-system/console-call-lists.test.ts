@@ -50,8 +50,10 @@ test("a list is uploaded, started and called to its end, and each person's outco
   await page.getByText("2 waiting").waitFor();
   await page.getByRole("button", { name: "Start calling" }).click();
   await page.getByText("1 not reached, 1 not called").waitFor();
-  await page.getByText("the line was busy").waitFor();
-  await page.getByText("on the do-not-call list").waitFor();
+  const rowWith = (words: string) => page.getByRole("row").filter({ hasText: words });
+  await rowWith(BUSY).getByText("the line was busy").waitFor();
+  await rowWith(UNWANTED).getByText("on the do-not-call list").waitFor();
+  await rowWith("the line was busy").filter({ hasText: "50 %" }).waitFor();
   assert.deepEqual(await barriers(viewer), []);
   const saving = page.waitForEvent("download");
   await page.getByRole("button", { name: "Results" }).click();
@@ -63,5 +65,44 @@ test("a list is uploaded, started and called to its end, and each person's outco
   const dialog = page.getByRole("dialog", { name: "Delete Reminders?" });
   await dialog.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("heading", { name: "No call lists yet" }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test("a list whose vendor accepts no calls says so, and goes on when it is asked to", async () => {
+  const customer = await server.customer();
+  await server.agent(customer);
+  await server.tenancy.phoneNumbers.allow(customer.email, "+15550408889");
+  await server.tenancy.dialTargets.allow(customer.email, "+49");
+  stand.faults.twilio = { fault: "rateLimited" };
+  const token = await userToken(server.database, customer.email);
+  const viewer = await openWithToken(browser, `${server.url}/console/call-lists`, token);
+  const { page, faults } = viewer;
+  await page.getByRole("button", { name: "Upload a list" }).click();
+  const form = page.getByRole("dialog", { name: "Upload a list" });
+  await form.getByLabel("Name").fill("Survey");
+  await form.getByLabel("From", { exact: true }).fill("00:00");
+  await form.getByLabel("Until", { exact: true }).fill("24:00");
+  await form.getByLabel("Also on Saturday and Sunday").check();
+  await form.getByLabel("More calls to who was not reached").fill("0");
+  const buffer = Buffer.from(`to;firstName\r\n${BUSY};J\u00fcrgen\r\n`, "latin1");
+  const large = Buffer.alloc(1_000_001, "x");
+  const chosen = form.getByLabel("A CSV file");
+  await chosen.setInputFiles([{ name: "large.csv", mimeType: "text/csv", buffer: large }]);
+  await form.getByText("The file has more than 1 MB.").waitFor();
+  await chosen.setInputFiles([{ name: "people.csv", mimeType: "text/csv", buffer }]);
+  await form.getByLabel("People", { exact: true }).getByText("J\u00fcrgen").waitFor();
+  await form.getByRole("button", { name: "Upload the list" }).click();
+
+  await page.getByRole("button", { name: "Start calling" }).click();
+  await page.getByText("waiting for the vendor").waitFor();
+  await page
+    .getByText(/No call could be placed since .+ accepts no more calls for now \(429\)/)
+    .waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  stand.faults.twilio = {};
+  await page.getByRole("button", { name: "Try now" }).click();
+  await page.getByText("1 not reached").waitFor();
+  await page.getByRole("heading", { name: "Outcomes" }).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
   assert.deepEqual(faults, []);
 });

@@ -1,3 +1,4 @@
+import type { CallListRecord } from "../../storage/calls/call-list-record.js";
 import type { CallSummary } from "../../storage/calls/call-store.js";
 import type { Database } from "../../storage/database.js";
 import { placedCallJob } from "../../storage/jobs/job-record.js";
@@ -128,7 +129,51 @@ export async function seedToldCall(
   return callId;
 }
 
-/** Stores a call list that is running, with people in every state, and one that waits for a person. Returns the first one's id. */
+/** A list that is over, with each of the usual ends. */
+async function seedCompletedList(
+  { callLists, calls }: Pick<Database, "callLists" | "calls">,
+  ofOrganization: Pick<CallListRecord, "orgId" | "agentId" | "createdAtMs" | "updatedAtMs">,
+  id: string,
+): Promise<void> {
+  const { orgId, updatedAtMs: atMs } = ofOrganization;
+  const ends = [
+    ["completed", "callerLeft"],
+    ["completed", "callerLeft"],
+    ["completed", "agentHungUp"],
+    ["completed", "machine"],
+    ["failed", "noAnswer"],
+    ["failed", "noAnswer"],
+    ["failed", "outcomeUnknown"],
+    ["failed", "outcomeUnknown"],
+  ] as const;
+  const list = callListRecord({
+    ...ofOrganization,
+    id,
+    name: "Invitations",
+    state: "running",
+    callsMax: 20,
+  });
+  const rows = ends.map((_, index) => {
+    const row = callListRow(index + 1);
+    return { ...row, number: row.number.replace("+1555", "+1556") };
+  });
+  await callLists.insertWithin(list, rows, 9, { ...callListEntry("create"), orgId });
+  const outcomes = ends.map(([state, reason], index) => {
+    const position = index + 1;
+    return { position, callId: `${id}-${position}`, state, reason, nextAtMs: 0 };
+  });
+  for (const { position, callId } of outcomes) {
+    const job = placedCallJob({ orgId, callId, runId: "run" }, {}, atMs);
+    await calls.place(job, callId, { listId: id, position, attempts: 0 });
+  }
+  await callLists.settle(id, outcomes);
+  await callLists.complete(id, atMs);
+}
+
+/**
+ * Stores a call list that is running, with people in every state, and one each that waits for a person, for its vendor and for its
+ * hours, and that is over. Returns the first one's id; those of the others begin with it.
+ */
 export async function seedCallLists(
   { callLists, calls }: Pick<Database, "callLists" | "calls">,
   { tenant }: Customer,
@@ -166,7 +211,29 @@ export async function seedCallLists(
     state: "paused",
     holdCode: "agent_not_found",
     holdReason: "there is no such agent, or it is switched off",
+    heldSinceMs: atMs - 600_000,
   });
   await callLists.insertWithin(paused, rows, 9, { ...callListEntry("create"), orgId });
+  const held = callListRecord({
+    ...ofOrganization,
+    id: `${id}-held`,
+    name: "Survey",
+    state: "running",
+    holdCode: "telephony_unavailable",
+    holdReason: "the telephony vendor accepts no more calls for now (429)",
+    heldSinceMs: atMs - 1_200_000,
+    heldUntilMs: atMs + 420_000,
+    vendorRefusals: 7,
+  });
+  await callLists.insertWithin(held, rows, 9, { ...callListEntry("create"), orgId });
+  const waiting = callListRecord({
+    ...ofOrganization,
+    id: `${id}-waiting`,
+    name: "Renewals",
+    state: "running",
+    nextCallAtMs: atMs + 36_000_000,
+  });
+  await callLists.insertWithin(waiting, rows, 9, { ...callListEntry("create"), orgId });
+  await seedCompletedList({ callLists, calls }, ofOrganization, `${id}-completed`);
   return id;
 }

@@ -9,16 +9,16 @@ import { ACCOUNT_SID, AUTH_TOKEN } from "../system/twilio-stand.js";
 import { NodeStand, type StandingNode } from "./node-stand.js";
 
 const FROM = "+15550400001";
-const PEOPLE = 300;
-/** Of them one in five answers; the lines of the others are busy. */
+const PEOPLE = 200;
+/** One person in five answers; the lines of the others are busy. */
 const ANSWERING_EVERY = 5;
 const CALLS_OF_PLAN = 6;
 /** More than the plan has, so that admission sets the pace. */
 const CALLS_OF_LIST = 10;
 /** The server that asks for this call is killed before it hears what the vendor says. */
-const KILLED_AT_ORDER = 100;
+const KILLED_AT_ORDER = 80;
 /** The other server waits for the end of the lease, and then for the calls of the killed one. */
-const LIST_MAX_MS = 180_000;
+const LIST_MAX_MS = 240_000;
 
 const NUMBERS = Array.from({ length: PEOPLE }, (_, index) => {
   const isAnswering = index % ANSWERING_EVERY === 0;

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as v from "valibot";
 import type { PhoneCallerEvent } from "../../engine/sandbox/telephone/phone-caller.js";
+import type { TwilioSimulator } from "../../engine/sandbox/telephone/twilio-simulator.js";
 import { eventually } from "./eventually.js";
+import { SimulatedVendor } from "./public-entrance.js";
 import { ServerProcess } from "./server-process.js";
 import { TwilioStand } from "./twilio-stand.js";
 
@@ -21,6 +23,9 @@ const HOUR_MS = 60 * 60 * 1_000;
 
 const Demo = v.object({ apiKey: v.string(), agentId: v.string() });
 const List = v.object({ id: v.string(), state: v.string() });
+const Held = v.object({
+  hold: v.nullable(v.object({ reason: v.string(), since: v.string(), retryAt: v.string() })),
+});
 const Rows = v.object({
   rows: v.array(
     v.object({
@@ -34,13 +39,20 @@ const Rows = v.object({
 });
 
 /** The same server with the same data, as often as it is started. */
-async function serverOn(dataDir: string, stand: TwilioStand) {
+async function serverOn(
+  dataDir: string,
+  stand: TwilioStand,
+  environment: Readonly<Record<string, string>> = {},
+) {
   const server = await ServerProcess.start({
     ...stand.environment,
+    ...environment,
     NODE_ENV: "development",
     SANDBOX: "on",
     HOST: "127.0.0.1",
     PORT: "0",
+    // The tests look often.
+    REQUESTS_PER_MINUTE: "100000",
     DATA_DIR: dataDir,
     JWT_SECRET: "j".repeat(32),
     ENCRYPTION_KEY: "5a".repeat(32),
@@ -129,4 +141,70 @@ test("a list is called to its end over a kill -9 in its middle, and nobody is ca
   assert.ok(Date.now() - Date.parse(call.startedAt) < HOUR_MS);
   next.server.signal("SIGTERM");
   assert.equal(await next.server.exited(), 0);
+});
+
+/** The vendor accepts the order that comes first, and its reply gets lost; later ones arrive. */
+async function losingOneReply(simulator: TwilioSimulator): Promise<SimulatedVendor> {
+  let orders = 0;
+  return SimulatedVendor.start({
+    handleRequest: async (exchange) => {
+      const isOrder = exchange.url.pathname.endsWith("/Calls.json");
+      if (isOrder) orders += 1;
+      if (!isOrder || orders > 1) return simulator.handleRequest(exchange);
+      const taken = simulator.handleRequest(exchange);
+      // The order has been read by now, and the reply is not written yet.
+      exchange.answerJson = () => {
+        exchange.request.socket.destroy();
+      };
+      await taken;
+    },
+  });
+}
+
+test("a person whose order the vendor accepted, and whose reply was lost, is called once, and the list waits until it is resumed", async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "parley-call-list-"));
+  const stand = await TwilioStand.start();
+  // The server misses the reply before the vendor reports on the call.
+  stand.faults.twilio = { ringMs: 1_000 };
+  const losing = await losingOneReply(stand.simulator);
+  t.after(async () => {
+    losing.close();
+    stand.close();
+    await rm(dataDir, { recursive: true });
+  });
+  const parley = await serverOn(dataDir, stand, { TWILIO_BASE_URL: losing.url });
+  t.after(() => parley.server.signal("SIGKILL"));
+  const people = ["+4930100001", "+4930110001", "+4930120001"];
+  const rule = { times: 5, afterMinutes: 1 };
+  const list = v.parse(
+    List,
+    await parley.request("POST", "/call-lists", {
+      name: "Reminders",
+      agentId: parley.agentId,
+      from: FROM,
+      callsMax: 1,
+      windows: [{ days: DAYS, from: "00:00", to: "24:00" }],
+      retries: { noAnswer: rule, failed: rule },
+      csv: `to\n${people.join("\n")}\n`,
+    }),
+  );
+  await parley.request("POST", `/call-lists/${list.id}/start`);
+  const hold = await eventually("the list says why it waits", async () => {
+    const found = v.parse(Held, await parley.request("GET", `/call-lists/${list.id}`));
+    return found.hold ?? undefined;
+  });
+  assert.equal(hold.reason, "the telephony vendor did not reply to an order");
+  assert.ok(Date.parse(hold.retryAt) - Date.parse(hold.since) >= 10_000);
+  await parley.request("POST", `/call-lists/${list.id}/resume`);
+  await eventually("the list is completed", async () =>
+    (await parley.state(list.id)) === "completed" ? true : undefined,
+  );
+  assert.deepEqual(
+    (await parley.rows(list.id)).map(({ state, attempts, reason }) => [state, attempts, reason]),
+    people.map(() => ["failed", 1, "busy"]),
+  );
+  assert.deepEqual(
+    stand.simulator.calls.map(({ form }) => form.get("To")),
+    people,
+  );
 });

@@ -394,7 +394,7 @@ export function useCallListRows(
   });
 }
 
-function isCalling({ state, counts }: Answered<"getCallList">): boolean {
+function isCalling({ state, counts }: Answered<"listCallLists">[number]): boolean {
   return state === "running" || counts.calling > 0;
 }
 

@@ -17,8 +17,12 @@ import { ShowMore } from "../parts/show-more.js";
 import { Fault, Loaded } from "../parts/states.js";
 import {
   countsWords,
-  LIST_STATES,
+  holdWords,
+  isHeldByVendor,
+  listState,
+  peopleOf,
   ROW_STATES,
+  reachedWords,
   rowReasonWords,
   windowsWords,
 } from "../words/call-list-words.js";
@@ -29,7 +33,7 @@ type CallList = Answered<"getCallList">;
 type Row = Answered<"listCallListRows">["rows"][number];
 type RowState = Row["state"];
 
-const SHOWN = ["all", "calling", "waiting", "completed", "failed", "skipped"] as const;
+const SHOWN = ["all", "calling", "waiting", "completed", "failed", "skipped", "cancelled"] as const;
 type Shown = (typeof SHOWN)[number];
 
 const renewLists = () => queryClient.invalidateQueries({ queryKey: ["callLists"] });
@@ -50,8 +54,10 @@ export function CallListPage({ id }: { id: string }) {
 
 function KnownList({ list }: { list: CallList }) {
   const agents = useAgents();
+  const { words, look } = listState(list);
+  const hold = holdWords(list);
   const figures: readonly Figure[] = [
-    ["State", LIST_STATES[list.state].words],
+    ["Reached", reachedWords(list.counts)],
     ["Agent", agentNameOf(list.agentId, agents.data)],
     ["Calls from", list.from],
     ["At the same time", String(list.callsMax)],
@@ -65,20 +71,59 @@ function KnownList({ list }: { list: CallList }) {
       </PageHead>
       <section className="card stack">
         <div>
+          <span className={`state ${look}`}>{words}</span>
+        </div>
+        <div>
           <Progress counts={list.counts} />
           <span className="soft" role="status">
             {countsWords(list.counts)}
           </span>
         </div>
         <Figures figures={figures} />
-        {list.hold === null ? null : (
-          <p className="note warn">
-            {list.state === "paused" ? "Paused" : "No call could be placed"}: {list.hold.reason}.
-          </p>
-        )}
+        {hold === undefined ? null : <p className="note warn">{hold}</p>}
       </section>
+      <Outcomes list={list} />
       <People id={list.id} isRunning={list.state === "running"} />
     </>
+  );
+}
+
+/** How many people each outcome has, the most first. */
+function Outcomes({ list: { outcomes, counts } }: { list: CallList }) {
+  if (outcomes.length === 0) return null;
+  const people = peopleOf(counts);
+  return (
+    <section className="stack">
+      <h2>Outcomes</h2>
+      <div className="table">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Outcome</th>
+              <th scope="col" className="number">
+                People
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {outcomes.map(({ state, reason, people: count }) => (
+              <tr key={`${state} ${reason}`}>
+                <td>
+                  <span className={`state ${ROW_STATES[state].look}`}>
+                    {ROW_STATES[state].words}
+                  </span>
+                  <div className="soft">{rowReasonWords(reason, state)}</div>
+                </td>
+                <td className="number">
+                  {count}
+                  <div className="soft">{Math.round((100 * count) / people)} %</div>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
   );
 }
 
@@ -88,7 +133,8 @@ const ACTIONS = {
   paused: ["resume", "Resume"],
 } as const;
 
-function Actions({ list: { id, name, state } }: { list: CallList }) {
+function Actions({ list }: { list: CallList }) {
+  const { id, name, state } = list;
   const [, navigate] = useLocation();
   const params = { path: { id } };
   const change = useMutation({
@@ -104,6 +150,16 @@ function Actions({ list: { id, name, state } }: { list: CallList }) {
   const next = state === "completed" || state === "cancelled" ? undefined : ACTIONS[state];
   return (
     <>
+      {isHeldByVendor(list) ? (
+        <button
+          type="button"
+          className="button main"
+          disabled={change.isPending}
+          onClick={() => change.mutate("resume")}
+        >
+          Try now
+        </button>
+      ) : null}
       {next === undefined ? null : (
         <button
           type="button"
@@ -171,6 +227,7 @@ function People({ id, isRunning }: { id: string; isRunning: boolean }) {
   const pages = useCallListRows(id, state, isRunning);
   return (
     <section className="stack">
+      <h2>People</h2>
       <ChipChoice
         label="People"
         choices={SHOWN}
@@ -233,7 +290,7 @@ function PersonRow({ row }: { row: Row }) {
       <td>
         <span className={`state ${ROW_STATES[state].look}`}>{ROW_STATES[state].words}</span>
         <div className="soft">
-          {reason === null ? null : rowReasonWords(reason)}
+          {reason === null ? null : rowReasonWords(reason, state)}
           {nextCallAfter === null
             ? null
             : `, again after ${minuteWords(Date.parse(nextCallAfter))}`}

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { answered, api, wordsOfFault } from "../model/api.js";
 import type { Answered, Sent } from "../model/contract-paths.js";
+import { CSV_BYTES_MAX, csvTextOf } from "../model/csv-text.js";
 import { queryClient, useAgents, useCallLists, useOutboundNumbers } from "../model/queries.js";
 import { agentNameOf } from "../parts/calls/call-rows.js";
 import { CheckField, SelectField, TextField } from "../parts/forms/field.js";
@@ -12,7 +13,7 @@ import { NumberField } from "../parts/forms/number-field.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
 import { Empty, Loaded } from "../parts/states.js";
-import { countsWords, doneOf, LIST_STATES, peopleOf } from "../words/call-list-words.js";
+import { countsWords, doneOf, holdWords, listState, peopleOf } from "../words/call-list-words.js";
 
 type CallList = Answered<"listCallLists">[number];
 type NewList = Sent<"createCallList">;
@@ -74,33 +75,39 @@ function ListTable({
           </tr>
         </thead>
         <tbody>
-          {lists.map(({ id, name, agentId, state, hold, counts, createdAt }) => (
-            <tr key={id}>
-              <td>
-                <Link href={`/call-lists/${id}`} data-row>
-                  <bdi className="clamped" title={name}>
-                    {name}
-                  </bdi>
-                </Link>
-                <div className="soft">
-                  {agentNameOf(agentId, agents)}, <Moment at={createdAt} />
-                </div>
-              </td>
-              <td>
-                <div>
-                  <span className={`state ${LIST_STATES[state].look}`}>
-                    {LIST_STATES[state].words}
-                  </span>
-                </div>
-                <Progress counts={counts} />
-                <div className="soft">{countsWords(counts)}</div>
-                {hold === null ? null : <div className="soft">{hold.reason}</div>}
-              </td>
-            </tr>
+          {lists.map((list) => (
+            <ListRow key={list.id} list={list} agents={agents} />
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+function ListRow({ list, agents }: { list: CallList; agents: Answered<"listAgents"> | undefined }) {
+  const { id, name, agentId, counts, createdAt } = list;
+  const { words, look } = listState(list);
+  return (
+    <tr>
+      <td>
+        <Link href={`/call-lists/${id}`} data-row>
+          <bdi className="clamped" title={name}>
+            {name}
+          </bdi>
+        </Link>
+        <div className="soft">
+          {agentNameOf(agentId, agents)}, <Moment at={createdAt} />
+        </div>
+      </td>
+      <td>
+        <div>
+          <span className={`state ${look}`}>{words}</span>
+        </div>
+        <Progress counts={counts} />
+        <div className="soft">{countsWords(counts)}</div>
+        <div className="soft">{holdWords(list)}</div>
+      </td>
+    </tr>
   );
 }
 
@@ -220,6 +227,12 @@ function NewCallList({ onClose }: { onClose: () => void }) {
 }
 
 function CsvField({ value, onChange }: { value: string; onChange: (csv: string) => void }) {
+  const [wrong, setWrong] = useState<string | undefined>();
+  const read = async (file: File) => {
+    const isTooLarge = file.size > CSV_BYTES_MAX;
+    setWrong(isTooLarge ? "The file has more than 1 MB. Split it into several lists." : undefined);
+    if (!isTooLarge) onChange(csvTextOf(new Uint8Array(await file.arrayBuffer())));
+  };
   return (
     <>
       <TextField
@@ -227,6 +240,7 @@ function CsvField({ value, onChange }: { value: string; onChange: (csv: string) 
         hint="CSV with the names of the columns in its first line. “to” is the number; “timeZone” may be another column; all others become variables of the call."
         isLong
         placeholder={EXAMPLE}
+        wrong={wrong}
         value={value}
         onChange={onChange}
       />
@@ -236,7 +250,7 @@ function CsvField({ value, onChange }: { value: string; onChange: (csv: string) 
         aria-label="A CSV file"
         onChange={({ target }) => {
           const [file] = target.files ?? [];
-          void file?.text().then(onChange);
+          if (file !== undefined) void read(file);
         }}
       />
     </>

@@ -1,4 +1,5 @@
 import { endReasonWords } from "./call-words.js";
+import { minuteWords } from "./durations.js";
 
 export const LIST_STATES = {
   ready: { words: "not started", look: "" },
@@ -17,14 +18,64 @@ export const ROW_STATES = {
   cancelled: { words: "cancelled", look: "" },
 } as const;
 
+/** The code of a hold that is the telephony vendor's. */
+const VENDOR_HOLD = "telephony_unavailable";
+
+interface ListState {
+  readonly state: keyof typeof LIST_STATES;
+  readonly hold: {
+    readonly code: string;
+    readonly reason: string;
+    readonly since: string;
+    readonly retryAt: string | null;
+  } | null;
+  readonly nextCallAt: string | null;
+  readonly counts: Counts;
+}
+
+/** Whether a running list places no calls because of its vendor. */
+export function isHeldByVendor({ state, hold }: Pick<ListState, "state" | "hold">): boolean {
+  return state === "running" && hold?.code === VENDOR_HOLD;
+}
+
+/** What a list does now: a running one may have no calls. */
+export function listState(list: ListState): { readonly words: string; readonly look: string } {
+  if (isHeldByVendor(list)) return { words: "waiting for the vendor", look: "warn" };
+  const { state, nextCallAt, counts } = list;
+  if (state === "running" && nextCallAt !== null && counts.calling === 0) {
+    return { words: `waiting until ${minuteWords(Date.parse(nextCallAt))}`, look: "" };
+  }
+  return LIST_STATES[state];
+}
+
+/** Why no calls are placed, since when, and when that is tried again. */
+export function holdWords({ state, hold }: Pick<ListState, "state" | "hold">): string | undefined {
+  if (hold === null) return undefined;
+  const { reason, since, retryAt } = hold;
+  const when = minuteWords(Date.parse(since));
+  if (state === "paused") return `Paused: ${reason} (since ${when}).`;
+  const next = retryAt === null ? "" : ` Next try after ${minuteWords(Date.parse(retryAt))}.`;
+  return `No call could be placed since ${when}: ${reason}.${next}`;
+}
+
+/** "12 of 30 (40 %)": how many of the people who are done with were reached. */
+export function reachedWords(counts: Counts): string {
+  const done = doneOf(counts) - counts.cancelled;
+  if (done === 0) return "none yet";
+  return `${counts.completed} of ${done} (${Math.round((100 * counts.completed) / done)} %)`;
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   doNotCall: "on the do-not-call list",
   targetNotAllowed: "the organization may not call this number",
   rejected: "the telephony vendor refused the call",
+  callerLeft: "talked with the agent, and hung up",
+  agentHungUp: "talked with the agent, which ended the call",
 };
 
 /** How the last call ended, or why there was none. */
-export function rowReasonWords(reason: string): string {
+export function rowReasonWords(reason: string, state: keyof typeof ROW_STATES): string {
+  if (reason === "machine" && state === "completed") return "the agent left a message";
   return REASONS[reason] ?? endReasonWords(reason);
 }
 

@@ -1,5 +1,11 @@
 import * as v from "valibot";
-import { CallList, CallListBody, CallListRows, CallListRowsQuery } from "../call-list.js";
+import {
+  CallList,
+  CallListBody,
+  CallListProgress,
+  CallListRows,
+  CallListRowsQuery,
+} from "../call-list.js";
 import { Success } from "../fields.js";
 import type { Route } from "./route.js";
 import { created, downloaded, ok, refused } from "./route-answer.js";
@@ -33,7 +39,7 @@ export const CALL_LIST_ROUTES = {
     path: "/api/dashboard/call-lists/:id",
     summary: "Show a call list and its progress",
     ...dashboard,
-    success: ok("The list", CallList),
+    success: ok("The list, with how many people have each outcome", CallListProgress),
   },
   startCallList: {
     method: "post",

@@ -36,6 +36,8 @@ const CALLS_CHECK_MS = 1_000;
 export const PAUSED_CHECK_MS = 60_000;
 /** A person whose order has failed in this server is called later than the others. */
 const FAULT_DELAY_MS = 60_000;
+/** Another list may be calling the person. */
+const CONFLICT_DELAY_MS = 15_000;
 /** The clock may step, and time zones change: no list waits longer without another look. */
 const WAIT_MAX_MS = 60 * 60 * 1_000;
 /** The server is starting, or stopping. */
@@ -241,13 +243,16 @@ export class CallListJob extends FixedLimitsJob {
     if (placement.kind === "placed") {
       // The person is not ordered again; the others wait, since a gateway that is down would use up the list.
       if (placement.isReplyLost === true) return this.#holdForVendor(list, REPLY_LOST);
-      if (list.holdCode !== null) await store.endHold(list.id);
+      if (list.holdCode !== null || list.nextCallAtMs !== null) await store.endHold(list.id);
       return "placed";
     }
     const claimed = { ...row, attempts: row.attempts + 1, callId };
     const { code, message, retryAfterSec, isOfVendor, isOfNumber = false } = placement;
-    // The list was paused, another process has called, or the order came too late.
-    if (code === "conflict") return "notPlaced";
+    // The list was paused, another process has called, another list is calling the person, or the order came too late.
+    if (code === "conflict") {
+      await store.postpone(list.id, position, nowMs + CONFLICT_DELAY_MS);
+      return "notPlaced";
+    }
     const reason = SKIPPED.get(code);
     if (reason !== undefined) {
       await store.skip(list.id, position, reason);
@@ -391,7 +396,10 @@ export class CallListJob extends FixedLimitsJob {
       const fromMs = Math.max(nowMs, nextAtMs);
       return nextOpening(list.windows, timeZones, fromMs) ?? Number.POSITIVE_INFINITY;
     });
-    return again(Math.min(WAIT_MAX_MS, Math.min(...times) - nowMs));
+    const nextAtMs = Math.min(...times);
+    const nextCallAtMs = Number.isFinite(nextAtMs) && nextAtMs > nowMs ? nextAtMs : null;
+    if (nextCallAtMs !== list.nextCallAtMs) await store.waitUntil(list.id, nextCallAtMs);
+    return again(Math.min(WAIT_MAX_MS, nextAtMs - nowMs));
   }
 }
 

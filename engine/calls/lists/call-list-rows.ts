@@ -24,8 +24,8 @@ export const TIME_ZONES_MAX = 100;
 const ROWS_PER_TURN = 100;
 
 const E164 = /^\+[1-9]\d{6,14}$/;
-/** What people and spreadsheets write into numbers. */
-const NUMBER_DECORATION = /^'|[\s().-]/g;
+/** What people, spreadsheets and address books write into numbers: also marks that cannot be seen. */
+const NUMBER_DECORATION = /^'|[\s.\-\u200b-\u200f\u202a-\u202e\u2060-\u2069]|\((?!0\))|(?<!\(0)\)/g;
 const ZONE_COLUMN = "timeZone";
 const NUMBER_COLUMN = "to";
 /** The two above, and a column for each variable. */

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type {
+  CallListOutcome,
   CallListRecord,
   CallListRowRecord,
   CallListRowState,
@@ -15,8 +17,20 @@ import { callListRows, type GivenRow } from "./call-list-rows.js";
 
 /** Older ones are deleted by people, who may want their results. */
 export const CALL_LISTS_MAX = 50;
-/** Rows read at a time for the file of results. */
+/** Rows read, and written, at a time for the file of results. */
 const RESULTS_PER_PAGE = 500;
+/** Behind them the file has the variables of the people. */
+const RESULT_COLUMNS = [
+  "position",
+  "to",
+  "state",
+  "reason",
+  "attempts",
+  "lastCallId",
+  "lastCalledAt",
+] as const;
+/** A spreadsheet takes what begins so for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
 
 export interface NewCallList {
   readonly name: string;
@@ -75,6 +89,15 @@ export class CallLists {
     return list;
   }
 
+  /** RequestError `not_found`. With how many people have each outcome. */
+  async progress(
+    orgId: string,
+    id: string,
+  ): Promise<CountedCallList & { readonly outcomes: readonly CallListOutcome[] }> {
+    const list = await this.get(orgId, id);
+    return { ...list, outcomes: await this.#options.database.callLists.outcomeCounts(orgId, id) };
+  }
+
   /**
    * Stores the list with all of its rows, or nothing; it waits for its start. RequestErrors `invalid_request`: names rows and
    * their fields; `agent_not_found`; `limit_reached`.
@@ -105,6 +128,7 @@ export class CallLists {
       heldSinceMs: null,
       heldUntilMs: 0,
       vendorRefusals: 0,
+      nextCallAtMs: null,
       failuresInRow: 0,
       apiKeyId: tenant.apiKeyId ?? null,
       createdAtMs: nowMs,
@@ -159,12 +183,19 @@ export class CallLists {
 
   /** What became of each person, as CSV. RequestError `not_found`. */
   async results(orgId: string, id: string): Promise<Buffer> {
-    const parts = ["position,to,state,reason,attempts,lastCallId,lastCalledAt\r\n"];
+    const rows: CallListRowRecord[] = [];
     let after: number | undefined = 0;
     while (after !== undefined) {
       const page = await this.rows(orgId, id, { after, limit: RESULTS_PER_PAGE });
-      parts.push(page.rows.map(resultLine).join(""));
+      rows.push(...page.rows);
       after = page.next;
+    }
+    const names = [...new Set(rows.flatMap(({ variables }) => Object.keys(variables)))];
+    const parts = [`${[...RESULT_COLUMNS, ...names].join(",")}\r\n`];
+    for (let from = 0; from < rows.length; from += RESULTS_PER_PAGE) {
+      const some = rows.slice(from, from + RESULTS_PER_PAGE);
+      parts.push(some.map((row) => resultLine(row, names)).join(""));
+      await nextTurn();
     }
     return Buffer.from(parts.join(""));
   }
@@ -181,10 +212,18 @@ export class CallLists {
   }
 }
 
-/** A table would take the plus of a number for a formula. */
-function resultLine(row: CallListRowRecord): string {
-  const { position, number, state, reason, attempts, callId, calledAtMs } = row;
+function resultLine(row: CallListRowRecord, names: readonly string[]): string {
+  const { position, number, state, reason, attempts, callId, calledAtMs, variables } = row;
   const at = calledAtMs === null ? "" : new Date(calledAtMs).toISOString();
-  const why = `"${(reason ?? "").replaceAll('"', '""')}"`;
-  return `${[position, `'${number}`, state, why, attempts, callId ?? "", at].join(",")}\r\n`;
+  const fields = [position, inert(number), state, quoted(reason ?? ""), attempts, callId ?? "", at];
+  const values = names.map((name) => quoted(inert(variables[name] ?? "")));
+  return `${[...fields, ...values].join(",")}\r\n`;
+}
+
+function inert(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
 }

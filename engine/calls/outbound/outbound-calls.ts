@@ -8,10 +8,7 @@ import type { OutboundClaims, OutboundTokens } from "../../security/outbound-tok
 import type { CallInfo } from "../../telephony/call-info.js";
 import { mergedValues } from "../../telephony/call-values.js";
 import { numberRefusal } from "../../telephony/refused-numbers.js";
-import {
-  isOutcomeUnknown,
-  TelephonyError,
-} from "../../telephony/telephony-request.js";
+import { isOutcomeUnknown, TelephonyError } from "../../telephony/telephony-request.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
 import type { DoNotCall } from "../../tenancy/agents/do-not-call.js";
 import type { PhoneNumbers } from "../../tenancy/agents/phone-numbers.js";
@@ -527,7 +524,7 @@ function isLate(row: ListedCall | undefined, clock: Clock): boolean {
 }
 
 function rowTaken(): RequestError {
-  return new RequestError("conflict", "the list has stopped, or the row has a call already");
+  return new RequestError("conflict", "the list has stopped, or the person has a call already");
 }
 
 /** A session that is not open yet cannot say anything. */

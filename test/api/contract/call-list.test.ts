@@ -32,7 +32,9 @@ test("a list has two calls at the same time, hangs up on machines and repeats no
 
 test("hours that are none, and rules that do not exist, are refused by their names", () => {
   const windowsWith = (fields: object) => faultsOf({ windows: [{ ...WINDOW, ...fields }] });
-  assert.deepEqual(windowsWith({ to: "09:00" }), ["windows.0.to: expected a time later than from"]);
+  assert.deepEqual(windowsWith({ to: "09:00" }), [
+    "windows.0.to: expected a time later than from; hours over midnight are two windows",
+  ]);
   assert.deepEqual(windowsWith({ from: "9:00" }), [
     "windows.0.from: expected when calls begin, HH:MM such as 09:00",
   ]);

@@ -91,7 +91,9 @@ test("a list is shown with its people, changed only where it can be, and its res
   const running = await platform.client.send("DELETE", `${LISTS}${path}`, { headers: byKey });
   assert.deepEqual([running.status, Object(running.body).code], [409, "conflict"]);
   const results = await get(`${path}/results`);
-  assert.match(results.text, /^position,to,state,.*\r\n1,'\+4930123456,waiting,"",0,,\r\n$/);
+  assert.match(results.text, /^position,to,state,.*\r\n1,'\+4930123456,waiting,"",0,,,"Ada"\r\n$/);
+  const progress = Object((await get(path)).body);
+  assert.deepEqual([progress.hold, progress.nextCallAt, progress.outcomes], [null, null, []]);
   assert.equal(Object((await post(`${path}/cancel`)).body).state, "cancelled");
   const removed = await platform.client.send("DELETE", `${LISTS}${path}`, { headers: byKey });
   assert.equal(removed.status, 200, removed.text);

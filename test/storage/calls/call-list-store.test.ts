@@ -3,8 +3,10 @@ import { type TestContext, test } from "node:test";
 import type { CallListRecord } from "../../../storage/calls/call-list-record.js";
 import type { Database } from "../../../storage/database.js";
 import { placedCallJob } from "../../../storage/jobs/job-record.js";
+import { newEvent } from "../../../storage/webhooks/event-record.js";
 import { callRecord, insertOrganizations, NOON_MS } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
+import { endpointRecord, webhookEntry } from "../webhooks/sample-endpoint.js";
 import { callListEntry, callListRecord, callListRow } from "./sample-call-list.js";
 
 const START = { from: ["ready"], to: "running", isDue: true } as const;
@@ -221,6 +223,63 @@ test("why a list places no calls is told of running lists only, and may pause th
   assert.equal(await place(database, 1, "call"), false);
   await lists.cancelWaiting("list");
   assert.equal((await lists.find("org", "list"))?.counts.cancelled, 3);
+});
+
+test("what the organization gets to know of a hold is stored with it, or not at all", async (context) => {
+  const { database, lists } = await opened(context, { state: "running" });
+  const subscribed = endpointRecord({ eventTypes: ["callList.held"] });
+  await database.webhooks.insertWithin(subscribed, 10, webhookEntry());
+  const hold = {
+    code: "telephony_unavailable",
+    reason: "the telephony vendor cannot be reached",
+    isPaused: true,
+    sinceMs: NOON_MS,
+    untilMs: 0,
+    vendorRefusals: 30,
+  };
+  const noticeOf = (id: string) => ({
+    entry: callListEntry("pause"),
+    event: newEvent({
+      id,
+      orgId: "org",
+      type: "callList.held",
+      callId: null,
+      atMs: NOON_MS,
+      data: {
+        callListId: "list",
+        name: "Reminders",
+        state: "paused",
+        code: hold.code,
+        reason: hold.reason,
+        heldSince: new Date(NOON_MS).toISOString(),
+        retryAt: null,
+      },
+    }),
+  });
+  await lists.hold("list", hold, NOON_MS, noticeOf("evt_first"));
+  await lists.hold("list", hold, NOON_MS, noticeOf("evt_of_a_paused_list"));
+  const jobs = await database.jobs.list("org", { state: "queued", skip: 0, limit: 9 });
+  assert.deepEqual(
+    jobs.filter(({ kind }) => kind === "webhook").map(({ id }) => id),
+    ["evt_first_endpoint"],
+  );
+  const { items } = await database.audit.list("org", { skip: 0, limit: 9 });
+  assert.equal(items.filter(({ action }) => action === "callList.pause").length, 1);
+});
+
+test("a person of two lists has one call at a time", async (context) => {
+  const { database, lists } = await opened(context, { state: "running" }, 1);
+  const other = callListRecord({ id: "other list", state: "running" });
+  await lists.insertWithin(other, [callListRow(1)], 9, callListEntry("create"));
+  const placeOther = (callId: string) => {
+    const job = placedCallJob({ orgId: "org", callId, runId: "run" }, {}, NOON_MS);
+    return database.calls.place(job, callId, { listId: "other list", position: 1, attempts: 0 });
+  };
+  assert.equal(await place(database, 1, "one"), true);
+  assert.equal(await placeOther("two"), false);
+  const end = { position: 1, callId: "one", reason: "busy", nextAtMs: 0 } as const;
+  await lists.settle("list", [{ ...end, state: "failed" }]);
+  assert.equal(await placeOther("two"), true);
 });
 
 test("a running list is resumed only while it is held, and its next order does not wait", async (context) => {

@@ -22,6 +22,7 @@ export function callListRecord(fields: Partial<CallListRecord> = {}): CallListRe
     heldSinceMs: null,
     heldUntilMs: 0,
     vendorRefusals: 0,
+    nextCallAtMs: null,
     failuresInRow: 0,
     apiKeyId: null,
     createdAtMs: NOON_MS,

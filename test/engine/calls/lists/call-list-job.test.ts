@@ -277,16 +277,21 @@ test("a call that the vendor was never asked for is placed by the next process",
 test("nobody is called outside the windows of their own time", async (context) => {
   // Noon UTC is 21:00 in Tokyo and 13:00 in Berlin, on a Sunday.
   const windows = [{ days: ["sun", "mon"], from: "09:00", to: "20:00" } as const];
-  const { start, change, until, orders, end } = await stand(context, { windows }, 2);
+  const { database, start, change, until, orders, end } = await stand(context, { windows }, 2);
   start();
   await change(START);
   await until("the call to Berlin", () => orders.length === 1);
   assert.equal(orders[0]?.to, "+15550101001");
   await end(orders[0], "callerLeft", "completed");
   const hourMs = 60 * MINUTE_MS;
+  const nextCallAtMs = async () =>
+    (await database.callLists.findUncounted("org", "list"))?.nextCallAtMs;
+  await until("the list says when it goes on", async () => (await nextCallAtMs()) !== null);
+  assert.equal(await nextCallAtMs(), NOON_MS + 12 * hourMs);
   await until("the call to Tokyo", () => orders.length === 2, 10 * MINUTE_MS);
   const waitedMs = (orders[1]?.atMs ?? 0) - NOON_MS;
   assert.ok(waitedMs >= 12 * hourMs, `called after ${waitedMs / hourMs} hours`);
+  await until("nothing is waited for", async () => (await nextCallAtMs()) === null);
 });
 
 test("numbers that may not be called are left out, and the others are called", async (context) => {
@@ -562,6 +567,20 @@ test("a person whose worker froze when it had claimed the call is not called a s
   assert.deepEqual([orders.length, asked.length], [1, 1]);
   await end(orders[0], "callerLeft", "completed");
   await until("the list is completed", () => isList("completed"));
+});
+
+test("a person whom another list is calling is not ordered again and again, and the others are called", async (context) => {
+  const { start, change, until, orders, asked, refusals } = await stand(
+    context,
+    { callsMax: 2 },
+    3,
+  );
+  refusals.set("+15550101001", refusal("conflict"));
+  start();
+  await change(START);
+  await until("the others' calls", () => orders.length === 2);
+  assert.ok(asked.length <= 3, `${asked.length} orders`);
+  refusals.clear();
 });
 
 test("an order says until when its call may be placed", async (context) => {

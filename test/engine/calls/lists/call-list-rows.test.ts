@@ -45,6 +45,32 @@ test("columns of a CSV text become the variables of each call", async () => {
   ]);
 });
 
+test("what address books write around a number is left out, and a zero in brackets is no guess", async () => {
+  const csv = "to\n\u202a+49\u00a030\u2011123456\u202c\n";
+  assert.deepEqual(await faultsOf(ofCsv(csv)), [
+    "csv line 2, to: expected an E.164 number such as +15550100",
+  ]);
+  const marked = "to\n\u202a+49\u00a0(30)\u00a0123-456\u202c\n";
+  assert.deepEqual(
+    (await ofCsv(marked)).map(({ number }) => number),
+    ["+4930123456"],
+  );
+  const wrong = ["+49 (0)30 123456", "030 123456", "0049 30 123456", "4930123456", "4.93012E+11"];
+  const faults = await faultsOf(ofCsv(`to\n${wrong.join("\n")}\n`));
+  assert.deepEqual(
+    faults,
+    wrong.map(
+      (_, index) => `csv line ${index + 2}, to: expected an E.164 number such as +15550100`,
+    ),
+  );
+});
+
+test("a column may have the name of a built-in variable, which it overrides", async () => {
+  const csv = "to,date,constructor\n+4930123456,1 March,Ada\n";
+  const [row] = await ofCsv(csv);
+  assert.deepEqual(row?.variables, { date: "1 March", constructor: "Ada" });
+});
+
 test("spreadsheets may write semicolons or tabs", async () => {
   for (const delimiter of [";", "\t"]) {
     const csv = `to${delimiter}note\n+4930123456${delimiter}one, two\n`;
@@ -119,6 +145,16 @@ test("a list of more rows than the limit is refused", async () => {
   assert.deepEqual(await faultsOf(ofCsv(`to\n${numbers.join("\n")}`)), [
     `csv: expected at most ${CALL_LIST_ROWS_MAX} rows; make several lists`,
   ]);
+});
+
+test("of a million rows no more are read than a list may have", async () => {
+  const million = 1_000_000;
+  const csv = `to\n${"+4930123456\n".repeat(million)}`;
+  const faults = await faultsOf(ofCsv(csv));
+  assert.equal(
+    faults.at(-1),
+    `csv: expected at most ${CALL_LIST_ROWS_MAX} rows; make several lists`,
+  );
 });
 
 test("a text of more columns than a call has variables is refused before they are compared", async () => {

@@ -108,3 +108,15 @@ test("people are read in pages, and the results are a file with a line for each"
     `1,'${numbers[0]},waiting,"",0,,`,
   ]);
 });
+
+test("results have the variables of the people, and nothing that a spreadsheet takes for a formula", async () => {
+  const { tenant, lists, input, orgId } = await organizationWithLists();
+  const csv = 'to,firstName,note\n+4930123456,Ada,"=1+1"\n+4930123457,,"say ""hi"", twice"\n';
+  const { id } = await lists.create(tenant, { ...input, people: { csv } });
+  assert.deepEqual((await lists.results(orgId, id)).toString().split("\r\n"), [
+    "position,to,state,reason,attempts,lastCallId,lastCalledAt,firstName,note",
+    `1,'+4930123456,waiting,"",0,,,"Ada","'=1+1"`,
+    `2,'+4930123457,waiting,"",0,,,"","say ""hi"", twice"`,
+    "",
+  ]);
+});

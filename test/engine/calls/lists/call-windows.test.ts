@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nextOpening, timeZoneOf } from "../../../../engine/calls/lists/call-windows.js";
+import { isOpen, nextOpening, timeZoneOf } from "../../../../engine/calls/lists/call-windows.js";
 import { zonesOfNumber } from "../../../../engine/calls/lists/number-time-zones.js";
 import type { CallWindow } from "../../../../storage/calls/call-list-record.js";
 
@@ -40,6 +40,32 @@ test("hours follow daylight saving time", () => {
     opening("Europe/Berlin", "2026-03-28T20:00:00Z", everyDay),
     "2026-04-05T00:30",
     "a window that begins in the hour that a day leaves out is left out on that day",
+  );
+});
+
+test("two windows are one night, and the hour that a day repeats is within them both times", () => {
+  const night: readonly CallWindow[] = [
+    { days: ["sat"], from: "22:00", to: "24:00" },
+    { days: ["sun"], from: "00:00", to: "02:30" },
+  ];
+  // In the night to 25 October 2026, Berlin's clocks go back from 03:00 to 02:00, at 01:00 UTC.
+  const isOpenAt = (time: string) => isOpen(night, "Europe/Berlin", Date.parse(time));
+  const opens = ["2026-10-24T19:59:59Z", "2026-10-24T20:00:00Z", "2026-10-24T21:59:59Z"].map(
+    isOpenAt,
+  );
+  assert.deepEqual(opens, [false, true, true]);
+  const after = ["22:00:00Z", "22:00:01Z", "23:59:00Z"].map((time) =>
+    isOpenAt(`2026-10-24T${time}`),
+  );
+  assert.deepEqual(after, [true, true, true], "midnight is no gap");
+  const changes = ["00:29:59Z", "00:30:00Z", "01:00:00Z", "01:29:59Z", "01:30:00Z"].map((time) =>
+    isOpenAt(`2026-10-25T${time}`),
+  );
+  assert.deepEqual(changes, [true, false, true, true, false]);
+  assert.equal(
+    opening("Europe/Berlin", "2026-10-25T01:30:00Z", ...night),
+    "2026-10-31T21:00",
+    "in winter time",
   );
 });
 
