@@ -126,11 +126,12 @@ export async function startWorkerServer(parts: WorkerServerParts): Promise<Worke
   const { clock } = parts;
   let port = 0;
   const carrier = newCarrier(parts, () => localUrl(parts.settings.host, port));
-  const { calls, callControl, connections, uploads, mcpLists, vectorSets } = carrier;
+  const { calls, callControl, outboundCalls, connections, uploads, mcpLists, vectorSets } = carrier;
   await (parts.isFirst ? calls.recover() : calls.join());
   const { server: http, port: given, closeRoutes } = await serve(parts, carrier);
   port = given;
   const stop = async (drainTimeoutMs: number) => {
+    outboundCalls.stop();
     await calls.drain(drainTimeoutMs);
     const isWaitedFor = await closeRoutes();
     calls.feed.close();
@@ -226,6 +227,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     slots,
     liveCalls,
     journal,
+    calls: database.calls,
   });
   const placedCalls = cluster.placedCalls(outboundCalls, tokens);
   const placer: CallPlacer = new ListedCalls({ database, outboundCalls });

@@ -28,7 +28,9 @@ import {
 } from "../conversation/control-command.js";
 import type { AgentLlm, CallRecorder } from "../conversation/effect-runner.js";
 import {
+  ANSWERER_KINDS,
   type ClientMessage,
+  type ContinuedAnswerer,
   NO_METRICS,
   NO_WORDS,
   type TurnSave,
@@ -87,6 +89,8 @@ export interface CallStart {
   readonly values?: CallValues | undefined;
   /** What the call keeps of the one that it continues. */
   readonly control?: ContinuedControl | undefined;
+  /** Of a placed call: who is at the other end, as far as it is known. */
+  readonly answerer?: ContinuedAnswerer | undefined;
   /** Whether the agent's calls are analyzed. */
   readonly isAnalyzed?: boolean;
   /** The API key of the call; omitted if it came without one. */
@@ -116,6 +120,27 @@ export function controlIn({
   return { isMuted, context, unspoken };
 }
 
+const StoredAnswerer = v.object({
+  kind: v.picklist(ANSWERER_KINDS),
+  isGreetingDue: v.boolean(),
+  screeningAnswers: v.pipe(v.number(), v.integer(), v.minValue(0)),
+});
+const StoredVerdict = v.object({ answeredBy: v.optional(v.string(), "") });
+
+/** Who was at the other end of a placed call, as far as it was known when the call ended; undefined for other calls. */
+export function answererIn({
+  metadata,
+}: Pick<CallRecord, "metadata">): ContinuedAnswerer | undefined {
+  const stored = v.safeParse(StoredAnswerer, metadata["answerer"]);
+  return stored.success ? stored.output : undefined;
+}
+
+/** Who has answered, in the vendor's word; empty while it has not said. */
+export function answeredByIn({ metadata }: Pick<CallRecord, "metadata">): string {
+  const stored = v.safeParse(StoredVerdict, metadata);
+  return stored.success ? stored.output.answeredBy : "";
+}
+
 function muteNote(isMuted: boolean): JsonObject {
   return { isMuted: isMuted ? true : null };
 }
@@ -139,7 +164,7 @@ export const REFUSALS_KEPT_MAX = 1_000;
 /** The record of a call that has just begun. */
 export function newCall(start: CallStart, atMs: number): CallRecord {
   const { callId, orgId, agentId, sessionId, channel, apiKeyId, callInfo, values } = start;
-  const { simulated = [], control = NOT_CONTROLLED } = start;
+  const { simulated = [], control = NOT_CONTROLLED, answerer } = start;
   return {
     id: callId,
     orgId,
@@ -162,6 +187,7 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
       ...(control.isMuted && muteNote(true)),
       ...(control.context.length > 0 && contextNote(control.context)),
       ...(control.unspoken.length > 0 && unspokenNote(control.unspoken)),
+      ...(answerer !== undefined && { answerer: { ...answerer } }),
     },
     createdAtMs: atMs,
   };
@@ -524,6 +550,11 @@ export class CallEntry implements CallRecorder {
   /** A continuation of the call says these texts. */
   textOrdered(unspoken: readonly string[]): void {
     annotate(this.#deps, this.#writes, this.#start.callId, unspokenNote(unspoken));
+  }
+
+  /** A continuation of the call goes on with the same person or machine. */
+  answererChanged(answerer: ContinuedAnswerer): void {
+    annotate(this.#deps, this.#writes, this.#start.callId, { answerer: { ...answerer } });
   }
 
   /** `answers`: which STT, LLM and TTS served the turn. `used`: its tool calls, and the passages it was given. */

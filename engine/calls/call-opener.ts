@@ -26,7 +26,7 @@ import {
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import type { ContinuedControl } from "../conversation/control-command.js";
 import { type CallRecorder, EffectRunner } from "../conversation/effect-runner.js";
-import { NO_WORDS, type TurnSave } from "../conversation/effects.js";
+import { type ContinuedAnswerer, NO_WORDS, type TurnSave } from "../conversation/effects.js";
 import type { LegAudio } from "../conversation/leg-audio.js";
 import { screeningAnswer, stockPhrases } from "../conversation/lexicon.js";
 import { controlOutcome } from "../conversation/live-control.js";
@@ -75,7 +75,7 @@ import {
 } from "./admission.js";
 import { type AgentVendors, type AgentVendorsOptions, agentVendors } from "./agent-vendors.js";
 import type { CallFeed } from "./call-feed.js";
-import type { CallEntry, CallJournal } from "./call-journal.js";
+import { answeredByIn, type CallEntry, type CallJournal } from "./call-journal.js";
 import { ListenedCall, tapsTogether } from "./call-listening.js";
 import {
   agentRefused,
@@ -90,7 +90,7 @@ import { type CallFacts, CallVariables, usesValueOf } from "./call-variables.js"
 import type { PhoneConversation } from "./continuations.js";
 import { type Conversation, Conversations } from "./conversations.js";
 import type { LiveCalls } from "./live-calls.js";
-import type { MachineDetection } from "./outbound/placed-calls.js";
+import { type MachineDetection, verdictOf } from "./outbound/placed-calls.js";
 import { requestPreCall } from "./pre-call.js";
 import type { PreemptiveBudget } from "./preemptive-budget.js";
 import type { Recordings } from "./recording/recordings.js";
@@ -193,21 +193,36 @@ export function outboundSettings(
   about: {
     readonly organization: string;
     readonly detection: MachineDetection;
+    /** Of a call that continues a broken one. */
+    readonly continued?: ContinuedAnswerer | undefined;
     readonly isBeepReported: boolean;
     /** The greeting holds values of this call. */
     readonly isGreetingPrivate: boolean;
   },
 ): OutboundSettings {
   const { outbound, language } = persona;
-  const { organization, detection, isBeepReported, isGreetingPrivate } = about;
+  const { organization, detection, continued, isBeepReported, isGreetingPrivate } = about;
+  const isPersonMet = continued?.kind === "person";
   const own = { agent: name, organization };
   return {
-    awaitsVerdict: detection !== "none",
+    awaitsVerdict: continued === undefined ? detection !== "none" : !isPersonMet,
     greetsPersonOnly: outbound.whileDetecting === "wait" || isGreetingPrivate,
     voicemailMessage: outbound.voicemailMessage ?? "",
     isBeepReported,
     screeningAnswer: outbound.screeningAnswer ?? screeningAnswer(language, own),
+    ...(continued !== undefined && { continued }),
   };
+}
+
+/** A person whose call broke off; also of a placed call whose vendor does not look for machines. */
+const PERSON: ContinuedAnswerer = { kind: "person", isGreetingDue: false, screeningAnswers: 0 };
+
+/** Who is at the other end of a placed call as it begins. */
+function answererOf(outbound: OutboundSettings | undefined): ContinuedAnswerer | undefined {
+  if (outbound === undefined) return undefined;
+  const { continued, awaitsVerdict, greetsPersonOnly } = outbound;
+  if (continued !== undefined || !awaitsVerdict) return continued;
+  return { kind: "pending", isGreetingDue: greetsPersonOnly, screeningAnswers: 0 };
 }
 
 function reportsBeeps(vendor: string | undefined): boolean {
@@ -288,6 +303,7 @@ export function assembleConversation(
     agentMuted: (isMuted) => entry.agentMuted(isMuted),
     contextAdded: (context) => entry.contextAdded(context),
     textOrdered: (unspoken) => entry.textOrdered(unspoken),
+    answererChanged: (answerer) => entry.answererChanged(answerer),
     turnSaved: (save) =>
       entry.turnSaved(save, answers.take(), {
         ...tools.take(),
@@ -683,6 +699,7 @@ export class CallOpener {
     vendors.tts.client.warm();
     const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
     const { sessionId, spareSessionId, failedTransfer, control } = conversation;
+    const outbound = this.#outboundOf(request, { admitted, callId, conversation }, agent, callInfo);
     const entry = await this.#deps.journal.start({
       callId,
       orgId,
@@ -698,27 +715,21 @@ export class CallOpener {
       callInfo,
       values,
       control,
+      answerer: answererOf(outbound),
     });
     if (before !== undefined) this.#deps.journal.link(callId, before, control?.unspoken);
     const promptChars = vendors.llm.systemPrompt.length;
-    const outbound = outboundSettings(agent, {
-      organization: tenant.organization.name,
-      detection: request.detection ?? "none",
-      isBeepReported: reportsBeeps(callInfo?.phoneVendor),
-      isGreetingPrivate:
-        overrides?.greeting !== undefined ||
-        usesValueOf(admitted.agent.persona.greeting, variables),
-    });
     const { isPaced } = audio;
     const isStreamed = audio.speech.encoding !== "mp3";
     const settings = sessionSettings(agent, tenant.plan, {
       promptChars,
       isPaced,
       isStreamed,
-      wasBroken,
+      // A person who has not been greeted has noticed no break.
+      wasBroken: wasBroken && outbound?.continued?.isGreetingDue !== true,
       failedTransfer,
       language: conversation.language,
-      outbound: request.placedCallId === undefined ? undefined : outbound,
+      outbound,
     });
     const { languageTag: language } = settings;
     if (language !== agent.persona.language) this.#deps.journal.annotate(callId, { language });
@@ -738,12 +749,48 @@ export class CallOpener {
     };
     const session = assembleConversation(parts, this.#deps);
     this.#deps.liveCalls.add(session);
+    await this.#deliverEarlierVerdict(request, session, outbound);
     const listening = await this.#listen(request, forCall, vendors, session, entry, signal);
     announce({ callId, agentName: agent.name, historyKey, tap });
     this.#deps.log.info({ callId, orgId, agentId: agent.id }, "call started");
     if ("error" in listening) session.startWithout(listening);
     else session.start(listening, conversation.resumed);
     return session;
+  }
+
+  /** Undefined for a call that was not placed. */
+  #outboundOf(
+    { tenant, placedCallId, detection = "none", conversation: phone }: OpenRequest,
+    { admitted, conversation }: Opening,
+    agent: AgentRecord,
+    callInfo: CallInfo | undefined,
+  ): OutboundSettings | undefined {
+    const isContinued = conversation.before !== undefined;
+    if (placedCallId === undefined && (phone?.placedCallId === undefined || !isContinued))
+      return undefined;
+    const { overrides, variables = {} } = callInfo ?? {};
+    return outboundSettings(agent, {
+      organization: tenant.organization.name,
+      detection,
+      ...(isContinued && { continued: conversation.answerer ?? PERSON }),
+      isBeepReported: reportsBeeps(callInfo?.phoneVendor),
+      isGreetingPrivate:
+        overrides?.greeting !== undefined ||
+        usesValueOf(admitted.agent.persona.greeting, variables),
+    });
+  }
+
+  /** The vendor may have said who has answered while the call had no stream. */
+  async #deliverEarlierVerdict(
+    { tenant, conversation }: OpenRequest,
+    session: LiveConversation,
+    outbound: OutboundSettings | undefined,
+  ): Promise<void> {
+    const first = conversation?.placedCallId;
+    if (first === undefined || outbound?.continued === undefined) return;
+    const record = await this.#deps.database.calls.findById(tenant.organization.id, first);
+    const verdict = record && verdictOf(answeredByIn(record));
+    if (verdict !== undefined) session.answeredBy(verdict);
   }
 
   /** What hears the call beside its parties: its recording, and people of the organization who listen in. */

@@ -87,6 +87,8 @@ const StoredTransfer = v.object({
   mode: v.optional(v.picklist(["blind", "warm"]), "blind"),
   summary: v.optional(v.string(), ""),
   personCallId: v.optional(v.string(), ""),
+  /** The vendor has heard a machine in the person's call. */
+  answeredBy: v.optional(v.string(), ""),
   startedAtMs: v.optional(v.number(), 0),
   /** The vendor has been asked, or is about to be, to put the caller on hold. */
   isOnHold: v.optional(v.boolean(), false),
@@ -111,6 +113,7 @@ export const NOTHING_OF_EARLIER = {
   isAsking: null,
   reason: null,
   durationSec: null,
+  answeredBy: null,
 } as const satisfies JsonObject;
 
 export type StoredTransfer = v.InferOutput<typeof StoredTransfer>;
@@ -175,6 +178,8 @@ export interface PhoneConversation {
   readonly historyKey: string;
   /** The earlier sessions, which broke, last one first; a session that died before it was stored has no record. */
   readonly before: readonly string[];
+  /** The first call, if this server placed it. */
+  readonly placedCallId?: string | undefined;
 }
 
 /** The person whom a warm transfer calls: the caller's call, and which of its transfers it is. */
@@ -277,6 +282,7 @@ export class Continuations {
       sessionId: this.#sessionId(callKey, attempt),
       historyKey: this.#ids.uuidOf([callKey]),
       before: sessions.reverse(),
+      placedCallId: placedCallOf(callKey),
     };
   }
 

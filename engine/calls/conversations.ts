@@ -7,13 +7,14 @@ import {
   NOT_CONTROLLED,
   UNANSWERED_CHARS_MAX,
 } from "../conversation/control-command.js";
+import type { ContinuedAnswerer } from "../conversation/effects.js";
 import { derivedUuid } from "../security/derived-uuid.js";
 import { type CallInfo, callInfoIn } from "../telephony/call-info.js";
 import { type CallValues, valuesIn } from "../telephony/call-values.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
 import type { Clock } from "../time/clock.js";
 import { isBrokenOff, onceEnded } from "./broken-call.js";
-import { type CallJournal, controlIn } from "./call-journal.js";
+import { answererIn, type CallJournal, controlIn } from "./call-journal.js";
 import { CallRefusedError } from "./call-refused-error.js";
 import { failedTransferOf, type PhoneConversation } from "./continuations.js";
 import type { LiveCalls } from "./live-calls.js";
@@ -51,6 +52,8 @@ export interface Conversation {
   readonly language?: string | undefined;
   /** Whether the agent was muted, unless the caller has hung up since, what it has not answered, and the LLM's notes. */
   readonly control?: ContinuedControl | undefined;
+  /** Of a placed call: who was at its other end. */
+  readonly answerer?: ContinuedAnswerer | undefined;
   /** The id of that call, if it has certainly lost its caller, so that this one can take over its slot. */
   readonly replaces?: string | undefined;
   /** The id of that call, if it is alive: if the plan is full, this caller counts as the same one. */
@@ -135,7 +138,9 @@ export class Conversations {
     // After a failed transfer no person talks to the caller, so the agent is unmuted and says what happened.
     const { unspoken } = controlIn(call);
     const control = { ...(await this.#controlOf(call, messages, wasBroken)), unspoken };
-    return { ...fresh, ...ids, messages, wasBroken, failedTransfer, callInfo, language, control };
+    const answerer = answererIn(call);
+    const broken = { wasBroken, failedTransfer, callInfo, language, control, answerer };
+    return { ...fresh, ...ids, messages, ...broken };
   }
 
   async #resumed(

@@ -180,6 +180,22 @@ class ReturnClaims {
   }
 }
 
+const NO_ANSWER = { result: "notAccepted", reason: "", durationSec: undefined } as const;
+/** The vendors' own words are shorter. */
+const ANSWERED_BY_CHARACTERS_MAX = 64;
+
+/** The vendor's word for the machine that it has heard; empty if it has heard none. */
+function machineIn({ call }: Pick<WarmCall, "call">): string {
+  return transferOf(call)?.answeredBy ?? "";
+}
+
+/** Whoever has not accepted after the vendor has heard a machine was one. */
+function unanswered(warm: Pick<WarmCall, "call">, report: TransferReport): TransferReport {
+  const reason = machineIn(warm);
+  if (reason === "" || report.result !== "notAccepted") return report;
+  return { ...report, result: "machine", reason };
+}
+
 /**
  * Warm transfers: the caller waits in a conference of the vendor while a person is called, told about the call and asked. All
  * that is known of one is in the call's record, so that any server of the database answers the vendor, and a job brings the
@@ -573,9 +589,11 @@ export class WarmTransfers {
       const isFirst = await this.#accept(warm, acceptedBy);
       return isFirst ? documents.join(this.#conferenceOf(person.claims)) : undefined;
     }
-    if (isAccepted === undefined && asked < ASKED_MAX) return this.#ask(warm, base, asked + 1);
+    const isMachine = machineIn(warm) !== "";
+    if (isAccepted === undefined && asked < ASKED_MAX && !isMachine)
+      return this.#ask(warm, base, asked + 1);
     const result = isAccepted === false ? "rejected" : "notAccepted";
-    await this.#bringBack(warm, { result, reason: "", durationSec: undefined }, base);
+    await this.#bringBack(warm, unanswered(warm, { ...NO_ANSWER, result }), base);
     return undefined;
   }
 
@@ -616,15 +634,26 @@ export class WarmTransfers {
       if (report !== undefined) await this.#personLeft(person, report, base);
       return;
     }
-    if (isMachine) {
-      const reason = answeredBy.slice(0, 64);
-      await this.#bringBack(warm, { result: "machine", reason, durationSec: undefined }, base);
-      return;
-    }
+    if (isMachine)
+      return this.#noteMachine(warm, answeredBy.slice(0, ANSWERED_BY_CHARACTERS_MAX), base);
     if (report === undefined) return;
     // Who answered and hung up has not accepted.
     const result = report.result === "answered" ? "notAccepted" : report.result;
-    await this.#bringBack(warm, { ...report, result }, base);
+    await this.#bringBack(warm, unanswered(warm, { ...report, result }), base);
+  }
+
+  /**
+   * Vendors take many a person for a machine, and the person is listening by now: the question decides. It is asked once then. A fax
+   * answers nothing.
+   */
+  async #noteMachine(warm: WarmCall, answeredBy: string, base: string): Promise<void> {
+    if (answeredBy.startsWith("fax")) {
+      await this.#bringBack(warm, { ...NO_ANSWER, result: "machine", reason: answeredBy }, base);
+      return;
+    }
+    const { call, startedAtMs } = warm;
+    const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
+    await this.#options.calls.annotateIf(call.id, isOpen, { transfer: { answeredBy } });
   }
 
   /**

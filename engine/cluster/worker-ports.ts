@@ -207,6 +207,11 @@ export class WorkerPlacedCalls implements PlacedCalls {
     // It may have started to move here.
     await this.#arriving.get(callId);
     own.take(claims, report);
+    const current = await own.continuationOf(claims, report);
+    if (current === undefined) return true;
+    const isElsewhere = !own.holds(current.callId);
+    if (isElsewhere && (await primary.request("report", { claims: current, report }))) return true;
+    own.take(current, report);
     return true;
   }
 

@@ -75,6 +75,8 @@ export function meetScreener(state: ConversationState, atMs: number): void {
  */
 function isScreening({ settings, answerer, user, record }: ConversationState): boolean {
   if (record.metrics.turnCount >= SCREENED_TURNS_MAX) return false;
+  // The person was met before the call broke off.
+  if (settings.outbound?.continued?.kind === "person") return false;
   const { languageTag } = settings;
   if (answeringMachineIn(languageTag, user.unanswered) === "screener") return true;
   if (answerer.screeningAnswers === 0 || answerer.kind !== "screener") return false;

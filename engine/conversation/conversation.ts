@@ -8,7 +8,7 @@ import {
 import { endCall } from "./commit-turn.js";
 import { type DeadlineName, dueDeadlines, takeDueDeadline } from "./deadlines.js";
 import { onDigit, onDtmfDeadline } from "./dtmf.js";
-import type { ConversationEffect } from "./effects.js";
+import type { ContinuedAnswerer, ConversationEffect } from "./effects.js";
 import type { ConversationEvent, DeadlineReachedEvent, OpenedEvent, TurnEvent } from "./events.js";
 import {
   durationLimit,
@@ -73,13 +73,29 @@ export function step(
 ): readonly ConversationEffect[] {
   if (state.phase === "ended") return NOTHING_TO_DO;
   const out: ConversationEffect[] = [];
+  const before = { ...state.answerer };
   noteVoice(state, event);
   handle(state, event, out);
   dropStaleReply(state, out);
+  reportAnswerer(state, before, out);
   return out;
 }
 
 const NOTHING_TO_DO: readonly ConversationEffect[] = [];
+
+/** A call that continues this one goes on with the same person or machine. */
+function reportAnswerer(
+  { answerer: { kind, isGreetingDue, screeningAnswers } }: ConversationState,
+  before: ContinuedAnswerer,
+  out: ConversationEffect[],
+): void {
+  const isSame =
+    kind === before.kind &&
+    isGreetingDue === before.isGreetingDue &&
+    screeningAnswers === before.screeningAnswers;
+  if (isSame) return;
+  out.push({ type: "reportAnswerer", answerer: { kind, isGreetingDue, screeningAnswers } });
+}
 
 /** After an interruption, the wait counts from the end of the caller's voice, whatever words STT returned. */
 function noteVoice(state: ConversationState, event: ConversationEvent): void {
@@ -283,7 +299,7 @@ function onOpened(state: ConversationState, event: OpenedEvent, out: Conversatio
   const isSilent = state.agent.state === "silent";
   const isGreeting = !event.resumed && isSilent && !state.control.isMuted && mayGreet(state);
   const greeting = isGreeting ? state.settings.greeting : "";
-  watchAnswerer(state, event.atMs);
+  watchAnswerer(state, event.atMs, out);
   sayUnspoken(state, event.atMs);
   const sentences = speakableSentences(greeting);
   if (sentences.length > 0) startScripted(state, "greeting", sentences, event.atMs, out);

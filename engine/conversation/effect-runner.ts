@@ -5,7 +5,13 @@ import type { CancelTimer, Clock } from "../time/clock.js";
 import { type ChatMessage, type LanguageModel, VendorError } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
 import type { CallerChannel, SentenceId } from "./caller-channel.js";
-import type { ClientMessage, ConversationEffect, EffectPerformer, TurnSave } from "./effects.js";
+import type {
+  ClientMessage,
+  ContinuedAnswerer,
+  ConversationEffect,
+  EffectPerformer,
+  TurnSave,
+} from "./effects.js";
 import type { ConversationEvent } from "./events.js";
 import { languageName } from "./lexicon.js";
 import type { PreparedPhrases } from "./prepared-phrases.js";
@@ -174,6 +180,8 @@ export interface CallRecorder {
   contextAdded(context: readonly string[]): void;
   /** All texts that are still to be said for people, of which one is new. */
   textOrdered(unspoken: readonly string[]): void;
+  /** What is known of who has answered a placed call has changed. */
+  answererChanged(answerer: ContinuedAnswerer): void;
   turnSaved(save: TurnSave): void;
   vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void;
   ended(ending: Ending, save: TurnSave): void;
@@ -353,6 +361,8 @@ export class EffectRunner implements EffectPerformer {
         return this.#deps.recorder.contextAdded(effect.context);
       case "reportUnspoken":
         return this.#deps.recorder.textOrdered(effect.unspoken);
+      case "reportAnswerer":
+        return this.#deps.recorder.answererChanged(effect.answerer);
       case "saveTurn":
         return this.#deps.recorder.turnSaved(effect.save);
       case "end":

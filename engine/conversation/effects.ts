@@ -17,6 +17,23 @@ export type ClientMessage =
   | { readonly type: "audioEnd" }
   | { readonly type: "error"; readonly reason: EndReason; readonly message: string };
 
+/**
+ * `person`: it talks to the agent; every caller does. `pending`: the vendor has not said yet whether it is a person. `machine`: an
+ * answering machine that still plays its greeting. `voicemail`: the machine records what the agent says. `screener`: a machine that
+ * has asked for name and reason; a person may follow.
+ */
+export const ANSWERER_KINDS = ["person", "pending", "machine", "voicemail", "screener"] as const;
+export type AnswererKind = (typeof ANSWERER_KINDS)[number];
+
+/** What a call that continues a placed call has to know of its other end. */
+export interface ContinuedAnswerer {
+  readonly kind: AnswererKind;
+  /** The greeting waits for a person. */
+  readonly isGreetingDue: boolean;
+  /** How often the agent has answered a screener. */
+  readonly screeningAnswers: number;
+}
+
 /** A message that was actually said, with its time on the call's clock. */
 export interface SaidMessage {
   readonly role: "user" | "assistant";
@@ -185,6 +202,8 @@ export type ConversationEffect =
   | { readonly type: "reportContext"; readonly context: readonly string[] }
   /** All texts that people have ordered and that no saved turn has said, of which one is new. */
   | { readonly type: "reportUnspoken"; readonly unspoken: readonly string[] }
+  /** What is known of who has answered a placed call has changed. */
+  | { readonly type: "reportAnswerer"; readonly answerer: ContinuedAnswerer }
   | { readonly type: "saveTurn"; readonly save: TurnSave }
   | { readonly type: "end"; readonly ending: Ending; readonly save: TurnSave };
 

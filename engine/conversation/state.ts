@@ -13,6 +13,8 @@ import type { Ending } from "./call-end.js";
 import { type ContinuedControl, NOT_CONTROLLED } from "./control-command.js";
 import { type Deadlines, noDeadlines } from "./deadlines.js";
 import {
+  type AnswererKind,
+  type ContinuedAnswerer,
   NO_METRICS,
   type SaidMessage,
   type TurnKind,
@@ -402,6 +404,8 @@ export interface OutboundSettings {
   readonly isBeepReported: boolean;
   /** Said to a machine that screens calls. */
   readonly screeningAnswer: string;
+  /** Of a call that continues a broken one. */
+  readonly continued?: ContinuedAnswerer | undefined;
 }
 
 /** The tools of the agent's LLM; `http` and `client` tools run outside the conversation and return results. */
@@ -607,12 +611,7 @@ export interface UserTurn {
 
 /** Who is at the other end. */
 export interface Answerer {
-  /**
-   * `person`: it talks to the agent; every caller does. `pending`: the vendor has not said yet whether it is a person. `machine`: an
-   * answering machine that still plays its greeting. `voicemail`: the machine records what the agent says. `screener`: a machine that
-   * has asked for name and reason; a person may follow.
-   */
-  kind: "person" | "pending" | "machine" | "voicemail" | "screener";
+  kind: AnswererKind;
   /**
    * When waiting for the verdict, the end of the machine's greeting or the person is over at the latest; of a `voicemail` when a
    * beep no longer restarts the message.
@@ -787,6 +786,13 @@ export interface ConversationState {
   voiceMsPerChar: number;
 }
 
+/** A message that broke off is said again from its beginning, to the machine that still records. */
+function firstAnswerer(outbound: OutboundSettings | undefined): Answerer["kind"] {
+  const { continued, awaitsVerdict = false } = outbound ?? {};
+  if (continued !== undefined) return continued.kind === "voicemail" ? "machine" : continued.kind;
+  return awaitsVerdict ? "pending" : "person";
+}
+
 export function newConversation(
   settings: ConversationSettings,
   history: readonly HistoryMessage[],
@@ -822,11 +828,11 @@ export function newConversation(
     },
     agent: SILENT,
     answerer: {
-      kind: settings.outbound?.awaitsVerdict === true ? "pending" : "person",
+      kind: firstAnswerer(settings.outbound),
       untilMs: Number.POSITIVE_INFINITY,
-      isGreetingDue: false,
-      screeningAnswers: 0,
-      isEndReported: false,
+      isGreetingDue: settings.outbound?.continued?.isGreetingDue ?? false,
+      screeningAnswers: settings.outbound?.continued?.screeningAnswers ?? 0,
+      isEndReported: settings.outbound?.continued?.kind === "voicemail",
       recordsMessage: false,
       voicemail: undefined,
     },

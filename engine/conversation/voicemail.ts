@@ -43,13 +43,32 @@ export function mayGreet({ settings, answerer }: ConversationState): boolean {
   return answerer.kind === "pending" && settings.outbound?.greetsPersonOnly !== true;
 }
 
-/** The call is open: the verdict is waited for from here on. */
-export function watchAnswerer(state: ConversationState, atMs: number): void {
+/** The call is open: from here on the verdict is waited for, or what follows who has answered the call that this one continues. */
+export function watchAnswerer(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
   const { answerer, settings } = state;
-  if (answerer.kind !== "pending") return;
-  answerer.isGreetingDue = settings.outbound?.greetsPersonOnly === true;
-  answerer.untilMs = atMs + VERDICT_MAX_MS;
-  setDeadline(state, "answerer", atMs + VERDICT_QUIET_MAX_MS);
+  const { continued, greetsPersonOnly } = settings.outbound ?? {};
+  if (answerer.kind === "pending") {
+    answerer.isGreetingDue = continued?.isGreetingDue ?? greetsPersonOnly === true;
+    answerer.untilMs = atMs + VERDICT_MAX_MS;
+    setDeadline(state, "answerer", atMs + VERDICT_QUIET_MAX_MS);
+    return;
+  }
+  if (continued === undefined) return;
+  if (answerer.kind === "screener") meetScreener(state, atMs);
+  else if (answerer.kind === "machine" && !Number.isFinite(answerer.untilMs)) {
+    answerer.untilMs = atMs + greetingMaxMs(state);
+    if (answerer.isEndReported) onGreetingOver(state, atMs, out);
+    // Nothing has been heard yet of what the machine may still say.
+    else watchGreeting(state, { atMs, voiceAgoMs: 0 }, out);
+  }
+}
+
+function greetingMaxMs({ settings }: ConversationState): number {
+  return settings.outbound?.voicemailMessage === "" ? SCREENER_MAX_MS : GREETING_MAX_MS;
 }
 
 export function onAnswererDetected(
@@ -145,9 +164,10 @@ function onPersonDeadline(state: ConversationState, atMs: number, out: Conversat
   else setDeadline(state, "answerer", atMs + WORDS_MAX_MS);
 }
 
-/** A person who was answered is no machine, whatever the vendor says later. */
+/** A person who was answered, or met before the call broke off, is no machine, whatever the vendor says later. */
 function hasConversed(state: ConversationState): boolean {
   const turn = turnOf(state);
+  if (state.settings.outbound?.continued?.kind === "person") return true;
   if (state.record.metrics.turnCount > 0) return true;
   return turn?.kind === "reply" && turn.sentCount > 0;
 }
@@ -193,11 +213,10 @@ function meetPerson(state: ConversationState, atMs: number, out: ConversationEff
 
 /** What the agent was saying is not for a machine. */
 function meetMachine(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
-  const { answerer, settings } = state;
+  const { answerer } = state;
   if (answerer.kind === "machine") return;
   answerer.kind = "machine";
-  const maxMs = settings.outbound?.voicemailMessage === "" ? SCREENER_MAX_MS : GREETING_MAX_MS;
-  answerer.untilMs = atMs + maxMs;
+  answerer.untilMs = atMs + greetingMaxMs(state);
   dropPreemptiveReply(state, out);
   cutTurn(state, atMs, out);
   clearDeadline(state, "falseInterruption");

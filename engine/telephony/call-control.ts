@@ -3,7 +3,7 @@ import type { MaybePromise } from "../time/maybe-promise.js";
 import { VendorError } from "../vendors/contracts.js";
 import type { AccountNumbersApi } from "./account-numbers.js";
 import type { Dial } from "./call-instructions.js";
-import { isAnswerLost, isAnswerUnclear } from "./telephony-request.js";
+import { isOutcomeUnknown } from "./telephony-request.js";
 
 const ATTEMPTS_MAX = 2;
 
@@ -24,8 +24,11 @@ export interface CallToPlace {
   readonly ringTimeoutSec: number;
 }
 
-/** `ringing`: nobody has answered yet. */
-export type HangUpState = "ringing" | "answered" | "ringingOrAnswered";
+/**
+ * Some vendors end a call that rings and one that is answered by different requests. That a call still rings is never known: it may
+ * be answered at this moment.
+ */
+export type HangUpState = "answered" | "ringingOrAnswered";
 
 /** What a call is to do next. Vendors take the document itself, or ask for it at the address. */
 export interface NextStep {
@@ -155,7 +158,7 @@ export class CallControl {
       return { kind: "taken" };
     } catch (error) {
       this.#log.error({ vendor, error }, "failed to transfer a call");
-      if (isAnswerLost(error) || isAnswerUnclear(error)) return { kind: "unknown" };
+      if (isOutcomeUnknown(error)) return { kind: "unknown" };
       const reason = error instanceof VendorError ? error.message : "internal error";
       return { kind: "refused", reason };
     }

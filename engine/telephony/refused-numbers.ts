@@ -1,7 +1,7 @@
 import { isSipAddress } from "./call-instructions.js";
 
 /** Why no agent calls a number or transfers a caller to it, whatever the operator has allowed. */
-export type NumberRefusal = "emergency" | "premium";
+export type NumberRefusal = "emergency" | "premium" | "satellite";
 
 /** Emergency numbers that telephones dial without a country's code; others are extensions of many a company's exchange. */
 const DIALED_EMERGENCY = new Set(["000", "112", "911", "999"]);
@@ -53,8 +53,9 @@ const COUNTRY_CODE_LENGTH_MAX = 3;
 const PREMIUM_BEGINNINGS: readonly string[] = [
   // The United States, Canada and the others of their plan.
   "1900",
-  // The United Kingdom: 09, and the dearer half of 087.
+  // The United Kingdom: 09, personal numbers, and the dearer half of 087 (Ofcom's National Telephone Numbering Plan).
   "449",
+  "4470",
   "44871",
   "44872",
   "44873",
@@ -105,6 +106,15 @@ const PREMIUM_BEGINNINGS: readonly string[] = [
   "979",
 ];
 
+/**
+ * Codes that the ITU has assigned to no country (its list of E.164 country codes): Inmarsat's, the mobile satellite systems', and
+ * the international networks', many of which are of satellites, ships and aeroplanes. A minute costs some dollars.
+ */
+const SATELLITE_BEGINNINGS: readonly string[] = ["870", "881", "882", "883"];
+
+/** In each area of North America the exchange 976 is one of information services (NANPA's list of special codes). */
+const PREMIUM_EXCHANGE = /^1[2-9]\d\d976\d{4}$/;
+
 /** Ireland's 15x0 and six digits. Dublin's numbers begin with the same digits, and are two digits shorter. */
 const PREMIUM_IRELAND = /^35315[2-9]0\d{6}/;
 
@@ -121,9 +131,12 @@ export function numberRefusal(target: string): NumberRefusal | undefined {
   const number = isInternational ? digits : digits.replace(/^(?:00|011)/, "");
   const isPremium =
     PREMIUM_BEGINNINGS.some((beginning) => number.startsWith(beginning)) ||
-    PREMIUM_IRELAND.test(number);
+    PREMIUM_IRELAND.test(number) ||
+    PREMIUM_EXCHANGE.test(number);
   const isWhole = isInternational || number !== digits;
-  return isPremium && isWhole ? "premium" : undefined;
+  if (!isWhole) return undefined;
+  if (SATELLITE_BEGINNINGS.some((beginning) => number.startsWith(beginning))) return "satellite";
+  return isPremium ? "premium" : undefined;
 }
 
 function isEmergency(digits: string, isInternational: boolean): boolean {

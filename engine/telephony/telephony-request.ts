@@ -166,8 +166,13 @@ export function isOver(error: unknown, overCode?: TelephonyError["vendorCode"]):
   return overCode !== undefined && error.vendorCode === overCode;
 }
 
+/** The vendor may have done what it was asked. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return isAnswerLost(error) || isAnswerUnclear(error);
+}
+
 /** The request may have reached the vendor, whose response was lost or came too late. */
-export function isAnswerLost(error: unknown): boolean {
+function isAnswerLost(error: unknown): boolean {
   if (!(error instanceof VendorError) || error instanceof TelephonyError) return false;
   if (codeOf(error) === "UND_ERR_CONNECT_TIMEOUT") return false;
   return error.fault === "timeout" || error.fault === "disconnected";
@@ -177,7 +182,7 @@ export function isAnswerLost(error: unknown): boolean {
  * The vendor has answered, and its answer does not say whether it has done what it was asked: a gateway answers so that has passed
  * the request on.
  */
-export function isAnswerUnclear(error: unknown): boolean {
+function isAnswerUnclear(error: unknown): boolean {
   if (!(error instanceof VendorError)) return false;
   if (error.fault === "badAnswer") return true;
   if (!(error instanceof TelephonyError) || error.vendorCode !== undefined) return false;

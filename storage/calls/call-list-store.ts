@@ -1,13 +1,7 @@
 import { type Compilable, type Kysely, type Selectable, sql } from "kysely";
 import * as v from "valibot";
 import { callListJob, callListJobId, callListQueue, placedCallJobId } from "../jobs/job-record.js";
-import {
-  failedJobRemoval,
-  type JobsAdded,
-  jobInsert,
-  jobRemoval,
-  jobsDueNow,
-} from "../jobs/job-store.js";
+import { failedJobRemoval, type JobsAdded, jobInsert, jobsDueNow } from "../jobs/job-store.js";
 import { type AtomicRequests, afterChange } from "../statements/atomic-requests.js";
 import { readJson, writeJson } from "../statements/json-column.js";
 import type { StatementPort } from "../statements/statement-port.js";
@@ -100,8 +94,6 @@ export interface RowOutcome {
   readonly isUncounted?: boolean;
   /** Left out, a call that was placed sets it to 0, and any other leaves it as it is. */
   readonly refusals?: number;
-  /** Nothing more is going to be known of the call. */
-  readonly removesJob?: boolean;
 }
 
 /** Why a list places no calls. */
@@ -349,26 +341,23 @@ export class CallListStore {
   /** An outcome changes nothing if the row has another call by now. */
   async settle(listId: string, outcomes: readonly RowOutcome[]): Promise<void> {
     if (outcomes.length === 0) return;
-    const calls = outcomes.filter(({ removesJob }) => removesJob).map(({ callId }) => callId);
-    await this.#atomic.run([
-      ...calls.map((callId) => jobRemoval(this.#db, placedCallJobId(callId))),
-      ...outcomes.map(
-        ({ position, callId, state, reason, nextAtMs, isUncounted = false, refusals }) =>
-          this.#db
-            .updateTable("callListRows")
-            .set((its) => ({
-              state,
-              reason,
-              nextAtMs,
-              refusals: refusals ?? (isUncounted ? its.ref("refusals") : 0),
-              ...(isUncounted ? { attempts: its("attempts", "-", 1), callId: null } : {}),
-            }))
-            .where("listId", "=", listId)
-            .where("position", "=", position)
-            .where("callId", "=", callId)
-            .where("state", "=", "calling"),
+    await this.#atomic.run(
+      outcomes.map(({ position, callId, state, reason, nextAtMs, isUncounted = false, refusals }) =>
+        this.#db
+          .updateTable("callListRows")
+          .set((its) => ({
+            state,
+            reason,
+            nextAtMs,
+            refusals: refusals ?? (isUncounted ? its.ref("refusals") : 0),
+            ...(isUncounted ? { attempts: its("attempts", "-", 1), callId: null } : {}),
+          }))
+          .where("listId", "=", listId)
+          .where("position", "=", position)
+          .where("callId", "=", callId)
+          .where("state", "=", "calling"),
       ),
-    ]);
+    );
   }
 
   /** A row that may not be called: `skipped` if it never was. */

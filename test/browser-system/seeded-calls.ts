@@ -143,7 +143,7 @@ async function seedCompletedList(
     ["completed", "machine"],
     ["failed", "noAnswer"],
     ["failed", "noAnswer"],
-    ["failed", "unknownWhetherPlaced"],
+    ["failed", "outcomeUnknown"],
     ["failed", "outcomeUnknown"],
   ] as const;
   const list = callListRecord({

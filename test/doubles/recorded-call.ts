@@ -229,6 +229,8 @@ function describe(effect: ConversationEffect): string {
       return `notes ${effect.context.map((note) => `"${note}"`).join(", ")}`;
     case "reportUnspoken":
       return `unspoken ${effect.unspoken.map((text) => `"${text}"`).join(", ")}`;
+    case "reportAnswerer":
+      return `answerer: ${effect.answerer.kind}${effect.answerer.isGreetingDue ? ", greeting due" : ""}`;
     case "saveTurn":
       return `save ${describeSave(effect.save)}`;
     case "end":

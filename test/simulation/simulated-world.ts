@@ -152,6 +152,7 @@ export class SimulatedWorld {
       case "reportMuted":
       case "reportContext":
       case "reportUnspoken":
+      case "reportAnswerer":
       case "reportEndOfTurn":
         return;
     }

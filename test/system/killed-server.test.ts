@@ -10,7 +10,7 @@ import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import { SystemClock } from "../../engine/time/clock.js";
 import { within } from "../../engine/time/deadline.js";
 import { openDatabase } from "../../storage/database.js";
-import type { CallRecord } from "../../storage/records.js";
+import type { CallRecord, OutboundSpeech } from "../../storage/records.js";
 import { WAIT_MAX_MS } from "../doubles/changes.js";
 import { eventually } from "./eventually.js";
 import type { VendorCall } from "./phone-vendor-call.js";
@@ -30,9 +30,28 @@ const GREETING = "Hello there.";
 // The server runs in real time, with dozens of calls at once: a gap in the audio costs a word or repeats one.
 const INTERRUPTED = /interrupted/;
 const BUSY = /busy/;
+const GREETS = /there/;
+const SCREENER_ASKS = "please state your name and the reason for calling";
 const NOT_PUT_THROUGH = /could not put you through/;
 const STORIES_AT_ONCE = 20;
 const TRANSFER_TO = "+15550103333";
+/** Long enough that it is still being said when the server is killed. */
+const MESSAGE_SENTENCES = [
+  "This is Acme, and this message is about the bicycle that you have brought to our workshop on Monday.",
+  "It is repaired, and you can fetch it on every day of this week between nine in the morning and six in the evening.",
+  "Please call us back if you would like us to bring it to you, which we do on Friday.",
+];
+const MESSAGE = MESSAGE_SENTENCES.join(" ");
+const SCREENING_ANSWER = "This is Acme, about your order.";
+const TO_MACHINES: OutboundSpeech = {
+  voicemailMessage: MESSAGE,
+  screeningAnswer: SCREENING_ANSWER,
+  whileDetecting: "wait",
+};
+/** A machine of which the vendor says nothing before the test does. */
+const QUIET_MACHINE = "+15550100015";
+const detectsMachines = (vendor: PlacingVendorName) =>
+  phoneVendor(vendor)?.capabilities.machineDetection !== "none";
 
 /** One organization, with one call. */
 interface Line {
@@ -48,8 +67,10 @@ type Afterwards = () => Promise<void>;
 interface State {
   readonly title: string;
   readonly isPossible?: (vendor: PlacingVendorName) => boolean;
-  /** A state that lasts for seconds only begins right before the kill. */
-  readonly isBegunLast?: true;
+  /** It lasts for seconds only: those with the highest number begin right before the kill. */
+  readonly late?: 1 | 2;
+  /** What the agent has for machines and screeners. */
+  readonly outbound?: OutboundSpeech;
   /** Brings a call into the state. */
   readonly begin: (line: Line) => Promise<Afterwards>;
   readonly check: (calls: readonly CallRecord[]) => void;
@@ -58,11 +79,11 @@ interface State {
 let sandbox: Sandbox;
 let vendors: PlacingVendors;
 
-async function place({ vendor, customer, agentId, from }: Line, to: string) {
+async function place({ vendor, customer, agentId, from }: Line, to: string, detectMachine = false) {
   const response = await fetch(`${vendors.url}/api/dashboard/calls`, {
     method: "POST",
     headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
-    body: JSON.stringify({ agentId, to, from, vendor }),
+    body: JSON.stringify({ agentId, to, from, vendor, detectMachine }),
   });
   assert.equal(response.status, 201, await response.text());
   const call = await vendors.callFrom(vendor, from);
@@ -127,6 +148,35 @@ function greetingStored({ customer }: Line): Promise<true> {
   });
 }
 
+const Answerers = v.object({
+  items: v.array(
+    v.object({ metadata: v.object({ answerer: v.optional(v.object({ kind: v.string() })) }) }),
+  ),
+});
+
+/** Resolves when the newest of so many calls says who is at its other end: a kill loses what is not stored. */
+function answererStored({ customer }: Line, kind: RegExp, count = 1): Promise<true> {
+  return eventually(`an answerer that is ${kind}`, async () => {
+    const headers = { "x-api-key": customer.apiKey };
+    const response = await fetch(`${vendors.url}/api/dashboard/calls`, { headers });
+    // Too many questions in a minute are refused.
+    const read = v.safeParse(Answerers, await response.json());
+    const items = read.success ? read.output.items : [];
+    const found = items[0]?.metadata.answerer?.kind ?? "";
+    const isStored = items.length === count && kind.test(found);
+    return isStored ? true : undefined;
+  });
+}
+
+async function hearsMessage(phone: VendorCall | undefined): Promise<void> {
+  assert.ok(phone, "the machine is not left in silence");
+  const said = await phone.said(MESSAGE_SENTENCES.length);
+  // At Vonage and Jambonz it begins again behind the beep.
+  assert.match(said, /This is Acme.*on Friday\.$/);
+  phone.play();
+  assert.equal(await phone.closed, 1000);
+}
+
 async function transferred(phone: VendorCall): Promise<void> {
   await asksForTransfer(phone);
   assert.ok(await within(new SystemClock(), WAIT_MAX_MS, phone.closed), "the caller is handed on");
@@ -179,6 +229,15 @@ function assertBroken(call: CallRecord): void {
   );
 }
 
+function assertMessageLeft(calls: readonly CallRecord[]): void {
+  const [first, second, ...others] = calls;
+  assert.deepEqual(others, []);
+  assert.equal(first?.metadata["continuedBy"], second?.id);
+  const { endReason, outcome, voicemail } = second?.metadata ?? {};
+  assert.deepEqual([endReason, outcome], ["machine", "machine"]);
+  assert.deepEqual(voicemail, { messageLeft: true, text: MESSAGE });
+}
+
 const STATES: readonly State[] = [
   {
     title: "a placed call that rings, and that nobody answers",
@@ -224,6 +283,76 @@ const STATES: readonly State[] = [
       };
     },
     check: (calls) => assertBroken(assertContinued(calls)),
+  },
+  {
+    title: "a placed call before the vendor's verdict on machines",
+    isPossible: detectsMachines,
+    late: 2,
+    outbound: TO_MACHINES,
+    begin: async (line) => {
+      const person = await place(line, QUIET_MACHINE, true);
+      const phone = await person.pickUp();
+      // The agent takes six seconds of silence for a person.
+      await answererStored(line, /pending/);
+      return async () => {
+        await phone.closed;
+        const again = await person.goOn();
+        assert.ok(again);
+        await answererStored(line, /pending|person/, 2);
+        await person.call.recognizeMachine();
+        await person.call.endGreeting();
+        await hearsMessage(again);
+        await person.call.end();
+      };
+    },
+    check: assertMessageLeft,
+  },
+  {
+    title: "a placed call while its message is said to a machine",
+    isPossible: detectsMachines,
+    late: 1,
+    outbound: TO_MACHINES,
+    begin: async (line) => {
+      const person = await place(line, QUIET_MACHINE, true);
+      const phone = await person.pickUp();
+      await answererStored(line, /pending/);
+      await person.call.recognizeMachine();
+      await person.call.endGreeting();
+      await answererStored(line, /voicemail/);
+      return async () => {
+        await phone.closed;
+        await hearsMessage(await person.goOn());
+        await person.call.end();
+      };
+    },
+    check: assertMessageLeft,
+  },
+  {
+    title: "a placed call that a screener has answered",
+    isPossible: detectsMachines,
+    outbound: TO_MACHINES,
+    begin: async (line) => {
+      const person = await place(line, QUIET_MACHINE, true);
+      const phone = await person.pickUp();
+      await answererStored(line, /pending/);
+      phone.say(SCREENER_ASKS);
+      assert.equal(await phone.said(1), SCREENING_ANSWER);
+      phone.play();
+      await answererStored(line, /screener/);
+      return async () => {
+        await phone.closed;
+        const again = await person.goOn();
+        assert.ok(again);
+        await answererStored(line, /screener/, 2);
+        again.say("hello this is ada");
+        await saysAndEnds(again, GREETS);
+        await person.call.end();
+      };
+    },
+    check: (calls) => {
+      const { metadata } = assertContinued(calls);
+      assert.deepEqual(Object(metadata["answerer"]).kind, "screener");
+    },
   },
   {
     title: "a placed call whose transfer rings at a busy number",
@@ -348,7 +477,7 @@ const STATES: readonly State[] = [
   {
     title: "an inbound call whose transfer over REST the vendor has made and not answered",
     isPossible: transfersOverRest,
-    isBegunLast: true,
+    late: 1,
     begin: async (line) => {
       const { caller, call, phone, ordered } = await adopted(line);
       call.transferFault = "answerLost";
@@ -369,7 +498,7 @@ const STATES: readonly State[] = [
   {
     title: "an inbound call whose transfer over REST never reached the vendor",
     isPossible: transfersOverRest,
-    isBegunLast: true,
+    late: 1,
     begin: async (line) => {
       const { caller, call, phone } = await adopted(line);
       call.transferFault = "orderLost";
@@ -389,7 +518,7 @@ const STATES: readonly State[] = [
   {
     title: "a placed call whose transfer over REST the vendor has made and not answered",
     isPossible: transfersOverRest,
-    isBegunLast: true,
+    late: 1,
     begin: async (line) => {
       const person = await place(line, "+15550101000");
       const phone = await greeted(await person.pickUp());
@@ -455,7 +584,7 @@ async function newLines(dataDir: string): Promise<void> {
     await server.tenancy.phoneNumbers.allow(customer.email, from);
     await server.tenancy.dialTargets.allow(customer.email, "+1555");
     const { id: agentId } = await server.agent(customer, {
-      persona: { greeting: GREETING },
+      persona: { greeting: GREETING, ...(state.outbound && { outbound: state.outbound }) },
       tools: [{ type: "transfer", to: TRANSFER_TO }],
     });
     const line = { vendor, customer, agentId, from };
@@ -503,13 +632,12 @@ before(async () => {
     begun.set(story, beginning);
     return beginning;
   };
-  const isLast = ({ state }: Story) => state.isBegunLast === true;
-  const all = [...stories.values()];
-  await inGroups(
-    begin,
-    all.filter((story) => !isLast(story)),
-  );
-  await inGroups(begin, all.filter(isLast));
+  for (const late of [undefined, 1, 2]) {
+    await inGroups(
+      begin,
+      [...stories.values()].filter(({ state }) => state.late === late),
+    );
+  }
   killed.signal("SIGKILL");
   await killed.exited();
   const next = await ServerProcess.start(environment);

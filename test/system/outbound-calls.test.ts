@@ -273,7 +273,7 @@ test("a ringing call occupies a slot of the plan, and is hung up when the server
     const calls = await other.endedCalls(customer, maxConcurrentCalls);
     assert.ok(calls.every(({ metadata }) => metadata["endReason"] === "serverStopping"));
     const update = await stand.of(body.to, "the hang-up", ({ updates }) => updates[0]);
-    assert.equal(update.get("Status"), "canceled");
+    assert.equal(update.get("Status"), "completed");
   } finally {
     await stand.leadTo(server.parley.port);
     await other.stop();

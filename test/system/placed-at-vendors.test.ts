@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import * as v from "valibot";
-import { PHONE_API_WIRES } from "../../engine/sandbox/telephone/phone-api-wires.js";
+import type { Exchange } from "../../engine/sandbox/exchange.js";
+import {
+  PHONE_API_WIRES,
+  type PlacedState,
+} from "../../engine/sandbox/telephone/phone-api-wires.js";
 import { phoneVendor } from "../../engine/telephony/phone-vendors.js";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
@@ -47,17 +51,17 @@ test("these are all of the vendors that detect machines", () => {
 const Queued = v.object({ id: v.string(), status: v.literal("queued") });
 let lastNumber = 15_550_600_000;
 
-async function customerWithNumber(): Promise<{ customer: Customer; from: string }> {
-  const customer = await server.customer();
+async function customerWithNumber(at = server): Promise<{ customer: Customer; from: string }> {
+  const customer = await at.customer();
   lastNumber += 1;
   const from = `+${lastNumber}`;
-  await server.tenancy.phoneNumbers.allow(customer.email, from);
-  await server.tenancy.dialTargets.allow(customer.email, "+1555");
+  await at.tenancy.phoneNumbers.allow(customer.email, from);
+  await at.tenancy.dialTargets.allow(customer.email, "+1555");
   return { customer, from };
 }
 
-async function post({ apiKey }: Customer, body: unknown) {
-  const response = await fetch(`${server.url}/api/dashboard/calls`, {
+async function post({ apiKey }: Customer, body: unknown, at = server) {
+  const response = await fetch(`${at.url}/api/dashboard/calls`, {
     method: "POST",
     headers: { "x-api-key": apiKey, "content-type": "application/json" },
     body: JSON.stringify(body),
@@ -81,6 +85,22 @@ async function placed(
   const { id } = v.parse(Queued, answer);
   const call = await vendors.callFrom(vendor, from);
   return { customer, id, call, from };
+}
+
+/** The call that an order on its way to the vendor asks for, without the vendor's own reports. */
+async function placedCallOf(vendor: PlacingVendorName, exchange: Exchange) {
+  const wire = PHONE_API_WIRES[vendor];
+  const read = wire.read({
+    method: exchange.request.method ?? "",
+    path: exchange.url.pathname,
+    authorization: exchange.header("authorization") ?? "",
+    body: (await exchange.readText()) ?? "",
+  });
+  assert.ok(read?.kind === "place");
+  const { statusUrl, ...numbers } = read.order;
+  const call = { ...numbers, id: wire.newId() };
+  const report = (state: PlacedState) => wire.report(call, state) ?? "";
+  return { statusUrl, report, placed: wire.placed(call) };
 }
 
 const personAt = (vendor: PlacingVendorName, call: PlacedVendorCall["call"]) =>
@@ -137,47 +157,42 @@ for (const vendor of PLACING_VENDORS) {
       assert.equal((await server.calls(customer)).length, 0);
     });
 
-    test("a 200 with an error inside places no call, and the person is called once when it is asked again", async () => {
-      const { customer, from } = await customerWithNumber();
-      const { id: agentId } = await server.agent(customer);
-      const order = { agentId, to: "+15550100001", from, vendor };
-      for (const body of [
-        { error: "out of order", message: "try again" },
-        { errors: [{ code: "x" }] },
-      ]) {
-        vendors.answerNext(vendor, async (exchange) => exchange.answerJson(200, body));
-        const { status, answer } = await post(customer, order);
-        assert.equal(status, 503, JSON.stringify(answer));
-      }
-      await server.settled();
-      assert.deepEqual(await server.calls(customer), []);
-      const { status } = await post(customer, order);
-      assert.equal(status, 201);
-      await server.endedCall(customer);
-      assert.equal(vendors.callsFrom(vendor, from).length, 1);
-    });
+    for (const [what, status, body] of [
+      ["a 200 with an error inside", 200, { error: "out of order", message: "try again" }],
+      ["the error of a gateway", 502, "bad gateway"],
+    ] as const) {
+      test(`${what} does not ask for a second call: its reports end the call that was placed`, async () => {
+        const { customer, from } = await customerWithNumber();
+        const { id: agentId } = await server.agent(customer);
+        let reportBusy = (): Promise<number> => assert.fail("no order");
+        vendors.answerNext(vendor, async (exchange) => {
+          const { statusUrl, report } = await placedCallOf(vendor, exchange);
+          reportBusy = async () => (await signedPost(vendor, statusUrl, report("busy"))).status;
+          exchange.answerJson(status, body);
+        });
+        const order = { agentId, to: "+15550101000", from, vendor };
+        const { status: answered, answer } = await post(customer, order);
+        assert.equal(answered, 201, JSON.stringify(answer));
+        assert.equal(await reportBusy(), 204);
+        const record = await server.endedCall(customer);
+        assert.deepEqual(
+          [record.id, record.metadata["endReason"]],
+          [v.parse(Queued, answer).id, "busy"],
+        );
+      });
+    }
 
     test("a report that comes before the answer to the order ends the call once, and nobody is called again", async () => {
       const { customer, from } = await customerWithNumber();
       const { id: agentId } = await server.agent(customer);
       const reports: number[] = [];
       vendors.answerNext(vendor, async (exchange) => {
-        const wire = PHONE_API_WIRES[vendor];
-        const read = wire.read({
-          method: exchange.request.method ?? "",
-          path: exchange.url.pathname,
-          authorization: exchange.header("authorization") ?? "",
-          body: (await exchange.readText()) ?? "",
-        });
-        assert.ok(read?.kind === "place");
-        const { statusUrl, ...numbers } = read.order;
-        const call = { ...numbers, id: wire.newId() };
-        const report = wire.report(call, "busy") ?? "";
+        const { statusUrl, report, placed: answer } = await placedCallOf(vendor, exchange);
         for (let count = 0; count < 2; count += 1) {
-          const { status } = await signedPost(vendor, statusUrl, report);
+          const { status } = await signedPost(vendor, statusUrl, report("busy"));
           reports.push(status);
         }
-        const [status, body] = wire.placed(call);
+        const [status, body] = answer;
         exchange.answerJson(status, body);
       });
       const { status, answer } = await post(customer, {
@@ -296,6 +311,83 @@ for (const vendor of MACHINE_VENDORS) {
     assert.deepEqual(voicemail, { messageLeft: true, text: voicemailMessage });
     assert.equal(await phone.closed, 1000);
   });
+}
+
+test("a server that stops hangs up what rings and what was answered without a stream, at every vendor", async () => {
+  const other = await TestServer.start({ environment: vendors.environment });
+  try {
+    await vendors.leadTo(other.parley.port);
+    const calls = await Promise.all(
+      PLACING_VENDORS.map(async (vendor) => {
+        const { customer, from } = await customerWithNumber(other);
+        const { id: agentId } = await other.agent(customer);
+        for (const to of ["+15550110005", "+15550101000"]) {
+          const { status } = await post(customer, { agentId, to, from, vendor }, other);
+          assert.equal(status, 201);
+        }
+        const [ringing, answered] = vendors.callsFrom(vendor, from);
+        assert.ok(ringing !== undefined && answered !== undefined);
+        await eventually("the answer", () => answered.document);
+        assert.deepEqual([ringing.isAnswered, answered.isAnswered], [false, true]);
+        return { vendor, ringing, answered };
+      }),
+    );
+    other.parley.calls.endAll();
+    for (const { vendor, ringing, answered } of calls) {
+      await eventually(`the end of what rings at ${vendor}`, () => ringing.isOver || undefined);
+      await eventually(
+        `the end of what is answered at ${vendor}`,
+        () => answered.isOver || undefined,
+      );
+    }
+  } finally {
+    await vendors.leadTo(server.parley.port);
+    await other.stop();
+  }
+});
+
+function begunCalls(customer: Customer, count: number): Promise<unknown> {
+  return eventually(`${count} calls`, async () => {
+    const calls = await server.calls(customer);
+    return calls.length === count ? true : undefined;
+  });
+}
+
+for (const vendor of PLACING_VENDORS.filter((name) => name !== "asterisk")) {
+  for (const [when, isSaidMeanwhile] of [
+    ["after the break", false],
+    ["while the call has no stream", true],
+  ] as const) {
+    test(`${vendor}: a machine of which the vendor speaks ${when} gets its message, and nothing else`, async () => {
+      const voicemailMessage = "Please call Acme back.";
+      const outbound = { voicemailMessage, screeningAnswer: null, whileDetecting: "wait" } as const;
+      const persona = { greeting: "hello there", outbound };
+      const { customer, id, call } = await placed(vendor, "+15550100015", true, { persona });
+      const person = personAt(vendor, call);
+      const broken = await person.pickUp();
+      await begunCalls(customer, 1);
+      broken.drop();
+      const recognize = async () => {
+        await call.recognizeMachine();
+        await call.endGreeting();
+      };
+      await server.endedCall(customer);
+      if (isSaidMeanwhile) await recognize();
+      const phone = await person.goOn();
+      assert.ok(phone);
+      await begunCalls(customer, 2);
+      if (!isSaidMeanwhile) await recognize();
+      assert.equal(await phone.said(1), voicemailMessage);
+      phone.play();
+      assert.equal(await phone.closed, 1000);
+      const calls = await server.endedCalls(customer, 2);
+      const last = calls.find(({ metadata }) => metadata["continues"] === id);
+      const { endReason, outcome, voicemail } = last?.metadata ?? {};
+      assert.deepEqual([endReason, outcome], ["machine", "machine"]);
+      assert.deepEqual(voicemail, { messageLeft: true, text: voicemailMessage });
+      await call.end();
+    });
+  }
 }
 
 test("the error names a vendor without an API for placing calls, and the settings of a vendor without an account", async () => {

@@ -69,7 +69,6 @@ const REASONS: Readonly<Record<string, string>> = {
   doNotCall: "on the do-not-call list",
   targetNotAllowed: "the organization may not call this number",
   rejected: "the telephony vendor refused the call",
-  unknownWhetherPlaced: "the telephony vendor's reply does not say whether it called",
   callerLeft: "talked with the agent, and hung up",
   agentHungUp: "talked with the agent, which ended the call",
 };

@@ -105,9 +105,8 @@ const CHECKS_MS: ReadonlyMap<RequestErrorCode, number> = new Map([
   ["minutes_limit_reached", MINUTES_CHECK_MS],
 ]);
 
-const UNKNOWN_WHETHER_PLACED = "unknownWhetherPlaced";
-const REPLY_LOST = "the telephony vendor did not reply to an order";
-const REPLY_UNCLEAR = "the telephony vendor's replies do not say whether it calls";
+const REPLY_LOST =
+  "the telephony vendor did not reply to an order, or does not say whether it calls";
 
 const Payload = v.object({ listId: v.string() });
 
@@ -220,46 +219,34 @@ export class CallListJob extends FixedLimitsJob {
       const called = await this.#call(list, row, worker);
       if (typeof called === "number") return { kind: "held", afterMs: called };
       if (called === "placed") placedCount += 1;
-      if (called !== "failed" && called !== "unknown") continue;
+      if (called !== "failed") continue;
       failuresInRow += 1;
       await this.#countFailures(list, failuresInRow);
       if (await this.#pauseIfFailing(list, failuresInRow)) {
         return { kind: "held", afterMs: PAUSED_CHECK_MS };
       }
-      if (called === "failed") continue;
-      // A gateway that is down for a moment answers so, and each order costs a person the call.
-      return { kind: "held", afterMs: await this.#holdForVendor(list, REPLY_UNCLEAR) };
     }
     return { kind: due.length === limit && placedCount < places ? "more" : "full" };
   }
 
-  /**
-   * A number says how long no call can be placed. `failed`: the row is settled, through no fault of the person.
-   * `unknown`: so it is, and the person may have been called.
-   */
+  /** A number says how long no call can be placed. `failed`: the row is settled, through no fault of the person. */
   async #call(
     list: CallListRecord,
     row: CallListRowRecord,
     worker: CallPlacer,
-  ): Promise<"placed" | "notPlaced" | "failed" | "unknown" | number> {
+  ): Promise<"placed" | "notPlaced" | "failed" | number> {
     const { store, clock } = this.#options;
     const { position } = row;
     const callId = this.#options.newId();
     const placement = await this.#order(list, row, callId, worker);
     const nowMs = clock.epochMs();
     if (placement.kind === "placed") {
-      // The person is not ordered again; the others wait, since a vendor that never replies would use up the list.
+      // The person is not ordered again; the others wait, since a gateway that is down would use up the list.
       if (placement.isReplyLost === true) return this.#holdForVendor(list, REPLY_LOST);
       if (list.holdCode !== null || list.nextCallAtMs !== null) await store.endHold(list.id);
       return "placed";
     }
     const claimed = { ...row, attempts: row.attempts + 1, callId };
-    if (placement.kind === "unknown") {
-      const nextAtMs = row.nextAtMs;
-      const end = { state: "failed", reason: UNKNOWN_WHETHER_PLACED, nextAtMs } as const;
-      await store.settle(list.id, [{ ...callOf(claimed), ...end, removesJob: true }]);
-      return "unknown";
-    }
     const { code, message, retryAfterSec, isOfVendor, isOfNumber = false } = placement;
     // The list was paused, another process has called, another list is calling the person, or the order came too late.
     if (code === "conflict") {

@@ -1,6 +1,6 @@
 import type { RequestErrorCode } from "../../../storage/parley-error.js";
 import { RequestError } from "../../request-error.js";
-import { isAnswerUnclear, TelephonyError } from "../../telephony/telephony-request.js";
+import { TelephonyError } from "../../telephony/telephony-request.js";
 import { PHONE_VENDOR_NAMES } from "../../telephony/telephony-settings.js";
 import {
   ALL_SCOPES,
@@ -28,7 +28,7 @@ export interface ListedOrder {
 }
 
 export type ListedPlacement =
-  /** The vendor was asked: the call rings, or its end is recorded. `isReplyLost`: or the vendor never got the order. */
+  /** The vendor was asked: the call rings, or its end is recorded. `isReplyLost`: or no call was placed. */
   | { readonly kind: "placed"; readonly isReplyLost?: true }
   /** No call was placed. */
   | {
@@ -41,12 +41,7 @@ export type ListedPlacement =
       readonly isOfVendor?: true;
       /** The vendor has answered with an error, perhaps because of this number only. */
       readonly isOfNumber?: boolean;
-    }
-  /**
-   * The vendor has answered, and its answer does not say whether it calls: another order might call a second time. The
-   * call's job is kept until the row is settled.
-   */
-  | { readonly kind: "unknown" };
+    };
 
 /** Places calls of call lists: a worker, or the primary, which chooses a worker. Each call is requested once. */
 export interface CallPlacer {
@@ -70,7 +65,6 @@ const NUMBER_STATUSES: ReadonlySet<number> = new Set([STATUS_FORBIDDEN, STATUS_N
 /** What the vendor's answer means for the row. A list repeats its orders by itself, so fewer answers may be retried. */
 function placementOf({ code, message, retryAfterSec, cause }: RequestError): ListedPlacement {
   const refused = { kind: "refused", code, message, retryAfterSec } as const;
-  if (isAnswerUnclear(cause)) return { kind: "unknown" };
   if (!(cause instanceof VendorError)) return refused;
   const ofVendor = { ...refused, isOfVendor: true } as const;
   if (!(cause instanceof TelephonyError)) {

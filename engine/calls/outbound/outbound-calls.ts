@@ -1,4 +1,5 @@
 import type { RowClaim } from "../../../storage/calls/call-list-record.js";
+import type { CallStore } from "../../../storage/calls/call-store.js";
 import { type Ending, MACHINE_ANSWERED } from "../../conversation/call-end.js";
 import type { AnswererVerdict } from "../../conversation/events.js";
 import type { Logger } from "../../log.js";
@@ -7,11 +8,7 @@ import type { OutboundClaims, OutboundTokens } from "../../security/outbound-tok
 import type { CallInfo } from "../../telephony/call-info.js";
 import { mergedValues } from "../../telephony/call-values.js";
 import { numberRefusal } from "../../telephony/refused-numbers.js";
-import {
-  isAnswerLost,
-  isAnswerUnclear,
-  TelephonyError,
-} from "../../telephony/telephony-request.js";
+import { isOutcomeUnknown, TelephonyError } from "../../telephony/telephony-request.js";
 import type { DialTargets } from "../../tenancy/agents/dial-targets.js";
 import type { DoNotCall } from "../../tenancy/agents/do-not-call.js";
 import type { PhoneNumbers } from "../../tenancy/agents/phone-numbers.js";
@@ -68,8 +65,8 @@ export function acceptedCalls(callsMax: number): RequestError {
 /** Translates the telephony vendor's error for the client that places the call; other errors are returned unchanged. */
 export function placingFailed(error: unknown, log: Logger): unknown {
   if (!(error instanceof VendorError)) return error;
-  const what = isAnswerLost(error)
-    ? "unknown whether a call was placed: the vendor's response was lost"
+  const what = isOutcomeUnknown(error)
+    ? "unknown whether a call was placed: the vendor's response was lost, or does not say it"
     : "a call could not be placed";
   log.warn({ vendor: error.vendor, reason: error.message }, what);
   const { retryAfterMs = RETRY_AFTER_SEC * 1_000 } = error;
@@ -92,6 +89,11 @@ export function placingFailed(error: unknown, log: Logger): unknown {
 const RING_TIMEOUT_SEC = 60;
 /** A call that waits in the vendor's queue, rings, and is answered has been reported by then. */
 const OUTCOME_MAX_MS = 5 * 60 * 1_000;
+/** A server that stops waits no longer for a call without a stream: it has rung for as long as it may. */
+const STOPPING_OUTCOME_MAX_MS = (RING_TIMEOUT_SEC + 5) * 1_000;
+
+/** More than a call has: it continues after three breaks and five failed transfers at most. */
+const BREAKS_MAX = 10;
 
 /** The vendor's terms: `human`, `machine_start`, `fax`, `unknown` and so on. */
 const ANSWERED_BY = /^[a-z_]{1,32}$/;
@@ -108,6 +110,7 @@ export interface OutboundDeps {
   readonly slots: Slots;
   readonly liveCalls: LiveCalls;
   readonly journal: CallJournal;
+  readonly calls: Pick<CallStore, "findById">;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly log: Logger;
@@ -116,7 +119,8 @@ export interface OutboundDeps {
 /** A call that has not reached its agent yet. The plans' slots limit their number. */
 interface Ringing {
   readonly claims: OutboundClaims;
-  readonly cancelTimer: CancelTimer;
+  cancelTimer: CancelTimer;
+  readonly placedAtMs: number;
   /** The vendor's id of the call, once known. */
   callRef: string | undefined;
   callInfo: CallInfo | undefined;
@@ -208,11 +212,9 @@ export class OutboundCalls implements PlacedCalls {
       // Otherwise the vendor has placed the call: it is answered by now, or recorded as over. If
       // that is unknown, the vendor reports it, or the call is recorded as failed without a report.
       // An error that invites a retry could call the person twice.
-      if (this.#ringing.has(claims.callId) && !isAnswerLost(error)) {
+      if (this.#ringing.has(claims.callId) && !isOutcomeUnknown(error)) {
         this.#release(claims.callId);
-        // The list settles the row together with the call's job; a server that dies before that leaves a lost call.
-        if (row === undefined || !isAnswerUnclear(error))
-          this.#deps.journal.notPlaced(claims.callId);
+        this.#deps.journal.notPlaced(claims.callId);
         throw failure;
       }
       isReplyLost = this.#ringing.has(claims.callId);
@@ -228,6 +230,18 @@ export class OutboundCalls implements PlacedCalls {
     if (voice === undefined) return;
     const message = await this.#deps.opener.voiceFault({ tenant, agentId }, voice);
     if (message !== undefined) throw invalidFields([{ path: "overrides.voice", message }]);
+  }
+
+  /** The server stops, and waits for its calls: no longer than a telephone rings for those that have no stream. */
+  stop(): void {
+    const { clock } = this.#deps;
+    for (const ringing of this.#ringing.values()) {
+      const leftMs = ringing.placedAtMs + STOPPING_OUTCOME_MAX_MS - clock.monotonicMs();
+      ringing.cancelTimer();
+      ringing.cancelTimer = clock.after(Math.max(0, leftMs), () =>
+        this.#giveUp(ringing, NO_OUTCOME),
+      );
+    }
   }
 
   /** Whether the call is ringing in this process. */
@@ -299,8 +313,30 @@ export class OutboundCalls implements PlacedCalls {
   /** A report from the vendor about a call; reports may repeat and arrive in any order. False for an invalid token. */
   async report(token: string, report: OutboundReport): Promise<boolean> {
     const claims = this.#deps.tokens.verify(token);
-    if (claims !== undefined) this.take(claims, report);
-    return claims !== undefined;
+    if (claims === undefined) return false;
+    this.take(claims, report);
+    const current = await this.continuationOf(claims, report);
+    if (current !== undefined) this.take(current, report);
+    return true;
+  }
+
+  /**
+   * The claims of the call with which a placed call goes on after a break, if the report says who has answered. Undefined if there is
+   * none, or if the placed call itself is here.
+   */
+  async continuationOf(
+    claims: OutboundClaims,
+    { answeredBy }: OutboundReport,
+  ): Promise<OutboundClaims | undefined> {
+    if (!ANSWERED_BY.test(answeredBy) || this.holds(claims.callId)) return undefined;
+    let { callId } = claims;
+    for (let breaks = 0; breaks < BREAKS_MAX; breaks += 1) {
+      const call = await this.#deps.calls.findById(claims.orgId, callId);
+      const next = call?.metadata["continuedBy"];
+      if (typeof next !== "string") break;
+      callId = next;
+    }
+    return callId === claims.callId ? undefined : { ...claims, callId };
   }
 
   /** As `report`, after the token was verified. */
@@ -408,21 +444,22 @@ export class OutboundCalls implements PlacedCalls {
   ): Ringing {
     const { liveCalls, clock } = this.#deps;
     const { callId } = claims;
-    const giveUp = (ending: Ending) => {
-      const ringing = this.#ringing.get(callId);
-      if (ringing === undefined) return;
-      this.#hangUp(ringing);
-      this.#fail(ringing, ending);
-    };
-    const cancelTimer = clock.after(OUTCOME_MAX_MS, () => giveUp(NO_OUTCOME));
+    const cancelTimer = clock.after(OUTCOME_MAX_MS, () => this.#giveUp(call, NO_OUTCOME));
     const over = new AbortController();
     const preCall = Promise.resolve();
-    const state = { isHandedOver: false, preCall, over };
+    const placedAtMs = clock.monotonicMs();
+    const state = { isHandedOver: false, preCall, over, placedAtMs };
     const call: Ringing = { claims, cancelTimer, callRef, callInfo, detection, ...state };
     this.#ringing.set(callId, call);
     // It counts as a call from here on: a server that stops waits for it, and then hangs up.
-    liveCalls.add({ callId, end: giveUp });
+    liveCalls.add({ callId, end: (ending) => this.#giveUp(call, ending) });
     return call;
+  }
+
+  #giveUp(ringing: Ringing, ending: Ending): void {
+    if (this.#ringing.get(ringing.claims.callId) !== ringing) return;
+    this.#hangUp(ringing);
+    this.#fail(ringing, ending);
   }
 
   /** Requested while it rings, so that the callee does not wait for the service. */

@@ -111,9 +111,9 @@ export class OutboundTelephony {
     return { vendor, ownAccount: own !== undefined, detectsMachines, place };
   }
 
-  /** Ends a call that is still ringing. Rejects with a VendorError. */
+  /** Ends a call that has not reached its agent, whether it rings or is answered. Rejects with a VendorError. */
   async hangUp(account: CallAccount, callRef: string): Promise<void> {
-    await (await this.#options.apis.of(account))?.hangUp(callRef, "ringing");
+    await (await this.#options.apis.of(account))?.hangUp(callRef, "ringingOrAnswered");
   }
 
   async #first(

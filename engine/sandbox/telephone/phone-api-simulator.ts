@@ -34,10 +34,12 @@ const TRIES_MAX = 10;
 /** A number that the vendor refuses. */
 const INVALID_NUMBER_END = "0009";
 
+/** `quietMachine`: a machine of which the vendor says nothing until a test has it say so. */
 type Outcome =
   | Extract<PlacedState, "busy" | "noAnswer" | "failed">
   | "rings"
   | "machine"
+  | "quietMachine"
   | "unjudged";
 
 /** The outcome of a call, by the last digits of the called number; other numbers answer. */
@@ -49,6 +51,7 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ["0005", "rings"],
   // The vendor's verdict comes when the test says so.
   ["0012", "unjudged"],
+  ["0015", "quietMachine"],
 ]);
 
 export interface SimulatedCallOptions {
@@ -95,6 +98,7 @@ export class SimulatedCall implements SimulatedCallIds {
   readonly #options: SimulatedCallOptions;
   readonly #ended = new AbortController();
   #isAnswered: boolean;
+  #recognition: Promise<void> | undefined;
   #stay: ConferenceStay | undefined;
   #isOnHold = false;
   /** What a dialplan's extension `h` posts, and where; undefined if it posts nothing. */
@@ -141,27 +145,34 @@ export class SimulatedCall implements SimulatedCallIds {
     const outcome = OUTCOMES.get(this.to.slice(-4));
     await this.#report("ringing");
     if (outcome === "rings") return;
-    if (outcome === "unjudged") return this.answer("unjudged");
-    if (outcome !== undefined && outcome !== "machine") {
-      this.#ended.abort();
-      return this.#report(outcome);
-    }
-    return this.answer(outcome === "machine" ? "machine" : "human");
+    if (outcome === undefined) return this.answer("human");
+    if (outcome === "machine" || outcome === "quietMachine" || outcome === "unjudged")
+      return this.answer(outcome);
+    this.#ended.abort();
+    return this.#report(outcome);
   }
 
-  /** A telephone that rings is answered. */
-  async answer(by: "human" | "machine" | "unjudged" = "human"): Promise<void> {
+  /** A telephone that rings is answered. `unjudged`: the vendor says nothing of a person until a test has it say so. */
+  async answer(by: "human" | "machine" | "quietMachine" | "unjudged" = "human"): Promise<void> {
     const { wire } = this.#options;
-    const isMachine = by === "machine";
+    const isMachine = by === "machine" || by === "quietMachine";
     if (this.isOver) return;
     this.#isAnswered = true;
     await this.#report("answered");
     const document = await this.#post(this.order.answerUrl, wire.answered(this), "answer");
+    if (by === "machine") this.#recognition = this.recognizeMachine();
     const followed = this.#follow(document, isMachine);
-    const isEndAwaited = wire.hasOneVerdict === true && this.order.detectsMessageEnd === true;
-    if (by === "human" || (isMachine && !isEndAwaited)) await this.reportVerdict(by);
+    if (by === "human") await this.reportVerdict("human");
+    else if (by === "machine") await this.#recognition;
     // A person who has done what the documents say is gone.
     if (await followed) await this.end();
+  }
+
+  /** The vendor says that a machine has answered, unless it says that only at the end of the machine's greeting. */
+  async recognizeMachine(): Promise<void> {
+    const isEndAwaited =
+      this.#options.wire.hasOneVerdict === true && this.order.detectsMessageEnd === true;
+    if (!isEndAwaited) await this.reportVerdict("machine");
   }
 
   /** The greeting of the machine that has answered is over, which not all vendors report. */
@@ -280,6 +291,8 @@ export class SimulatedCall implements SimulatedCallIds {
     isMachine: boolean,
   ): Promise<string | undefined> {
     await this.#listenTo([...question.introduction, ...question.question]);
+    // The vendor has heard the machine before the question is over.
+    if (isMachine) await this.#recognition;
     const reply = isMachine ? {} : personReply(this.to);
     if (reply.hangsUp === true) return undefined;
     const isSilent = reply.digits === undefined && reply.speech === undefined;
@@ -511,19 +524,25 @@ export class PhoneApiSimulator implements Simulator {
     exchange: Exchange,
     order: Extract<ApiOrder, { readonly id: string }>,
   ): Promise<void> {
-    const { unknownCall, hungUp, redirected = hungUp } = this.#wire;
+    const { unknownCall, hungUp, notHungUp = unknownCall, redirected = hungUp } = this.#wire;
     const call = this.#calls.find(({ id }) => id === order.id);
     if (call === undefined || call.isOver) return answer(exchange, unknownCall);
     if (order.kind === "look")
       return answer(exchange, this.#wire.live?.(call.isAnswered) ?? unknownCall);
     if (order.kind === "stasis") return answer(exchange, this.#wire.notInStasis ?? unknownCall);
+    if (order.kind === "hangUp") {
+      const { ends } = order;
+      const isEnded = ends === undefined || (ends === "answered") === call.isAnswered;
+      answer(exchange, isEnded ? hungUp : notHungUp);
+      if (isEnded) await call.end();
+      return;
+    }
     if (order.kind === "transfer" && call.transferFault === "orderLost") {
       call.lostOrders += 1;
       return;
     }
     const isAnswerLost = order.kind === "transfer" && call.transferFault === "answerLost";
-    if (!isAnswerLost) answer(exchange, order.kind === "hangUp" ? hungUp : redirected);
-    if (order.kind === "hangUp") return call.end();
+    if (!isAnswerLost) answer(exchange, redirected);
     if (order.kind === "redirect") return call.redirect(order.url);
     return call.transfer(order.document);
   }

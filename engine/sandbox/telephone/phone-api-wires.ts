@@ -42,7 +42,8 @@ export interface ApiRequest {
 
 export type ApiOrder =
   | { readonly kind: "place"; readonly order: PlacedOrder }
-  | { readonly kind: "hangUp"; readonly id: string }
+  /** `ends`: the only state in which the request ends the call; left out, it ends it in any. */
+  | { readonly kind: "hangUp"; readonly id: string; readonly ends?: "ringing" | "answered" }
   /** The call leaves what it does for the document at this address. */
   | { readonly kind: "redirect"; readonly id: string; readonly url: string }
   /** Asterisk does this only to a channel in a Stasis application, and calls of a dialplan are in none. */
@@ -64,6 +65,8 @@ export interface PhoneApiWire {
   newId(): string;
   placed(call: SimulatedCallIds): Answer;
   readonly hungUp: Answer;
+  /** To a hang-up that does not end a call in this state. */
+  readonly notHungUp?: Answer;
   /** To a request that has the call leave what it does. */
   readonly redirected?: Answer;
   /** The state of a call that is not over. */
@@ -192,8 +195,10 @@ function readTwimlOrder(
   if (id === undefined) return placing(TwimlOrder, fields);
   const document = fields["Twiml"];
   if (document !== undefined && hasDocuments) return { kind: "transfer", id, document };
-  const isEnd = ["completed", "canceled"].includes(fields["Status"] ?? "");
-  return isEnd ? { kind: "hangUp", id } : redirection(id, fields);
+  if (fields["Status"] === "completed") return { kind: "hangUp", id };
+  // It does not affect calls in progress.
+  if (fields["Status"] === "canceled") return { kind: "hangUp", id, ends: "ringing" };
+  return redirection(id, fields);
 }
 
 const SIGNALWIRE_PATH = /^\/api\/laml\/2010-04-01\/Accounts\/([\w-]+)\/Calls(?:\/([\w-]+))?\.json$/;
@@ -205,6 +210,7 @@ const signalwire: PhoneApiWire = {
   newId: randomUUID,
   placed: ({ id, to, from }) => [201, { sid: id, status: "queued", to, from }],
   hungUp: [200, { status: "completed" }],
+  notHungUp: [200, { status: "in-progress" }],
   unknownCall: [404, { code: 20_404, status: 404 }],
   refused: [400, { code: 21_211, status: 400 }],
   unauthorized: [401, { code: 20_003, status: 401 }],
@@ -305,7 +311,9 @@ const plivo: PhoneApiWire = {
     if (account === undefined) return undefined;
     const [name, password] = basicOf(authorization);
     if (name !== account || password === "") return { kind: "unauthorized" };
-    if (method === "DELETE" && id !== undefined) return { kind: "hangUp", id };
+    if (method === "DELETE" && id !== undefined) {
+      return { kind: "hangUp", id, ends: resource === "Request" ? "ringing" : "answered" };
+    }
     if (resource === "Call" && id !== undefined) {
       if (method === "GET") return { kind: "look", id };
       const transfer = v.safeParse(PlivoTransfer, jsonOf(body));
@@ -528,12 +536,14 @@ const jambonz: PhoneApiWire = {
     if (method !== "PUT") return undefined;
     const redirected = v.safeParse(JambonzRedirect, fields);
     if (redirected.success) return { kind: "redirect", id, url: redirected.output.call_hook.url };
-    const isEnd = ["completed", "no-answer"].includes(String(fields["call_status"]));
-    return isEnd ? { kind: "hangUp", id } : { kind: "wrong" };
+    if (fields["call_status"] === "completed") return { kind: "hangUp", id, ends: "answered" };
+    if (fields["call_status"] === "no-answer") return { kind: "hangUp", id, ends: "ringing" };
+    return { kind: "wrong" };
   },
   newId: randomUUID,
   placed: ({ id }) => [201, { sid: id }],
   hungUp: [202, undefined],
+  notHungUp: [202, undefined],
   live: (isAnswered) => [200, { call_status: isAnswered ? "in-progress" : "ringing" }],
   unknownCall: [404, undefined],
   refused: [400, { msg: "missing or invalid to property" }],

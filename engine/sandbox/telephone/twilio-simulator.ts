@@ -176,6 +176,8 @@ export class TwilioCall {
   /** Executes a request to Twilio's REST API. */
   async update(form: URLSearchParams): Promise<void> {
     this.updates.push(form);
+    // It does not affect calls in progress.
+    if (form.get("Status") === "canceled" && this.#status === "in-progress") return;
     this.#next = instructionIn(form.get("Twiml") ?? "");
     if (this.#next === undefined) return this.hangUp();
     this.#stay?.exit();

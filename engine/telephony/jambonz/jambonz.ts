@@ -260,7 +260,7 @@ export class JambonzCalls implements CallControlApi {
     const path = `/${encodeURIComponent(callSid)}`;
     const end = (call_status: string) => unlessOver(this.#request("PUT", path, { call_status }));
     if (state !== "answered") await end("no-answer");
-    if (state !== "ringing") await end("completed");
+    await end("completed");
   }
 
   /** https://docs.jambonz.org/reference/rest-call-control/calls/update-call */

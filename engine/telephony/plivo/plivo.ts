@@ -312,7 +312,7 @@ export class PlivoCalls implements CallControlApi {
   async hangUp(callUuid: string, state: HangUpState = "answered"): Promise<void> {
     const id = encodeURIComponent(callUuid);
     if (state !== "answered") await unlessOver(this.#request("DELETE", `Request/${id}/`));
-    if (state !== "ringing") await unlessOver(this.#request("DELETE", `Call/${id}/`));
+    await unlessOver(this.#request("DELETE", `Call/${id}/`));
   }
 
   /** https://www.plivo.com/docs/voice/api/call/transfer-a-call */

@@ -106,7 +106,7 @@ export const SIGNALWIRE: PhoneVendor = {
     const calls = new TwilioCalls(account, context);
     return {
       place: (call) => calls.place(call),
-      hangUp: (callSid, state) => calls.hangUp(callSid, state),
+      hangUp: (callSid) => calls.hangUp(callSid),
       redirect: (callSid, next) => calls.redirect(callSid, next),
       isLive: (callSid) => calls.isLive(callSid),
       verify: () => calls.verify(),

@@ -9,7 +9,7 @@ import {
   NUMBERS_PAGE_MAX_BYTES,
   readPages,
 } from "../account-numbers.js";
-import type { CallControlApi, CallToPlace, HangUpState, NextStep } from "../call-control.js";
+import type { CallControlApi, CallToPlace, NextStep } from "../call-control.js";
 import {
   basicAuthorization,
   isLiveAfter,
@@ -89,11 +89,9 @@ export class TwilioCalls implements CallControlApi {
     ).sid;
   }
 
-  /** A call that has ended already is a success. */
-  async hangUp(callSid: string, state: HangUpState = "answered"): Promise<void> {
-    // `completed` ends a call that rings, too.
-    const status = state === "ringing" ? "canceled" : "completed";
-    await unlessOver(this.#update(callSid, { Status: status }), CODE_ENDED);
+  /** A call that has ended already is a success. `completed` ends a call that rings, too; `canceled` ends no other. */
+  async hangUp(callSid: string): Promise<void> {
+    await unlessOver(this.#update(callSid, { Status: "completed" }), CODE_ENDED);
   }
 
   /** As `redirect` at Twilio, but a call that has ended is a refusal. */

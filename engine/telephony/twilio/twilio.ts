@@ -58,7 +58,7 @@ export const TWILIO: PhoneVendor = {
     const calls = new TwilioCalls(account, context);
     return {
       place: (call) => calls.place(call),
-      hangUp: (callSid, state) => calls.hangUp(callSid, state),
+      hangUp: (callSid) => calls.hangUp(callSid),
       transfer: (callSid, dial) => calls.replaceDocument(callSid, dialAndAsk(dial)),
       redirect: (callSid, next) => calls.redirect(callSid, next),
       isLive: (callSid) => calls.isLive(callSid),

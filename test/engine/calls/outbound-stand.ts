@@ -111,6 +111,7 @@ export function outboundCalls(
     doNotCall: { has: () => Promise.resolve(false) },
     slots,
     liveCalls,
+    calls: { findById: () => Promise.resolve(undefined) },
     newId: () => `id-${++idCount}`,
     ...surroundings,
   });

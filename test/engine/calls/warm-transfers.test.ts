@@ -257,6 +257,47 @@ test("a person of an earlier transfer of the call neither joins nor ends the nex
   assert.match((await transfers.decided(person(), key, BASE)) ?? "", /<Conference/);
 });
 
+const MACHINE = { answeredBy: "machine_start" };
+const SILENCE = { digits: "", speech: "", asked: 1 };
+
+test("a verdict on a machine hangs up nobody who listens to the briefing: who accepts is connected", async () => {
+  const { transfers, asked, transfer, person } = warmTransfers();
+  await transfers.start(CLAIMS, ORDER);
+  assert.match((await transfers.answered(person(), BASE)) ?? "", /<Gather/);
+  await transfers.reported(person(), MACHINE, undefined, BASE);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold"]);
+  const key = { digits: "1", speech: "", asked: 1 };
+  assert.match((await transfers.decided(person(), key, BASE)) ?? "", /<Conference/);
+  await transfers.reported(person(), MACHINE, undefined, BASE);
+  assert.deepEqual(asked, [`place ${PERSON}`, "hold"], "nor one who talks");
+  assert.equal(transfer().result, "answered");
+});
+
+test("who answers nothing after a verdict on a machine is one, and is not asked again", async () => {
+  for (const end of ["silence", "report"] as const) {
+    const { transfers, asked, transfer, person } = warmTransfers();
+    await transfers.start(CLAIMS, ORDER);
+    await transfers.reported(person(), MACHINE, undefined, BASE);
+    if (end === "silence") {
+      assert.equal(await transfers.decided(person(), SILENCE, BASE), undefined);
+    } else await transfers.reported(person(), { answeredBy: "" }, ENDED, BASE);
+    assert.deepEqual(asked.slice(2), ["back", "hang up CA2"]);
+    assert.deepEqual([transfer().result, transfer().reason], ["machine", "machine_start"]);
+  }
+});
+
+test("a fax is not asked, and a verdict of an earlier transfer says nothing of the next one", async () => {
+  const { transfers, asked, transfer, person, clock } = warmTransfers();
+  await transfers.start(CLAIMS, ORDER);
+  await transfers.reported(person(), MACHINE, undefined, BASE);
+  await transfers.reported(person(), { answeredBy: "fax" }, undefined, BASE);
+  assert.deepEqual(asked.slice(2), ["back", "hang up CA2"]);
+  assert.deepEqual([transfer().result, transfer().reason], ["machine", "fax"]);
+  clock.advance(1);
+  await transfers.start(CLAIMS, ORDER);
+  assert.match((await transfers.decided(person(), SILENCE, BASE)) ?? "", /<Gather/);
+});
+
 test("a caller whose person accepts and leaves is sent back: of two who talked, the caller's call is over", async () => {
   const { transfers, asked, transfer, person, clock } = warmTransfers();
   await transfers.start(CLAIMS, ORDER);

@@ -56,6 +56,7 @@ function placing() {
       slots,
       liveCalls: new LiveCalls(),
       journal,
+      calls: { findById: () => Promise.resolve(undefined) },
       clock,
       newId: () => "id",
       log: new SilentLogger(),

@@ -58,6 +58,7 @@ export class EffectTrial {
       agentMuted: () => {},
       contextAdded: () => {},
       textOrdered: () => {},
+      answererChanged: () => {},
       turnSaved: (save: TurnSave) => this.saves.push(save),
       vendorFailed: (category: string, { fault }: VendorError) =>
         this.failures.push(`${category} ${fault}`),

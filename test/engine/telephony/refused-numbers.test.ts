@@ -40,8 +40,18 @@ const TABLE = {
     "sip:003531590123456@trunk.example.com",
     "+611902123456",
     "+979123456789",
+    "+447012345678",
+    "+12129765501",
+    "sip:0012129765501@trunk.example.com",
     "sip:+19005550100@trunk.example.com",
     "sip:01119005550100@trunk.example.com",
+  ],
+  satellite: [
+    "+870773123456",
+    "+881612345678",
+    "+8821650123456",
+    "+883510012345678",
+    "sip:00870773123456@trunk.example.com",
   ],
   allowed: [
     "+15550101000",
@@ -98,6 +108,13 @@ const TABLE = {
     "+611300123456",
     "+19195550100",
     "+12129005501",
+    "+19762345501",
+    "+19735559765",
+    "+447700900123",
+    "+447624123456",
+    "+8801712345678",
+    "+886212345678",
+    "sip:870@a.example",
     // National numbers that only begin or end like one.
     "+15559110000",
     "+14155550911",
@@ -112,6 +129,11 @@ const TABLE = {
 for (const target of TABLE.emergency) {
   test(`${target} is an emergency number`, () => {
     assert.equal(numberRefusal(target), "emergency");
+  });
+}
+for (const target of TABLE.satellite) {
+  test(`${target} is a number of a satellite or an international network`, () => {
+    assert.equal(numberRefusal(target), "satellite");
   });
 }
 for (const target of TABLE.premium) {

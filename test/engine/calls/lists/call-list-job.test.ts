@@ -86,7 +86,6 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
       if (refused === "frozen") return new Promise(() => undefined);
       const isVendors =
         refused === "frozenBehindClaim" ||
-        refused?.kind === "unknown" ||
         refused?.kind === "placed" ||
         (refused?.kind === "refused" &&
           (refused.code === "call_rejected" ||
@@ -101,8 +100,10 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
         orders.push({ ...order, atMs: clock.epochMs() });
         return new Promise(() => undefined);
       }
-      if (refused?.kind === "refused") await database.calls.failPlaced(callId);
-      if (refused !== undefined && refused.kind !== "placed") return refused;
+      if (refused?.kind === "refused") {
+        await database.calls.failPlaced(callId);
+        return refused;
+      }
       orders.push({ ...order, atMs: clock.epochMs() });
       return refused ?? { kind: "placed" };
     },
@@ -442,18 +443,22 @@ test("whoever answered is not called again, also where the call came to nothing"
 });
 
 test("a person whose call may have been placed is not called again", async (context) => {
-  const retries = { failed: { times: 5, afterMinutes: 1 } };
-  const { database, start, change, until, isList, asked, refusals, states } = await stand(context, {
-    retries,
-  });
-  refusals.set("+15550101001", { kind: "unknown" });
+  const retries = {
+    failed: { times: 5, afterMinutes: 1 },
+    noAnswer: { times: 5, afterMinutes: 1 },
+  };
+  const { start, change, until, isList, asked, orders, end, refusals, states } = await stand(
+    context,
+    { retries },
+  );
+  refusals.set("+15550101001", { kind: "placed", isReplyLost: true });
   start();
   await change(START);
+  await until("the order", () => orders.length === 1);
+  await end(orders[0], "outcomeUnknown");
   await until("the list is completed", () => isList("completed"));
   assert.equal(asked.length, 1);
-  assert.deepEqual(await states(), [["failed", 1, "unknownWhetherPlaced"]]);
-  const jobs = await database.jobs.list("org", { state: "queued", skip: 0, limit: 9 });
-  assert.ok(!jobs.some(({ kind }) => kind === "placedCall"), "the job of the call is removed");
+  assert.deepEqual(await states(), [["failed", 1, "outcomeUnknown"]]);
 });
 
 test("a list whose calls fail in a row through no fault of the people pauses, and says why", async (context) => {
@@ -482,7 +487,7 @@ test("a list whose calls fail in a row through no fault of the people pauses, an
   );
   for (let person = 1; person < 20; person += 1) {
     const number = `+155501010${String(person).padStart(2, "0")}`;
-    refusals.set(number, person % 2 === 0 ? refusal("call_rejected") : { kind: "unknown" });
+    refusals.set(number, refusal("call_rejected"));
   }
   await change(RESUME);
   await until("it is completed or paused", async () => !(await isList("running")));
@@ -737,17 +742,19 @@ test("a gateway that is down for a moment costs one person the call, not five", 
     { callsMax: 2 },
     3,
   );
-  vendor.answer = { kind: "unknown" };
+  vendor.answer = { kind: "placed", isReplyLost: true };
   start();
   await change(START);
-  await until("the order", () => asked.length === 1);
+  await until("the order", () => orders.length === 1);
   vendor.answer = undefined;
-  await until("the calls", () => orders.length === 2);
-  assert.ok((orders[0]?.atMs ?? 0) - (asked[0] ?? 0) >= 10_000);
-  for (const order of orders) await end(order, "callerLeft", "completed");
+  await until("the next call", () => orders.length === 2);
+  assert.ok((orders[1]?.atMs ?? 0) - (asked[0] ?? 0) >= 10_000);
+  await end(orders[0], "outcomeUnknown");
+  await until("the last call", () => orders.length === 3);
+  for (const order of orders.slice(1)) await end(order, "callerLeft", "completed");
   await until("the list is completed", () => isList("completed"));
   assert.deepEqual(await states(), [
-    ["failed", 1, "unknownWhetherPlaced"],
+    ["failed", 1, "outcomeUnknown"],
     ["completed", 1, "callerLeft"],
     ["completed", 1, "callerLeft"],
   ]);

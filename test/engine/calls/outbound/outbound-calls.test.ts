@@ -84,7 +84,11 @@ test("what ends a ringing call is recorded once, and a machine is hung up", asyn
     [
       "in-progress",
       "machine_start",
-      ["hang up CA1 ringing", "failed machine", ["id-1", { answeredBy: "machine_start" }]],
+      [
+        "hang up CA1 ringingOrAnswered",
+        "failed machine",
+        ["id-1", { answeredBy: "machine_start" }],
+      ],
     ],
   ] as const) {
     const { place, say, left, written } = placing();
@@ -163,7 +167,7 @@ test("a call that is handed over keeps its data, and is adopted with it", async 
   clock.advance(1);
   assert.deepEqual(left(), NOTHING_LEFT);
   assert.deepEqual(await written(), [
-    "hang up CA1 ringing",
+    "hang up CA1 ringingOrAnswered",
     "failed outcomeUnknown",
     ["id-1", { answeredBy: "human" }],
   ]);
@@ -228,7 +232,28 @@ test("an order that fails, or whose call is cancelled meanwhile, leaves no resou
   assert.deepEqual([slow.left(), await slow.written()], [NOTHING_LEFT, ["failed serverStopping"]]);
   accept("CA7");
   await order;
-  assert.deepEqual(await slow.written(), ["hang up CA7 ringing", "failed serverStopping"]);
+  assert.deepEqual(await slow.written(), [
+    "hang up CA7 ringingOrAnswered",
+    "failed serverStopping",
+  ]);
+});
+
+test("a server that stops waits for a call without a stream as long as a telephone rings, and then hangs up", async () => {
+  const { outbound, place, clock, left, written } = placing();
+  await place();
+  clock.advance(60_000);
+  outbound.stop();
+  clock.advance(4_999);
+  assert.deepEqual(left(), [1, 1, 1, 1]);
+  clock.advance(1);
+  assert.deepEqual(left(), NOTHING_LEFT);
+  assert.deepEqual(await written(), ["hang up CA1 ringingOrAnswered", "failed outcomeUnknown"]);
+  const old = placing();
+  await old.place();
+  old.clock.advance(200_000);
+  old.outbound.stop();
+  old.clock.advance(0);
+  assert.deepEqual(old.left(), NOTHING_LEFT);
 });
 
 test("numbers that the organization may not reach are not called, nor is a foreign number used as caller id", async () => {

@@ -6,7 +6,7 @@ import {
 } from "../../../../engine/calls/call-refused-error.js";
 import { placingFailed, placingRefused } from "../../../../engine/calls/outbound/outbound-calls.js";
 import { RequestError } from "../../../../engine/request-error.js";
-import { isAnswerLost, TelephonyError } from "../../../../engine/telephony/telephony-request.js";
+import { isOutcomeUnknown, TelephonyError } from "../../../../engine/telephony/telephony-request.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { connectionFault } from "../../../../engine/vendors/vendor-fault.js";
 import type { RequestErrorCode } from "../../../../storage/parley-error.js";
@@ -54,7 +54,7 @@ test("what the telephony vendor refuses is the order's fault where it says so, a
   assert.equal(placingFailed(mistake, new RecordingLogger()), mistake);
 });
 
-test("an order whose answer is lost may have been placed; one that was refused, or never reached the vendor, was not", () => {
+test("an order whose answer is lost or unclear may have been placed; one that was refused, or never reached the vendor, was not", () => {
   const timeout = (code: string) =>
     connectionFault("twilio", Object.assign(new Error(code), { code }));
   for (const [error, may] of [
@@ -64,9 +64,12 @@ test("an order whose answer is lost may have been placed; one that was refused, 
     [timeout("UND_ERR_CONNECT_TIMEOUT"), false],
     [timeout("ECONNREFUSED"), false],
     [new TelephonyError("twilio", 408, undefined), false],
+    [new VendorError("twilio", "badAnswer", "no sense"), true],
+    [new TelephonyError("twilio", 502, undefined), true],
+    [new TelephonyError("twilio", 503, 20_503), false],
     [new TypeError("a mistake"), false],
   ] as const) {
-    assert.equal(isAnswerLost(error), may, String(error));
+    assert.equal(isOutcomeUnknown(error), may, String(error));
   }
 });
 

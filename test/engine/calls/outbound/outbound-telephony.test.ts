@@ -49,9 +49,9 @@ test("an order goes to the vendor that it names, or to the first that has an acc
   const statusUrl = "https://voice.example.com/api/telephony/status?token=token";
   assert.deepEqual(asked, [
     ["telnyx", answerUrl, statusUrl, 60],
-    ["telnyx", "ref", "ringing"],
+    ["telnyx", "ref", "ringingOrAnswered"],
     ["plivo", answerUrl, statusUrl, 60],
-    ["plivo", "ref", "ringing"],
+    ["plivo", "ref", "ringingOrAnswered"],
   ]);
 });
 

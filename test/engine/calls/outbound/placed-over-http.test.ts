@@ -198,12 +198,23 @@ test("an order whose answer is lost is not refused: its call rings, and is over 
   assert.deepEqual(left(), NOTHING_LEFT);
 });
 
-test("a vendor that answers without sense is no refusal", async (t) => {
-  const { place, vendor, left } = await outboundFor(t);
-  vendor.answer = (response) => void response.writeHead(201).end("{}");
-  await assert.rejects(place(), failure("telephony_unavailable", /does not take calls now$/));
-  assert.deepEqual(left(), NOTHING_LEFT);
-});
+for (const [what, status, body] of [
+  ["a body without the call's id", 201, "{}"],
+  ["a body that breaks off", 201, '{"sid":"CA1'],
+  ["an error of a gateway", 502, "<html>Bad Gateway</html>"],
+] as const) {
+  test(`an order that is answered with ${what} is not refused: its reports say what becomes of the call`, async (t) => {
+    const { outbound, place, lastToken, say, vendor, left, endOf, log } = await outboundFor(t);
+    vendor.answer = (response) => void response.writeHead(status).end(body);
+    assert.equal((await place()).status, "queued");
+    assert.match(log.lines[0]?.message ?? "", /^unknown whether a call was placed/);
+    assert.equal(outbound.answering(lastToken())?.callId, "id-1");
+    assert.equal(left()[0], 1, "it may ring, and holds its slot");
+    await say("busy");
+    assert.deepEqual(left(), NOTHING_LEFT);
+    assert.deepEqual((await endOf("id-1")).slice(0, 2), ["failed", "busy"]);
+  });
+}
 
 test("a call of which nothing is heard for five minutes is hung up and recorded", async (t) => {
   const { clock, place, vendor, left, endOf } = await outboundFor(t);
@@ -214,7 +225,7 @@ test("a call of which nothing is heard for five minutes is hung up and recorded"
   clock.advance(1);
   const hangUp = await vendor.request(2);
   assert.match(hangUp.path, /CA0{31}1\.json$/);
-  assert.equal(hangUp.form.get("Status"), "canceled");
+  assert.equal(hangUp.form.get("Status"), "completed");
   assert.deepEqual(left(), NOTHING_LEFT);
   assert.deepEqual(await endOf(id), [
     "failed",

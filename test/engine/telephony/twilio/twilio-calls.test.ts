@@ -79,13 +79,13 @@ test("a call that may reach a machine is placed without its detection", async (t
   );
 });
 
-test("what is hung up is cancelled while it rings; what is gone needs no hanging up", async (t) => {
+test("one status hangs up what rings and what is answered; what is gone needs no hanging up", async (t) => {
   const simulator = new TwilioSimulator();
   const calls = client(t, await simulate(t, simulator));
   const sid = await calls.place(CALL);
-  await calls.hangUp(sid, "ringing");
-  assert.equal(simulator.calls[0]?.updates[0]?.get("Status"), "canceled");
-  await calls.hangUp(UNKNOWN_SID, "answered");
+  await calls.hangUp(sid);
+  assert.equal(simulator.calls[0]?.updates[0]?.get("Status"), "completed");
+  await calls.hangUp(UNKNOWN_SID);
   assert.equal(await calls.redirect(UNKNOWN_SID, NOTHING), false);
   assert.equal(await calls.isLive(UNKNOWN_SID), false);
 });
@@ -97,7 +97,7 @@ test("a call that has ended is refused with Twilio's code 21220, and needs neith
   const sid = await calls.place({ ...CALL, to: "+15550000001" });
   while (await calls.isLive(sid)) await new Promise(setImmediate);
   assert.equal(await calls.redirect(sid, NOTHING), false);
-  await calls.hangUp(sid, "answered");
+  await calls.hangUp(sid);
   await assert.rejects(calls.replaceDocument(sid, "<Response/>"), { vendorCode: 21_220 });
 });
 
