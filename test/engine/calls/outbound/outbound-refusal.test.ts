@@ -6,7 +6,10 @@ import {
 } from "../../../../engine/calls/call-refused-error.js";
 import { placingFailed, placingRefused } from "../../../../engine/calls/outbound/outbound-calls.js";
 import { RequestError } from "../../../../engine/request-error.js";
-import { isOutcomeUnknown, TelephonyError } from "../../../../engine/telephony/telephony-request.js";
+import {
+  isOutcomeUnknown,
+  TelephonyError,
+} from "../../../../engine/telephony/telephony-request.js";
 import { VendorError } from "../../../../engine/vendors/contracts.js";
 import { connectionFault } from "../../../../engine/vendors/vendor-fault.js";
 import type { RequestErrorCode } from "../../../../storage/parley-error.js";
