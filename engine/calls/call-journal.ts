@@ -89,7 +89,7 @@ export interface CallStart {
   readonly values?: CallValues | undefined;
   /** What the call keeps of the one that it continues. */
   readonly control?: ContinuedControl | undefined;
-  /** Of a placed call: who is at the other end, as far as it is known. */
+  /** Who is at the other end of a placed call, as far as it is known. */
   readonly answerer?: ContinuedAnswerer | undefined;
   /** Whether the agent's calls are analyzed. */
   readonly isAnalyzed?: boolean;

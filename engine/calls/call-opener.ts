@@ -193,7 +193,7 @@ export function outboundSettings(
   about: {
     readonly organization: string;
     readonly detection: MachineDetection;
-    /** Of a call that continues a broken one. */
+    /** Who was at the other end of the broken call that this one continues. */
     readonly continued?: ContinuedAnswerer | undefined;
     readonly isBeepReported: boolean;
     /** The greeting holds values of this call. */

@@ -52,7 +52,7 @@ export interface Conversation {
   readonly language?: string | undefined;
   /** Whether the agent was muted, unless the caller has hung up since, what it has not answered, and the LLM's notes. */
   readonly control?: ContinuedControl | undefined;
-  /** Of a placed call: who was at its other end. */
+  /** Who was at the other end of a placed call. */
   readonly answerer?: ContinuedAnswerer | undefined;
   /** The id of that call, if it has certainly lost its caller, so that this one can take over its slot. */
   readonly replaces?: string | undefined;

@@ -404,7 +404,7 @@ export interface OutboundSettings {
   readonly isBeepReported: boolean;
   /** Said to a machine that screens calls. */
   readonly screeningAnswer: string;
-  /** Of a call that continues a broken one. */
+  /** Who was at the other end of the broken call that this one continues. */
   readonly continued?: ContinuedAnswerer | undefined;
 }
 

@@ -88,7 +88,7 @@ test("each row that is wrong is named by its line and field, and the number is n
     "+4930123456,Ada again,",
     "+49110,Eve,",
     "+49900123456,Finn,",
-    "+88213123456,Gil,",
+    "+80012345678,Gil,",
     "+4930123458,Hal,,more",
   ].join("\n");
   const faults = await faultsOf(ofCsv(csv));
