@@ -116,7 +116,8 @@ async function observedByRest(
   const wire = PHONE_API_WIRES[name];
   const isMachine = (verdict: "machine" | "messageEnd") => {
     const body = call && wire.verdict(call, verdict);
-    return body !== undefined && /^machine/.test(vendor.placedReport?.(body).answeredBy ?? "");
+    if (body === undefined) return false;
+    return vendor.placedReport?.(body).answeredBy.startsWith("machine") === true;
   };
   const seesMachine = call?.order.machineUrl !== undefined && isMachine("machine");
   const seesEnd = call?.order.detectsMessageEnd === true && isMachine("messageEnd");
