@@ -134,6 +134,53 @@ interface Placing extends WarmCall {
 }
 
 /**
+ * Which callers this process puts on hold at the moment, and whom it has just sent back: the order of the hold, the request with
+ * the outcome and the one for the document of the hold may run at once, and one of them sends the caller back. Nothing of it is
+ * stored: the job looks after a caller whom another process, or none, has sent back.
+ */
+class ReturnClaims {
+  readonly #clock: Clock;
+  /** The sessions whose callers are just being put on hold. */
+  readonly #holding = new Set<string>();
+  /** When the callers of these sessions were sent back, the earliest first; kept for `RETURN_MAX_MS`. */
+  readonly #returnedAtMs = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** What was done in an earlier transfer of the call counts no more. */
+  transferBegins(sessionId: string): void {
+    this.#returnedAtMs.delete(sessionId);
+  }
+
+  holdBegins(sessionId: string): void {
+    this.#holding.add(sessionId);
+  }
+
+  holdIsOrdered(sessionId: string): void {
+    this.#holding.delete(sessionId);
+  }
+
+  /** The order of the hold is on its way: who has sent it brings the caller back behind it. */
+  isBeingHeld(sessionId: string): boolean {
+    return this.#holding.has(sessionId);
+  }
+
+  /** False if the caller has been sent back already. */
+  claim(sessionId: string): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [id, atMs] of this.#returnedAtMs) {
+      if (nowMs - atMs < RETURN_MAX_MS) break;
+      this.#returnedAtMs.delete(id);
+    }
+    if (this.#returnedAtMs.has(sessionId)) return false;
+    this.#returnedAtMs.set(sessionId, nowMs);
+    return true;
+  }
+}
+
+/**
  * Warm transfers: the caller waits in a conference of the vendor while a person is called, told about the call and asked. All
  * that is known of one is in the call's record, so that any server of the database answers the vendor, and a job brings the
  * caller back if none did in time.
@@ -142,13 +189,11 @@ export class WarmTransfers {
   readonly #options: WarmTransfersOptions;
   /** By the session of the caller. */
   readonly #starting = new Map<string, Promise<boolean>>();
-  /** The sessions whose callers are just being put on hold. */
-  readonly #holding = new Set<string>();
-  /** When the callers of these sessions were sent back, the earliest first; kept for `RETURN_MAX_MS`. */
-  readonly #returnedAtMs = new Map<string, number>();
+  readonly #returns: ReturnClaims;
 
   constructor(options: WarmTransfersOptions) {
     this.#options = options;
+    this.#returns = new ReturnClaims(options.clock);
   }
 
   /** Why none can start: the vendor, its account or the call's own number. Undefined if one can. */
@@ -193,7 +238,7 @@ export class WarmTransfers {
     const { sessionId } = this.#options.continuations.conversationOf(claims);
     const underWay = this.#starting.get(sessionId);
     if (underWay !== undefined) return underWay;
-    this.#returnedAtMs.delete(sessionId);
+    this.#returns.transferBegins(sessionId);
     const started = this.#begin(claims, order)
       .catch((error: unknown) => {
         const { vendor, orgId } = claims;
@@ -266,7 +311,7 @@ export class WarmTransfers {
       ringTimeoutSec: TRANSFER_RING_SEC,
     });
     const sessionId = this.#conferenceOf(claims);
-    this.#holding.add(sessionId);
+    this.#returns.holdBegins(sessionId);
     try {
       this.#prepareSpeech(claims, call, summary);
       const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
@@ -289,7 +334,7 @@ export class WarmTransfers {
       await this.#fail(placing, { personCallId, base, error });
       return false;
     } finally {
-      this.#holding.delete(sessionId);
+      this.#returns.holdIsOrdered(sessionId);
     }
     log.info({ vendor, orgId, callId: call.id }, "a caller waits for a warm transfer");
     await this.#returnIfDecided(placing, base);
@@ -310,7 +355,7 @@ export class WarmTransfers {
         await callControl.hangUp(claims, transfer.personCallId, "ringingOrAnswered");
         return;
       }
-      if (!this.#claimsReturn(this.#conferenceOf(claims))) return;
+      if (!this.#returns.claim(this.#conferenceOf(claims))) return;
       await this.#sendBack(claims, base);
     } catch (error) {
       log.error({ callId: call.id, error }, "a caller could not be brought back; the job retries");
@@ -387,7 +432,7 @@ export class WarmTransfers {
     if (isPlayed) return documents.play?.(`${base}${HOLD_MUSIC_PATH}`);
     if (documents.joinCaller !== undefined) return this.#askedOnHold(claims, documents, base);
     // A caller who has just been sent back needs no second way back; the job looks after one whom the hold overtakes.
-    if ((await this.#isAwaited(claims)) || !this.#claimsReturn(this.#conferenceOf(claims)))
+    if ((await this.#isAwaited(claims)) || !this.#returns.claim(this.#conferenceOf(claims)))
       return this.#wait(claims, documents, base);
     return documents.goOn(this.#sentBackUrl(base, claims));
   }
@@ -707,25 +752,13 @@ export class WarmTransfers {
     const sessionId = this.#conferenceOf(claims);
     if (now === undefined || transferOf(now)?.isOnHold !== true) return;
     await this.#lookAfter(warm, base);
-    if (this.#holding.has(sessionId) || !this.#claimsReturn(sessionId)) return;
+    if (this.#returns.isBeingHeld(sessionId) || !this.#returns.claim(sessionId)) return;
     try {
       if (await this.#sendBack(claims, base))
         log.info(facts, "a caller returns to the agent from a warm transfer");
     } catch (error) {
       log.error({ ...facts, error }, "a caller could not be brought back; the job retries");
     }
-  }
-
-  /** False if the start of the transfer, or a request that may run at once, has done it already. */
-  #claimsReturn(sessionId: string): boolean {
-    const nowMs = this.#options.clock.monotonicMs();
-    for (const [id, atMs] of this.#returnedAtMs) {
-      if (nowMs - atMs < RETURN_MAX_MS) break;
-      this.#returnedAtMs.delete(id);
-    }
-    if (this.#returnedAtMs.has(sessionId)) return false;
-    this.#returnedAtMs.set(sessionId, nowMs);
-    return true;
   }
 
   /** False for a caller who has hung up, who needs nothing. Rejects with a VendorError. */
