@@ -75,7 +75,7 @@ function supervising(
 }
 
 test("a transfer shows the caller's number or one of the organization's, and no other", async () => {
-  const { supervision, ended } = supervising("active", "phone");
+  const { supervision, ended } = supervising("active", true, "phone");
   const to = "+15550101000";
   for (const callerId of ["caller", "+15550109999"])
     await supervision.transfer(TENANT, "call", { to, callerId });
