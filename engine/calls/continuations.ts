@@ -311,6 +311,7 @@ export class Continuations {
     if (stored?.mode === "warm" && stored.isOnHold && hasLeft) {
       const { interrupted } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
       if (interrupted !== undefined) return { kind: "sentBack" };
+      this.#noteEnding(call, stored.result);
       return this.#returning(afterTransfer(claims), false);
     }
     if (stored?.mode === "warm" && isOpenTransfer(stored)) {
