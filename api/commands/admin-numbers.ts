@@ -35,8 +35,12 @@ export async function allowNumber(
   vendor: string | undefined,
 ): Promise<void> {
   const { organization, isNew } = await phoneNumbers.allow(email, number, vendor);
-  const change = isNew ? "may now call" : "may already call";
-  terminal.print(`"${printable(organization.name)}" ${change} from ${number}.`);
+  const name = printable(organization.name);
+  // A SIP address cannot be a caller id.
+  const words = number.startsWith("+")
+    ? `"${name}" may ${isNew ? "now" : "already"} call from ${number}.`
+    : `Calls to ${number} ${isNew ? "now reach" : "already reach"} "${name}".`;
+  terminal.print(words);
 }
 
 export async function revokeNumber(

@@ -17,8 +17,8 @@ import {
   type WarmTransfers,
 } from "../../engine/calls/warm-transfers.js";
 import type { LiveConversation } from "../../engine/conversation/actor.js";
-import { unsupportedAudio } from "../../engine/conversation/call-end.js";
-import type { CallTransfer, TransferAnswer } from "../../engine/conversation/caller-channel.js";
+import { type CallTransfer, unsupportedAudio } from "../../engine/conversation/call-end.js";
+import type { TransferAnswer } from "../../engine/conversation/caller-channel.js";
 import { phoneAudio } from "../../engine/conversation/leg-audio.js";
 import type { Logger } from "../../engine/log.js";
 import type { StreamClaims } from "../../engine/security/stream-token.js";

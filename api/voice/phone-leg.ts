@@ -8,10 +8,9 @@ import { dtmfTones } from "../../engine/audio/dtmf.js";
 import type { PacedStream, Pacer } from "../../engine/audio/pacer.js";
 import { encodeSamples, forRecognizer } from "../../engine/audio/sample-coding.js";
 import type { CallAudioTap, LiveConversation } from "../../engine/conversation/actor.js";
-import { type Ending, isBreak } from "../../engine/conversation/call-end.js";
+import { type CallTransfer, type Ending, isBreak } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
-  CallTransfer,
   ClientToolAnswer,
   DtmfOutcome,
   SentenceId,

@@ -360,9 +360,13 @@ export class Continuations {
       // The vendor reports the caller's part in a conference here, which says nothing of the person.
       if (isOpen) await this.#noteWarm(call, transfer, isCallerWaiting ? "failed" : "canceled");
       else this.#noteEnding(call, transfer.result);
-      const { joinCaller } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
+      const { warmTransfer } = phoneVendor(claims.vendor)?.documents ?? {};
       // Where the caller is joined with the person, and not with a conference, the report is about both.
-      if (joinCaller !== undefined && known === "answered" && report?.durationSec !== undefined)
+      if (
+        warmTransfer?.joinCaller !== undefined &&
+        known === "answered" &&
+        report?.durationSec !== undefined
+      )
         this.#options.journal.annotate(call.id, { transfer: { durationSec: report.durationSec } });
     } else if (isOpen && (report !== undefined || isCallerWaiting)) {
       this.#noteBlind(call, report ?? { result: "failed", reason: "", durationSec: undefined });

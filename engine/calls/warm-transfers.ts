@@ -710,8 +710,8 @@ export class WarmTransfers {
   }
 
   #apiFor(claims: StreamClaims): Promise<WarmTransferApi | undefined> {
-    const { joinCaller } = phoneVendor(claims.vendor)?.documents.warmTransfer ?? {};
-    const callRef = joinCaller === undefined ? claims.callerRef : undefined;
+    const { warmTransfer } = phoneVendor(claims.vendor)?.documents ?? {};
+    const callRef = warmTransfer?.joinCaller === undefined ? claims.callerRef : undefined;
     return this.#options.callControl.warmTransferApi(claims, callRef);
   }
 

@@ -52,6 +52,17 @@ export interface Ending {
   readonly neverBlind?: true;
 }
 
+/** The order of a transfer. */
+export interface CallTransfer {
+  /** E.164, or a SIP address. */
+  readonly to: string;
+  /** What the person sees: a number, or `caller`. Left out: the number of the call. */
+  readonly callerId?: string;
+  /** A warm transfer, with what the person hears, where the vendor has one; elsewhere a blind one, unless `neverBlind`. */
+  readonly briefing?: string;
+  readonly neverBlind?: true;
+}
+
 /** `status`: that of the call's record, which may be worse than the ending's. */
 export function outcomeOf(
   { reason }: Pick<Ending, "reason">,

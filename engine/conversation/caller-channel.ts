@@ -1,4 +1,4 @@
-import type { Ending } from "./call-end.js";
+import type { CallTransfer, Ending } from "./call-end.js";
 import type { ClientMessage } from "./effects.js";
 
 /** Identifies the sentence of a turn that some audio belongs to. */
@@ -21,17 +21,6 @@ export type DtmfOutcome = "pressed" | "cutOff" | "unavailable";
 
 /** Whether the vendor has taken the transfer; `blind`: a warm one, without a question to the person. */
 export type TransferAnswer = boolean | "blind";
-
-/** The order of a transfer. */
-export interface CallTransfer {
-  /** E.164, or a SIP address. */
-  readonly to: string;
-  /** What the person sees: a number, or `caller`. Left out: the number of the call. */
-  readonly callerId?: string;
-  /** A warm transfer, with what the person hears, where the vendor has one; elsewhere a blind one, unless `neverBlind`. */
-  readonly briefing?: string;
-  readonly neverBlind?: true;
-}
 
 /** The way to the caller, over any transport. No method throws; after `end` nothing reaches the caller. */
 export interface CallerChannel {

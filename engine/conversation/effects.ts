@@ -1,7 +1,6 @@
 import type { CallMetrics, HistoryMessage } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
-import type { Ending, EndReason } from "./call-end.js";
-import type { CallTransfer } from "./caller-channel.js";
+import type { CallTransfer, Ending, EndReason } from "./call-end.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 
 /** What the caller's client receives; the API writes it as the contract's JSON. */

@@ -1,6 +1,5 @@
 import { ConversationActor } from "../../engine/conversation/actor.js";
-import type { Ending } from "../../engine/conversation/call-end.js";
-import type { CallTransfer } from "../../engine/conversation/caller-channel.js";
+import type { CallTransfer, Ending } from "../../engine/conversation/call-end.js";
 import {
   DEADLINE_NAMES,
   type DeadlineName,

@@ -1,7 +1,6 @@
-import type { Ending } from "../../engine/conversation/call-end.js";
+import type { CallTransfer, Ending } from "../../engine/conversation/call-end.js";
 import type {
   CallerChannel,
-  CallTransfer,
   ClientToolAnswer,
   ClientToolCall,
   DtmfOutcome,

@@ -4,7 +4,7 @@ import { SIGNERS, SIGNING_KEYS } from "../../bench/attack/clients/webhook-signer
 import { RecordingLogger } from "../doubles/recording-logger.js";
 import type { VendorCall } from "./phone-vendor-call.js";
 import { VendorCaller } from "./phone-vendor-caller.js";
-import type { DialOutcome, DialStep } from "./phone-vendor-documents.js";
+import { type DialOutcome, type DialStep, VENDOR_DOCUMENTS } from "./phone-vendor-documents.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
 import { closeServer, PacerWatch, streamUrl, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
@@ -110,8 +110,8 @@ const OUTCOMES: readonly (readonly [DialOutcome, string])[] = [
 /** Twilio and SignalWire say of a number that rejects a call that it was busy. */
 const saysRejected = (title: string) => !/Twilio|SignalWire/.test(title);
 
-/** Telnyx shows only numbers of the account. */
-const showsCaller = (title: string) => !/Telnyx/.test(title);
+const showsCaller = (title: string) =>
+  VENDOR_DOCUMENTS[VENDOR_STREAMS[title]?.vendor ?? ""]?.showsCaller === true;
 
 // Each vendor has one caller at a time.
 describe("a transfer by the vendor's document", { concurrency: TITLES.length }, () => {

@@ -140,6 +140,11 @@ test("a caller whose transfer the vendor refuses gets told so, and continues the
   const { metadata } = await server.endedCall(customer);
   assert.equal(metadata["endReason"], "callerLeft");
   assert.match(JSON.stringify(metadata), /"kind":"transferRefused"/);
+  const { to, result, reason, isRefused } = Object(metadata["transfer"]);
+  assert.deepEqual(
+    [to, result, reason, isRefused],
+    [TRANSFER_TO, "failed", "twilio answered 400: error 21220", true],
+  );
   assert.deepEqual(
     log.ofLevel("error").map(({ message }) => message),
     ["failed to transfer a call"],

@@ -18,6 +18,8 @@ export interface VendorDocuments {
   readonly read: (document: string) => DocumentStep | undefined;
   /** Reads a document that transfers the caller; returns undefined for any other. */
   readonly readDial?: (document: string) => DialStep | undefined;
+  /** The person of a leg can see the caller's own number, by the vendor's documentation. */
+  readonly showsCaller: boolean;
   /** The bodies that report the end of the leg; all but the last are only reports, without a document in response. */
   readonly dialBodies?: (outcome: DialOutcome, from: string) => readonly string[];
 }
@@ -166,6 +168,7 @@ const ASTERISK_DIALS = {
 
 /** https://www.plivo.com/docs/voice/xml/redirect and /audiostream. */
 const plivo: VendorDocuments = {
+  showsCaller: true,
   bodyOf: (state, from) =>
     new URLSearchParams({
       CallUUID: "c1",
@@ -199,6 +202,7 @@ const plivo: VendorDocuments = {
 
 /** https://developers.telnyx.com/docs/voice/programmable-voice/texml-verbs: connect, stream and redirect. */
 const telnyx: VendorDocuments = {
+  showsCaller: false,
   bodyOf: (state, from) =>
     new URLSearchParams({
       CallSid: "v3:ex",
@@ -225,6 +229,7 @@ const telnyx: VendorDocuments = {
 
 /** https://www.twilio.com/docs/voice/twiml: connect, stream and dial; SignalWire's are the same. */
 const twilio: VendorDocuments = {
+  showsCaller: true,
   bodyOf: (state, from) =>
     new URLSearchParams({
       CallSid: "CA1",
@@ -253,6 +258,7 @@ const twilio: VendorDocuments = {
  * over, even if the caller has hung up, with the call's fields in snake case.
  */
 const jambonz: VendorDocuments = {
+  showsCaller: true,
   bodyOf: (state, from) =>
     JSON.stringify({
       call_sid: "c1",
@@ -293,6 +299,7 @@ const jambonz: VendorDocuments = {
 
 /** https://developer.vonage.com/en/voice/voice-api/guides/websockets: fallback options. */
 const vonage: VendorDocuments = {
+  showsCaller: true,
   bodyOf: (state, from) => {
     if (state === "ringing") return JSON.stringify({ from, to: "15550002222", uuid: "u1" });
     const status = state === "callerGone" ? "completed" : "disconnected";
@@ -348,6 +355,7 @@ function vonageEvent(status: string, from: string): string {
 
 /** As the dialplan of docs/guides/telephony.md reads it, which continues only while its caller is connected. */
 const asterisk: VendorDocuments = {
+  showsCaller: true,
   bodyOf: (state, from) => {
     if (state === "callerGone") return undefined;
     const who = state === "ringing" ? { from: `+${from}`, to: "+15550002222" } : {};

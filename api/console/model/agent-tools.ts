@@ -49,6 +49,8 @@ export type ToolDraft =
       readonly description?: string;
       /** Left out: blind. */
       readonly mode?: "blind" | "warm";
+      /** Left out: the person sees the number of the call. */
+      readonly callerId?: string;
     }
   | { readonly type: "sendDigits" }
   | HttpTool
@@ -100,8 +102,14 @@ function toolOf(value: unknown): ToolDraft | undefined {
     case "transfer": {
       const description = textOf(value["description"]);
       const to = textOf(value["to"]);
-      const about = description === "" ? {} : { description };
-      return { type: "transfer", to, ...about, ...(value["mode"] === "warm" && { mode: "warm" }) };
+      const callerId = textOf(value["callerId"]);
+      return {
+        type: "transfer",
+        to,
+        ...(description !== "" && { description }),
+        ...(value["mode"] === "warm" && { mode: "warm" }),
+        ...(callerId !== "" && { callerId }),
+      };
     }
     case "http":
       return httpTool(value);

@@ -404,11 +404,11 @@ const VonageAction = v.pipe(
     action: v.string(),
     endpoint: v.optional(v.array(v.looseObject({ type: v.string() }))),
     from: v.optional(Digits),
-    randomFromNumber: v.optional(v.boolean(), false),
+    randomFromNumber: v.optional(v.boolean()),
   }),
   v.check(({ endpoint = [], from, randomFromNumber }) => {
     const isTelephone = endpoint.some(({ type }) => type === "phone");
-    return !isTelephone || from !== undefined || randomFromNumber;
+    return !isTelephone || from !== undefined || randomFromNumber === true;
   }),
 );
 const VonageTransfer = v.object({

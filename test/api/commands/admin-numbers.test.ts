@@ -28,6 +28,10 @@ test("numbers are allowed, listed and revoked while a server runs", async () => 
   const again = await admin("number", "allow", email, "+15550300001");
   assert.equal(again.output, '"Customer" may already call from +15550300001.\n');
 
+  const address = await admin("number", "allow", email, "sip:desk@voice.example.com");
+  assert.equal(address.output, 'Calls to sip:desk@voice.example.com now reach "Customer".\n');
+  await admin("number", "revoke", "sip:desk@voice.example.com");
+
   const [heading = "", row = ""] = (await admin("number", "list")).output.split("\n");
   assert.match(heading, /^number +owner +organization +vendor +agent +since$/);
   assert.match(

@@ -80,6 +80,19 @@ function supervising(
   return { supervision, ...made, clock, standing, outcome };
 }
 
+test("a transfer shows the caller's number or one of the organization's, and no other", async () => {
+  const { supervision, ended } = supervising("active", true, "phone");
+  const to = "+15550101000";
+  for (const callerId of ["caller", "+15550109999"])
+    await supervision.transfer(TENANT, "call", { to, callerId });
+  assert.equal(ended.length, 2);
+  await assert.rejects(supervision.transfer(TENANT, "call", { to, callerId: "+15550108888" }), {
+    code: "caller_number_not_allowed",
+    message: /^callerId: expected/,
+  });
+  assert.equal(ended.length, 2);
+});
+
 test("a call in progress is ended where it is, and its record names the person", async () => {
   const { supervision, ended, noted } = supervising("active");
   await supervision.end(TENANT, "call");

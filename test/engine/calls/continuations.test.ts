@@ -358,3 +358,18 @@ test("a store that is away or too slow stops no transfer, and the log says so", 
     ],
   );
 });
+
+test("the outcome of a blind transfer has one event, with what the vendor says of it", async () => {
+  const { continuations, noted, events } = warmTransfer({
+    endReason: "transferred",
+    transfer: { to: PERSON, result: "pending" },
+  });
+  const answered = { result: "answered", reason: "completed", durationSec: 42 } as const;
+  assert.deepEqual(await continuations.afterTransfer(CLAIMS, answered, true), { kind: "over" });
+  const facts = { to: PERSON, mode: "blind", acceptedBy: null, waitedSec: null };
+  assert.deepEqual(events, [{ ...facts, ...answered }]);
+  assert.equal(Object(noted[0]?.["transfer"]).durationSec, 42);
+  const known = warmTransfer({ transfer: { to: PERSON, result: "busy" } });
+  await known.continuations.afterTransfer(CLAIMS, answered, true);
+  assert.deepEqual(known.events, [], "the first outcome counts");
+});

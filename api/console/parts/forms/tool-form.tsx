@@ -199,6 +199,16 @@ export function ToolForm({ tool, onChange, wrongAt }: ToolFormProps<ToolDraft>) 
             }}
             wrong={wrongAt("mode")}
           />
+          <TextField
+            label="What the person sees (optional)"
+            hint="One of your numbers, such as +15550100, or caller: the caller’s own number where the telephony vendor shows it. Left empty, the number of the call."
+            value={tool.callerId ?? ""}
+            onChange={(callerId) => {
+              const { callerId: _before, ...rest } = tool;
+              onChange(callerId === "" ? rest : { ...rest, callerId });
+            }}
+            wrong={wrongAt("callerId")}
+          />
         </>
       );
     case "http":
