@@ -1,5 +1,5 @@
 import { WavReader } from "../../engine/audio/audio-container.js";
-import { frameBytesOf, silenceByte } from "../../engine/audio/audio-format.js";
+import { frameBytesOf, PHONE_RATE_HZ, silenceByte } from "../../engine/audio/audio-format.js";
 import { type PacedStream, Pacer } from "../../engine/audio/pacer.js";
 import { decodeSamples, encodeSamples } from "../../engine/audio/sample-coding.js";
 import type { Continuations, PersonClaims } from "../../engine/calls/continuations.js";
@@ -108,7 +108,9 @@ export class BriefingSocket {
     const briefing = socket.getUserData();
     switch (event.type) {
       case "started":
-        if (refusedFormat(event) === undefined) void this.#speak(socket);
+        // A dialplan asks for this rate, and the briefing is spoken at it.
+        if (event.sampleRateHz === PHONE_RATE_HZ && refusedFormat(event) === undefined)
+          void this.#speak(socket);
         else this.#end(socket);
         return;
       case "unsupported":

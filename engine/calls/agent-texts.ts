@@ -63,6 +63,7 @@ export const AGENT_TEXTS: TextRules = {
     "*": {
       name: "opaque",
       to: NONE,
+      callerId: NONE,
       description: "variables",
       parameters: "schema",
       url: "variables",

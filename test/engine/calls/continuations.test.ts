@@ -151,7 +151,8 @@ test("a caller of a dialplan who asks first when the transfer has its outcome fo
   const asterisk = { ...CLAIMS, vendor: "asterisk" };
   const at = (result: string) => warmTransfer({ ...HELD, transfer: { ...HELD.transfer, result } });
   const answered = at("answered");
-  assert.deepEqual(await answered.continuations.next(asterisk), { kind: "onHold" });
+  const onHold = { kind: "onHold", isCertain: true };
+  assert.deepEqual(await answered.continuations.next(asterisk), onHold);
   assert.deepEqual(answered.noted, []);
   const busy = at("busy");
   const goesOn = { kind: "goesOn", claims: { ...RETURNED, vendor: "asterisk" } };
