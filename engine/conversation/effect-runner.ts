@@ -226,7 +226,7 @@ const TOO_MANY_TOOLS = JSON.stringify({
 
 type ReplyRequest = Pick<
   Extract<ConversationEffect, { type: "requestReply" }>,
-  "turnId" | "context" | "language"
+  "turnId" | "context" | "language" | "mustAnswer"
 >;
 
 /** What the LLM reads of notes that were added during the call; empty where there are none. */
@@ -369,7 +369,7 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #requestReply(
-    { turnId, context = [], language }: ReplyRequest,
+    { turnId, context = [], language, mustAnswer }: ReplyRequest,
     conversation: readonly ChatMessage[],
   ): void {
     const { signal } = this.#workOf(turnId).model;
@@ -377,16 +377,17 @@ export class EffectRunner implements EffectPerformer {
     const passages = this.#deps.knowledge?.noteFor(turnId, question) ?? "";
     const added = [languageNote(language), contextNote(context)];
     if (typeof passages === "string") {
-      return this.#complete(turnId, conversation, [...added, passages], signal);
+      return this.#complete({ turnId, mustAnswer }, conversation, [...added, passages], signal);
     }
     void passages.then((note) => {
-      if (!signal.aborted) this.#complete(turnId, conversation, [...added, note], signal);
+      if (signal.aborted) return;
+      this.#complete({ turnId, mustAnswer }, conversation, [...added, note], signal);
     });
   }
 
   /** Text that changes per turn follows the prompt, so that vendors can cache the beginning. */
   #complete(
-    turnId: number,
+    { turnId, mustAnswer }: Pick<ReplyRequest, "turnId" | "mustAnswer">,
     conversation: readonly ChatMessage[],
     notes: readonly string[],
     signal: AbortSignal,
@@ -396,9 +397,11 @@ export class EffectRunner implements EffectPerformer {
     const note = this.#deps.earlier?.note ?? "";
     const content = [systemPrompt, note, ...notes].filter((part) => part !== "").join("\n\n");
     const messages = [{ role: "system", content } as const, ...conversation];
+    const toolChoice = mustAnswer === true ? ({ toolChoice: "none" } as const) : {};
+    const offer = tools.length > 0 ? { tools, ...toolChoice } : {};
     client
       .complete(
-        { modelId, messages, temperature, maxTokens, ...(tools.length > 0 ? { tools } : {}) },
+        { modelId, messages, temperature, maxTokens, ...offer },
         (text) => this.report({ type: "replyToken", turnId, text }),
         signal,
       )

@@ -766,6 +766,8 @@ export interface ConversationState {
   /** Preemptive replies since a reply last began, and their wasted tokens. */
   preemptiveTries: number;
   wastedTokens: number;
+  /** How often the LLM has called tools since the caller's last words, in all turns together. */
+  toolRounds: number;
   /** Tool calls of a reply that the caller did not hear to its end. */
   toolsDone: ToolsDone | undefined;
   background: BackgroundTools;
@@ -845,6 +847,7 @@ export function newConversation(
     lastTurnId: 0,
     preemptiveTries: 0,
     wastedTokens: 0,
+    toolRounds: 0,
     toolsDone: undefined,
     background: NO_BACKGROUND_TOOLS,
     toolDelays: [],
