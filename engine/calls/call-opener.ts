@@ -276,7 +276,7 @@ export function assembleConversation(
     agentMuted: (isMuted) => entry.agentMuted(isMuted),
     contextAdded: (context) => entry.contextAdded(context),
     turnSaved: (save) =>
-      entry.turnSaved(save, answers.take(), {
+      entry.turnSaved({ ...save, added: tools.withoutSecrets(save.added) }, answers.take(), {
         ...tools.take(),
         ...knowledge?.take(save.report?.turn),
       }),

@@ -18,6 +18,7 @@ import {
   SentenceDelivery,
   speakSentence,
 } from "./synthesis.js";
+import { historyForModel } from "./tool-history.js";
 import type { Toolbox } from "./toolbox.js";
 
 /** No machine is this late by itself: the thread, or the whole machine, had other work. */
@@ -226,7 +227,7 @@ const TOO_MANY_TOOLS = JSON.stringify({
 
 type ReplyRequest = Pick<
   Extract<ConversationEffect, { type: "requestReply" }>,
-  "turnId" | "context" | "language" | "mustAnswer"
+  "turnId" | "history" | "context" | "language" | "mustAnswer"
 >;
 
 /** What the LLM reads of notes that were added during the call; empty where there are none. */
@@ -306,7 +307,7 @@ export class EffectRunner implements EffectPerformer {
         this.#deps.caller.send(effect.message);
         return this.#deps.recorder.addMessages(effect.message);
       case "requestReply":
-        return this.#requestReply(effect, [...effect.history, ...effect.toolMessages]);
+        return this.#requestReply(effect, effect.toolMessages);
       case "startPreemptiveReply":
         return this.#startPreemptiveReply(effect);
       case "dropPreemptiveReply":
@@ -369,9 +370,11 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #requestReply(
-    { turnId, context = [], language, mustAnswer }: ReplyRequest,
-    conversation: readonly ChatMessage[],
+    { turnId, history, context = [], language, mustAnswer }: ReplyRequest,
+    toolMessages: readonly ChatMessage[],
   ): void {
+    const hasTools = this.#deps.toolbox.definitions.length > 0;
+    const conversation = [...historyForModel(history, hasTools), ...toolMessages];
     const { signal } = this.#workOf(turnId).model;
     const question = conversation.findLast(({ role }) => role === "user")?.content ?? "";
     const passages = this.#deps.knowledge?.noteFor(turnId, question) ?? "";
@@ -421,7 +424,7 @@ export class EffectRunner implements EffectPerformer {
   #startPreemptiveReply(
     effect: Extract<ConversationEffect, { type: "startPreemptiveReply" }>,
   ): void {
-    if (this.#deps.preemptiveReplies.mayRequest()) this.#requestReply(effect, effect.history);
+    if (this.#deps.preemptiveReplies.mayRequest()) this.#requestReply(effect, []);
     else this.report({ type: "preemptiveRefused", turnId: effect.turnId });
   }
 

@@ -7,6 +7,7 @@ import type {
   InterruptionSensitivity,
   OnProviderFailure,
   StockPhrases,
+  ToolExchange,
 } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
@@ -26,6 +27,7 @@ import { type LateTranscripts, NO_LATE_WORDS } from "./late-transcripts.js";
 import { EMPTY_LEDGER, type PlaybackLedger, type WordMark } from "./playback-ledger.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 import { EMPTY_SPLITTER, EMPTY_STREAMED_SPLITTER, type SplitterState } from "./sentences.js";
+import { withNewestTools } from "./tool-history.js";
 import { EMPTY_TRANSCRIPT_BUFFER, type TranscriptBuffer } from "./transcript-buffer.js";
 
 /** How a reply is split for a line that plays audio as it arrives, or for one that gets whole pieces. */
@@ -292,7 +294,7 @@ export function withMessages(
   history: readonly HistoryMessage[],
   added: readonly HistoryMessage[],
 ): readonly HistoryMessage[] {
-  return historyWindow(added.reduce(withMessage, history));
+  return withNewestTools(historyWindow(added.reduce(withMessage, history)));
 }
 
 /** As `withMessages`, plus the messages that left the window. */
@@ -305,11 +307,15 @@ export function keptAndCut(
   return { kept, cut: all.slice(0, all.length - kept.length) };
 }
 
-/** One question and its answer; empty texts are left out. */
-export function turnMessages(userText: string, assistantText: string): readonly HistoryMessage[] {
+/** One question and its answer with the tools that it used; empty texts are left out. */
+export function turnMessages(
+  userText: string,
+  assistantText: string,
+  tools: readonly ToolExchange[] = [],
+): readonly HistoryMessage[] {
   const both = [
     { role: "user", content: userText },
-    { role: "assistant", content: assistantText },
+    { role: "assistant", content: assistantText, ...(tools.length > 0 && { tools }) },
   ] as const;
   return both.filter(({ content }) => content !== "");
 }
@@ -322,11 +328,14 @@ export function joinWords(first: string, second: string): string {
 /** Vendors require alternating roles: two messages of one role become one. */
 function withMessage(
   history: readonly HistoryMessage[],
-  { role, content }: HistoryMessage,
+  message: HistoryMessage,
 ): readonly HistoryMessage[] {
+  const { role, content } = message;
   const last = history.at(-1);
-  if (last?.role !== role) return [...history, { role, content }];
-  return [...history.slice(0, -1), { role, content: joinWords(last.content, content) }];
+  if (last?.role !== role) return [...history, message];
+  const tools = [...(last.tools ?? []), ...(message.tools ?? [])];
+  const joined = { role, content: joinWords(last.content, content) };
+  return [...history.slice(0, -1), { ...joined, ...(tools.length > 0 && { tools }) }];
 }
 
 /** What depends on the language that the agent speaks. */

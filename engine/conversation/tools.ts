@@ -1,4 +1,4 @@
-import type { HistoryMessage } from "../../storage/records.js";
+import type { HistoryMessage, ToolExchange } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import { AGENT_HUNG_UP, BRIEFING_CHARACTERS_MAX, type Ending } from "./call-end.js";
 import { setDeadline } from "./deadlines.js";
@@ -17,6 +17,7 @@ import {
   turnMessages,
   withMessages,
 } from "./state.js";
+import { toolExchanges } from "./tool-history.js";
 
 /**
  * How often an LLM may call tools before it has to answer; LLMs have been seen to loop. Turns that a tool's result has
@@ -334,7 +335,17 @@ function isAtWork(message: ChatMessage): boolean {
   return message.role === "tool" && message.content === AT_WORK;
 }
 
-/** Messages of a heard reply are not repeated, except calls whose results are pending. */
+/** What the tools returned that the reply of this turn has read: it stays in the history with a reply that was heard. */
+export function toolsOfHeardReply(
+  { toolsDone }: Pick<ConversationState, "toolsDone">,
+  { kind, toolMessages }: Turn,
+): readonly ToolExchange[] {
+  if (kind !== "reply" && kind !== "resumed") return [];
+  const read = [...(toolsDone?.messages ?? []), ...toolMessages];
+  return toolExchanges(read.filter((message) => !isAtWork(message)));
+}
+
+/** Messages of a heard reply are in the history now, except calls whose results are pending. */
 function onlyPending(toolsDone: ToolsDone | undefined): ToolsDone | undefined {
   if (toolsDone === undefined || toolsDone.pending.length === 0) return undefined;
   const { pending, messages } = toolsDone;
