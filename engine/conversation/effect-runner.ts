@@ -370,7 +370,7 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #requestReply(
-    { turnId, history, context = [], language, mustAnswer }: ReplyRequest,
+    { turnId, history, context = [], language, mustAnswer = false }: ReplyRequest,
     toolMessages: readonly ChatMessage[],
   ): void {
     const hasTools = this.#deps.toolbox.definitions.length > 0;
@@ -390,7 +390,7 @@ export class EffectRunner implements EffectPerformer {
 
   /** Text that changes per turn follows the prompt, so that vendors can cache the beginning. */
   #complete(
-    { turnId, mustAnswer }: Pick<ReplyRequest, "turnId" | "mustAnswer">,
+    { turnId, mustAnswer }: { readonly turnId: number; readonly mustAnswer: boolean },
     conversation: readonly ChatMessage[],
     notes: readonly string[],
     signal: AbortSignal,
@@ -400,7 +400,7 @@ export class EffectRunner implements EffectPerformer {
     const note = this.#deps.earlier?.note ?? "";
     const content = [systemPrompt, note, ...notes].filter((part) => part !== "").join("\n\n");
     const messages = [{ role: "system", content } as const, ...conversation];
-    const toolChoice = mustAnswer === true ? ({ toolChoice: "none" } as const) : {};
+    const toolChoice = mustAnswer ? ({ toolChoice: "none" } as const) : {};
     const offer = tools.length > 0 ? { tools, ...toolChoice } : {};
     client
       .complete(

@@ -241,7 +241,7 @@ test("arguments that do the same are the same call, however the LLM writes them"
     speak: false,
   } as const;
   const agent = agentRecord({
-    tools: [{ type: "http", ...book, ...rest, fixedNames: ["shop"] }],
+    tools: [{ type: "http", ...book, ...rest, fixedParameterNames: ["shop"] }],
     sealedToolHeaders: cipher.seal({ [fixedKey("book")]: { shop: "north" } }),
   });
   const toolbox = agentToolbox(agent, cipher, { clock, connections }, { callId: "call-1" });
