@@ -1,4 +1,4 @@
-import type { AgentTool } from "./tenancy/agent-tool.js";
+import type { AgentTool, ToolSentences } from "./tenancy/agent-tool.js";
 import type { McpServer } from "./tenancy/mcp-server.js";
 
 /** The records of the stores. Times are epoch milliseconds; ids are opaque. */
@@ -169,6 +169,8 @@ export interface Persona {
   /** Tags of the other languages that the agent speaks when the caller does. */
   readonly languages: readonly string[];
   readonly languageTexts: readonly LanguageTexts[];
+  /** What the persons of warm transfers speak, one of the agent's languages; null: what the caller speaks. */
+  readonly briefingLanguage: string | null;
   readonly outbound: OutboundSpeech;
 }
 
@@ -179,6 +181,8 @@ export interface LanguageTexts {
   readonly greeting: string | null;
   /** The author's replacements for the phrases of that language. */
   readonly stockPhrases: Partial<StockPhrases>;
+  /** By the names of tools and MCP servers, which say nothing in that language otherwise. Absent: none. */
+  readonly toolSentences?: Readonly<Record<string, ToolSentences>>;
 }
 
 /** What the agent says to the machines that may answer a call that it has placed. */

@@ -1,9 +1,5 @@
 import * as v from "valibot";
-import {
-  hasPlaceholder,
-  missingDefault,
-  nameWithoutDefault,
-} from "../../engine/calls/call-variables.js";
+import { hasPlaceholder } from "../../engine/placeholders.js";
 import { ON_DELAY_DEFAULT_MS } from "../../engine/tools/agent-toolbox.js";
 import {
   type FlatSchema,
@@ -23,7 +19,7 @@ import {
 } from "./fields.js";
 
 /** All are told to the model with every question. */
-const TOOLS_MAX = 16;
+export const TOOLS_MAX = 16;
 const DESCRIPTION_CHARACTERS_MAX = 1_000;
 export const URL_CHARACTERS_MAX = 2_000;
 const HEADERS_MAX = 16;
@@ -56,6 +52,7 @@ export function transferMode() {
   );
 }
 
+export const TOOL_NAME_CHARACTERS_MAX = 64;
 /** The built-in tools are called as their types; two more names are no keys of a record. */
 const TOOL_NAME =
   /^(?!(?:hangup|transfer|sendDigits|constructor|prototype)$)[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
@@ -118,8 +115,8 @@ const httpToolFields = {
 const SENTENCE_CHARACTERS_MAX = 300;
 const ON_DELAY_MIN_MS = 500;
 
-/** How the agent speaks while a tool runs. */
-export const besideSpeechFields = {
+/** What the agent says while a tool runs. */
+export const sentenceFields = {
   onStart: v.exactOptional(
     textField(
       "a sentence that the agent says while it runs, where the model has said nothing",
@@ -134,13 +131,6 @@ export const besideSpeechFields = {
       1,
     ),
   ),
-  onDelayMs: v.exactOptional(
-    wholeNumberField(
-      `milliseconds until onDelay is said, ${ON_DELAY_DEFAULT_MS} if left out`,
-      ON_DELAY_MIN_MS,
-      TIMEOUT_MAX_MS,
-    ),
-  ),
   onFailure: v.exactOptional(
     textField(
       "a sentence that the agent says when it has failed or timed out",
@@ -148,6 +138,20 @@ export const besideSpeechFields = {
       1,
     ),
   ),
+};
+
+/** How the agent speaks while a tool runs. */
+export const besideSpeechFields = {
+  onStart: sentenceFields.onStart,
+  onDelay: sentenceFields.onDelay,
+  onDelayMs: v.exactOptional(
+    wholeNumberField(
+      `milliseconds until onDelay is said, ${ON_DELAY_DEFAULT_MS} if left out`,
+      ON_DELAY_MIN_MS,
+      TIMEOUT_MAX_MS,
+    ),
+  ),
+  onFailure: sentenceFields.onFailure,
   background: v.exactOptional(
     choiceField(
       "the agent speaks on while it runs, and reads its result with the next reply, or in a turn that the result starts",
@@ -180,22 +184,20 @@ const headersRecord = v.record(
 );
 const HEADERS = `headers of its requests, an object of at most ${HEADERS_MAX} texts of printable ASCII characters; they are kept secret, and left out they stay as they are`;
 
-export const secretHeadersField = worded(
-  v.pipe(
-    headersRecord,
-    v.maxEntries(HEADERS_MAX),
-    v.examples([{ authorization: "Bearer ..." }]),
-    v.description(HEADERS),
-  ),
-);
+function headersField(words: string) {
+  return worded(
+    v.pipe(
+      headersRecord,
+      v.maxEntries(HEADERS_MAX),
+      v.examples([{ authorization: "Bearer ..." }]),
+      v.description(words),
+    ),
+  );
+}
+
+export const secretHeadersField = headersField(HEADERS);
 
 const WITH_VARIABLES = "with {{name|default}} for the variables of a call";
-
-/** A part of a request that may hold variables; the error names one without a default. */
-const hasDefaults = v.check<string, (issue: { readonly input: string }) => string>(
-  (text) => nameWithoutDefault(text) === undefined,
-  ({ input }) => missingDefault(nameWithoutDefault(input) ?? ""),
-);
 
 /** Variables stand behind the host: no value of a call says which server is asked. */
 const toolAddressField = worded(
@@ -207,53 +209,31 @@ const toolAddressField = worded(
       "expected variables only behind the host, in the path or the query",
     ),
     v.check(isWebAddress),
-    hasDefaults,
     v.description(
       `the service's http or https address, without user name, ${WITH_VARIABLES} in path and query`,
     ),
   ),
 );
 
-/** Names the entry whose variable lacks a default. */
-function requireDefaults({
-  dataset,
-  addIssue,
-}: v.RawCheckContext<Readonly<Record<string, string>>>): void {
-  if (!dataset.typed) return;
-  const input = dataset.value;
-  for (const [key, value] of Object.entries(input)) {
-    const name = nameWithoutDefault(value);
-    if (name === undefined) continue;
-    const path: [v.ObjectPathItem] = [{ type: "object", origin: "value", input, key, value }];
-    addIssue({ message: missingDefault(name), path });
-  }
-}
-
-const toolHeadersField = v.pipe(
-  secretHeadersField,
-  v.rawCheck(requireDefaults),
-  v.description(`${HEADERS}; values ${WITH_VARIABLES}`),
-);
+/** The values of a call never name a header. */
+export const filledHeadersField = headersField(`${HEADERS}; values ${WITH_VARIABLES}`);
 
 const FIXED_PARAMETERS_MAX = 16;
 const FIXED_VALUE_CHARACTERS_MAX = 1_000;
 const PARAMETER_NAME = /^(?!(?:__proto__|constructor|prototype)$)[\w.-]{1,64}$/;
 
-const fixedParametersField = v.pipe(
-  worded(
-    v.pipe(
-      v.record(
-        v.pipe(v.string(), v.regex(PARAMETER_NAME)),
-        v.pipe(v.string(), v.maxLength(FIXED_VALUE_CHARACTERS_MAX)),
-      ),
-      v.maxEntries(FIXED_PARAMETERS_MAX),
-      v.examples([{ customer: "{{customerId|unknown}}" }]),
-      v.description(
-        `arguments that the model neither writes nor sees, an object of at most ${FIXED_PARAMETERS_MAX} texts ${WITH_VARIABLES}; they are kept secret, and left out they stay as they are`,
-      ),
+const fixedParametersField = worded(
+  v.pipe(
+    v.record(
+      v.pipe(v.string(), v.regex(PARAMETER_NAME)),
+      v.pipe(v.string(), v.maxLength(FIXED_VALUE_CHARACTERS_MAX)),
+    ),
+    v.maxEntries(FIXED_PARAMETERS_MAX),
+    v.examples([{ customer: "{{customerId|unknown}}" }]),
+    v.description(
+      `arguments that the model neither writes nor sees, an object of at most ${FIXED_PARAMETERS_MAX} texts ${WITH_VARIABLES}; they are kept secret, and left out they stay as they are`,
     ),
   ),
-  v.rawCheck(requireDefaults),
 );
 
 const toolFields = worded(
@@ -277,7 +257,7 @@ const toolFields = worded(
             "GET",
             "POST",
           ]),
-          headers: v.exactOptional(toolHeadersField),
+          headers: v.exactOptional(filledHeadersField),
           fixedParameters: v.exactOptional(fixedParametersField),
           timeoutMs: timeoutField,
           speak: v.optional(
@@ -318,11 +298,15 @@ export const toolsField = worded(
   ),
 );
 
-export const shownBesideSpeech = {
+export const shownSentences = {
   onStart: v.exactOptional(v.string()),
   onDelay: v.exactOptional(v.string()),
-  onDelayMs: v.exactOptional(v.number()),
   onFailure: v.exactOptional(v.string()),
+};
+
+export const shownBesideSpeech = {
+  ...shownSentences,
+  onDelayMs: v.exactOptional(v.number()),
   background: v.exactOptional(v.picklist(["quiet", "reply"])),
   cancellable: v.exactOptional(v.boolean()),
 };

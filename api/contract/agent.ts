@@ -1,13 +1,21 @@
 import * as v from "valibot";
+import { agentTextFaults } from "../../engine/calls/agent-texts.js";
 import {
-  hasPlaceholder,
   KEYTERM_CHARACTERS_MAX,
-  missingDefault,
-  nameWithoutDefault,
+  PRONOUNCED_CHARACTERS_MAX,
 } from "../../engine/calls/call-variables.js";
 import { isTimeZone } from "../../engine/calls/prompt.js";
 import { isToolSchema, TOOL_SCHEMA_RULES } from "../../engine/tools/tool-schema.js";
-import { AgentTool, secretHeadersField, toolsField, webAddressField } from "./agent-tool.js";
+import {
+  AgentTool,
+  secretHeadersField,
+  sentenceFields,
+  shownSentences,
+  TOOL_NAME_CHARACTERS_MAX,
+  TOOLS_MAX,
+  toolsField,
+  webAddressField,
+} from "./agent-tool.js";
 import { originField } from "./client-token.js";
 import {
   Category,
@@ -28,30 +36,20 @@ import {
   worded,
 } from "./fields.js";
 import { documentIdsField } from "./knowledge.js";
-import { AgentMcpServer, mcpServersField } from "./mcp-server.js";
+import { languageTag } from "./language-tag.js";
+import { AgentMcpServer, mcpServersField, SERVERS_MAX } from "./mcp-server.js";
 import { modelNoticeFields } from "./provider.js";
 
 /** About 8,000 tokens: more would be sent to the vendor at every turn, and the caller would wait for it. */
 const PROMPT_CHARACTERS_MAX = 32_000;
 const GREETING_CHARACTERS_MAX = 2_000;
-const LANGUAGE_CHARACTERS_MAX = 35;
 const TIME_ZONE_CHARACTERS_MAX = 64;
 const IDLE_TIMEOUT_MAX_MS = 600_000;
 
 const STOCK_PHRASE_CHARACTERS_MAX = 300;
 const FILLER_PHRASES_MAX = 10;
 
-/** In a text with `{{name}}`, a name that not every call has needs a default; without one a caller would hear a gap. */
-const hasDefaults = v.check<string, (issue: { readonly input: string }) => string>(
-  (text) => nameWithoutDefault(text) === undefined,
-  ({ input }) => missingDefault(nameWithoutDefault(input) ?? ""),
-);
-
-const templateField = (subject: string, charactersMax: number) =>
-  v.pipe(textField(subject, charactersMax), hasDefaults);
-
-const stockPhrase = (subject: string) =>
-  v.pipe(nameField(subject, STOCK_PHRASE_CHARACTERS_MAX), hasDefaults);
+const stockPhrase = (subject: string) => nameField(subject, STOCK_PHRASE_CHARACTERS_MAX);
 
 const stockPhraseFields = {
   apology: v.exactOptional(stockPhrase("said when no reply could be generated")),
@@ -93,11 +91,10 @@ const stockPhraseFields = {
 /** What AssemblyAI takes, and what Deepgram recommends. */
 const KEYTERMS_MAX = 100;
 const PRONUNCIATIONS_MAX = 100;
-const PRONOUNCED_CHARACTERS_MAX = 100;
 
 const keytermsField = worded(
   v.pipe(
-    v.array(v.pipe(nameField("a name or term", KEYTERM_CHARACTERS_MAX), hasDefaults)),
+    v.array(nameField("a name or term", KEYTERM_CHARACTERS_MAX)),
     v.maxLength(KEYTERMS_MAX),
     v.description(
       `names and terms that callers say, for an STT model that takes them, a list of at most ${KEYTERMS_MAX} texts of 1 to ${KEYTERM_CHARACTERS_MAX} characters`,
@@ -122,16 +119,16 @@ const pronunciationsField = worded(
 
 const LANGUAGES_MAX = 10;
 
-const languageTag = (subject: string) =>
-  worded(
-    v.pipe(
-      v.string(),
-      v.maxLength(LANGUAGE_CHARACTERS_MAX),
-      v.check(isLanguageTag),
-      v.examples(["de-DE"]),
-      v.description(`${subject}, a language tag such as de-DE`),
-    ),
-  );
+/** Tools of the agent and its MCP servers together. */
+const SPEAKING_TOOLS_MAX = TOOLS_MAX + SERVERS_MAX;
+
+const BRIEFING_LANGUAGE =
+  "what the persons of warm transfers hear, persona.language or one of persona.languages, or null for what the caller speaks";
+const briefingTag = languageTag(BRIEFING_LANGUAGE);
+const briefingLanguageField = v.pipe(
+  v.nullable(briefingTag),
+  v.description(v.getDescription(briefingTag) ?? BRIEFING_LANGUAGE),
+);
 
 const languagesField = worded(
   v.pipe(
@@ -149,12 +146,22 @@ const stockPhrasesField = knownObjectField(
   stockPhraseFields,
 );
 
-/** A person whom a warm transfer calls hears the agent's first language. */
-const {
-  briefingGreeting: _greeting,
-  briefingQuestion: _question,
-  ...callerPhraseFields
-} = stockPhraseFields;
+const TOOL_SENTENCES =
+  "what the agent says in that language while its tools run, by the names of tools and MCP servers; tools that are not named say nothing in it";
+
+const toolSentencesField = worded(
+  v.pipe(
+    v.record(
+      v.pipe(v.string(), v.maxLength(TOOL_NAME_CHARACTERS_MAX)),
+      knownObjectField("the sentences of a tool", sentenceFields),
+    ),
+    v.maxEntries(SPEAKING_TOOLS_MAX),
+    v.examples([{ findOrder: { onStart: "Ich sehe nach." } }]),
+    v.description(
+      `${TOOL_SENTENCES}, an object of at most ${SPEAKING_TOOLS_MAX} objects with onStart, onDelay and onFailure`,
+    ),
+  ),
+);
 
 const languageTextsField = worded(
   v.pipe(
@@ -164,7 +171,7 @@ const languageTextsField = worded(
         greeting: v.optional(
           worded(
             v.pipe(
-              v.nullable(v.pipe(v.string(), v.maxLength(GREETING_CHARACTERS_MAX), hasDefaults)),
+              v.nullable(v.pipe(v.string(), v.maxLength(GREETING_CHARACTERS_MAX))),
               v.description(
                 `the first sentence of a call that begins in that language, a text of at most ${GREETING_CHARACTERS_MAX} characters, or null for the agent's own`,
               ),
@@ -174,32 +181,25 @@ const languageTextsField = worded(
         ),
         stockPhrases: v.optional(
           knownObjectField(
-            "phrases that callers hear in place of those of the language",
-            callerPhraseFields,
+            "phrases that the agent says by itself in place of those of the language",
+            stockPhraseFields,
           ),
           {},
         ),
+        toolSentences: v.exactOptional(toolSentencesField),
       }),
     ),
     v.maxLength(LANGUAGES_MAX),
     v.description(
-      `what the agent says by itself in persona.languages, in place of their phrases, a list of at most ${LANGUAGES_MAX} objects with language, greeting and stockPhrases`,
+      `what the agent says by itself in persona.languages, in place of their phrases, a list of at most ${LANGUAGES_MAX} objects with language, greeting, stockPhrases and toolSentences`,
     ),
   ),
 );
 
-function isLanguageTag(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1;
-  } catch {
-    return false;
-  }
-}
-
 const VOICEMAIL_CHARACTERS_MAX = 1_000;
 
 const spokenOrNull = (subject: string, charactersMax: number) => {
-  const spoken = v.pipe(nameField(subject, charactersMax), hasDefaults);
+  const spoken = nameField(subject, charactersMax);
   return v.pipe(v.nullable(spoken), v.description(v.getDescription(spoken) ?? subject));
 };
 
@@ -236,21 +236,14 @@ const personaFields = {
   ),
   languages: v.optional(languagesField),
   languageTexts: v.optional(languageTextsField),
+  briefingLanguage: v.optional(briefingLanguageField),
   keyterms: v.optional(keytermsField),
   pronunciations: v.optional(pronunciationsField),
-  systemPrompt: v.optional(templateField("the instructions", PROMPT_CHARACTERS_MAX)),
-  greeting: v.optional(templateField("the first sentence", GREETING_CHARACTERS_MAX)),
-  personality: v.optional(templateField("the manner of speaking", GREETING_CHARACTERS_MAX)),
-  language: v.optional(textField("a language tag such as en-US", LANGUAGE_CHARACTERS_MAX)),
-  guardrails: v.optional(
-    v.pipe(
-      textField("the rules of every answer", PROMPT_CHARACTERS_MAX),
-      v.check(
-        (text) => !hasPlaceholder(text),
-        "cannot hold variables, which could change the rules",
-      ),
-    ),
-  ),
+  systemPrompt: v.optional(textField("the instructions", PROMPT_CHARACTERS_MAX)),
+  greeting: v.optional(textField("the first sentence", GREETING_CHARACTERS_MAX)),
+  personality: v.optional(textField("the manner of speaking", GREETING_CHARACTERS_MAX)),
+  language: v.optional(languageTag("the agent's language")),
+  guardrails: v.optional(textField("the rules of every answer", PROMPT_CHARACTERS_MAX)),
   timeZone: v.optional(
     worded(
       v.pipe(
@@ -621,14 +614,37 @@ const references = {
 
 const vendorChoice = { sttModelId: sttModelField, fallbacks: fallbacksField };
 
-export const AgentBody = requestObject({ ...references, ...vendorChoice, ...nested });
+/** Names each field whose text has braces that no call could fill. */
+function checkTexts<Body extends object>({ dataset, addIssue }: v.RawCheckContext<Body>): void {
+  if (!dataset.typed) return;
+  for (const { path, message } of agentTextFaults(dataset.value)) {
+    const keys = path.split(".");
+    const [key = "", ...inner] = keys;
+    addIssue({
+      message,
+      path: [pathItem(dataset.value, key), ...inner.map((each) => pathItem({}, each))],
+    });
+  }
+}
 
-export const AgentPatchBody = requestObject({
-  ...v.partial(requestObject(references)).entries,
-  ...vendorChoice,
-  ...nested,
-  active: v.optional(flagField("whether the agent takes calls")),
-});
+function pathItem(input: object, key: string): v.ObjectPathItem {
+  return { type: "object", origin: "value", input: { ...input }, key, value: undefined };
+}
+
+export const AgentBody = v.pipe(
+  requestObject({ ...references, ...vendorChoice, ...nested }),
+  v.rawCheck((context) => checkTexts(context)),
+);
+
+export const AgentPatchBody = v.pipe(
+  requestObject({
+    ...v.partial(requestObject(references)).entries,
+    ...vendorChoice,
+    ...nested,
+    active: v.optional(flagField("whether the agent takes calls")),
+  }),
+  v.rawCheck((context) => checkTexts(context)),
+);
 
 const StockPhrasesView = v.object({
   apology: v.exactOptional(v.string()),
@@ -669,8 +685,13 @@ export const Agent = v.object({
       v.object({
         language: v.string(),
         greeting: v.pipe(v.nullable(v.string()), v.description("null: the agent's first one")),
-        stockPhrases: v.omit(StockPhrasesView, ["briefingGreeting", "briefingQuestion"]),
+        stockPhrases: StockPhrasesView,
+        toolSentences: v.exactOptional(v.record(v.string(), v.object(shownSentences))),
       }),
+    ),
+    briefingLanguage: v.pipe(
+      v.nullable(v.string()),
+      v.description("what the persons of warm transfers hear; null: what the caller speaks"),
     ),
     outbound: v.object({
       voicemailMessage: v.nullable(v.string()),
@@ -727,7 +748,7 @@ export const Agent = v.object({
   allowedOrigins: v.array(v.string()),
   variables: v.pipe(
     v.array(v.string()),
-    v.description("names in its texts and its tools' addresses that not every call has"),
+    v.description("names in its texts and its tools' requests that not every call has"),
   ),
   preCall: v.pipe(
     v.nullable(

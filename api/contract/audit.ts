@@ -70,6 +70,7 @@ export const AuditEntry = v.object({
     "call.unmute",
     "call.transfer",
     "call.end",
+    "call.commandFailed",
     "callList.create",
     "callList.start",
     "callList.pause",

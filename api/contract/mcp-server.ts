@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import {
   besideSpeechFields,
-  secretHeadersField,
+  filledHeadersField,
   shownBesideSpeech,
   webAddressField,
 } from "./agent-tool.js";
@@ -14,7 +14,7 @@ import {
   worded,
 } from "./fields.js";
 
-const SERVERS_MAX = 8;
+export const SERVERS_MAX = 8;
 const ALLOWED_TOOLS_MAX = 100;
 const TOOL_NAME_CHARACTERS_MAX = 200;
 const SECRET_CHARACTERS_MAX = 4_096;
@@ -85,7 +85,7 @@ const serverField = requestObject({
   ),
   url: webAddressField("the server's http or https address, without user name"),
   auth: v.optional(authField, { type: "none" }),
-  headers: v.exactOptional(secretHeadersField),
+  headers: v.exactOptional(filledHeadersField),
   allowedTools: v.optional(
     worded(
       v.pipe(

@@ -1,6 +1,6 @@
 import type { AnalysisRuns } from "../../engine/analysis/analysis-runs.js";
 import { type AgentChats, ChatError } from "../../engine/calls/agent-chats.js";
-import { agentVariables } from "../../engine/calls/call-variables.js";
+import { agentVariables, type SealedTexts } from "../../engine/calls/agent-texts.js";
 import type { ToolTests } from "../../engine/calls/tool-tests.js";
 import type { Agents, AgentView } from "../../engine/tenancy/agents/agents.js";
 import type { ProviderChecks } from "../../engine/tenancy/providers/provider-check.js";
@@ -82,16 +82,17 @@ export function agentRoutes(
 ): Handlers<"listAgents" | "createAgent" | "getAgent" | "updateAgent" | "deleteAgent"> {
   // Cached, because an organization's agents are listed often.
   const listed = new WeakMap<readonly AgentView[], ReturnType<typeof agentJson>[]>();
+  const shown = (view: AgentView) => agentJson(view, agents.sealedTexts(view));
   return {
     listAgents: async ({ tenant }) => {
       const views = await agents.list(tenant);
-      const known = listed.get(views) ?? views.map(agentJson);
+      const known = listed.get(views) ?? views.map(shown);
       listed.set(views, known);
       return known;
     },
-    createAgent: async ({ tenant, body }) => agentJson(await agents.create(tenant, body)),
-    getAgent: async ({ tenant, id }) => agentJson(await agents.get(tenant, id)),
-    updateAgent: async ({ tenant, id, body }) => agentJson(await agents.update(tenant, id, body)),
+    createAgent: async ({ tenant, body }) => shown(await agents.create(tenant, body)),
+    getAgent: async ({ tenant, id }) => shown(await agents.get(tenant, id)),
+    updateAgent: async ({ tenant, id, body }) => shown(await agents.update(tenant, id, body)),
     deleteAgent: async ({ tenant, id }) => {
       await agents.remove(tenant, id);
       return { success: true };
@@ -153,7 +154,7 @@ function phrasesJson({ waiting, ...phrases }: Partial<StockPhrases>) {
 }
 
 /** Every field except the encrypted ones, which are secret. */
-function agentJson(view: AgentView) {
+function agentJson(view: AgentView, sealedTexts: SealedTexts) {
   const { id, createdAtMs, updatedAtMs, ...all } = view;
   const {
     sealedToolHeaders: _tools,
@@ -194,7 +195,7 @@ function agentJson(view: AgentView) {
     },
     modelNotices: [...modelNotices],
     allowedOrigins: [...agent.allowedOrigins],
-    variables: [...agentVariables(view)],
+    variables: [...agentVariables(view, sealedTexts)],
     preCall: preCall && { ...preCall, headerNames: [...preCall.headerNames] },
     mcpServers: agent.mcpServers.map(mcpServerJson),
     knowledge: { documentIds: [...agent.knowledge.documentIds] },

@@ -1,4 +1,4 @@
-import { PHONE_RATE_HZ } from "../../engine/audio/audio-format.js";
+import { PCM_16K, PHONE_RATE_HZ } from "../../engine/audio/audio-format.js";
 import type { AudioPool } from "../../engine/audio/audio-pool.js";
 import { Pacer } from "../../engine/audio/pacer.js";
 import type { CallOpener, OpenRequest } from "../../engine/calls/call-opener.js";
@@ -84,9 +84,12 @@ export async function transfersByRest(
   return baseUrl() !== undefined && (await callControl.canTransfer(claims, claims.callerRef));
 }
 
-/** A format whose rate the VAD and the pacing do not support; undefined for a supported one. */
+/** Telephone calls are tested at these rates, narrowband and wideband. */
+const RATES_HZ: ReadonlySet<number> = new Set([PHONE_RATE_HZ, PCM_16K.sampleRateHz]);
+
+/** A format whose rate is not supported; undefined for a supported one. */
 export function refusedFormat({ encoding, sampleRateHz }: StreamStarted): string | undefined {
-  return sampleRateHz === PHONE_RATE_HZ ? undefined : `${encoding} at ${sampleRateHz} Hz`;
+  return RATES_HZ.has(sampleRateHz) ? undefined : `${encoding} at ${sampleRateHz} Hz`;
 }
 
 /** The placed call that waits for the stream; a dialplan passes on no parameter for it. */

@@ -15,7 +15,7 @@ const Environment = v.object({
 const { DEEPGRAM_URL, OPENAI_BASE_URL, ELEVENLABS_BASE_URL } = v.parse(Environment, process.env);
 
 const VOICE: Voice = {
-  url: `${ELEVENLABS_BASE_URL}/v1/text-to-speech/bench/stream?output_format=ulaw_8000`,
+  url: `${ELEVENLABS_BASE_URL}/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/stream?output_format=ulaw_8000`,
   bodyOf: (text) => ({ text, model_id: "eleven_flash_v2_5" }),
 };
 const FRAME_BYTES = 160;

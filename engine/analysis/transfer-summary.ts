@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Database } from "../../storage/database.js";
 import type { CallRecord } from "../../storage/records.js";
 import { BRIEFING_CHARACTERS_MAX } from "../conversation/call-end.js";
+import { briefingLanguageWords } from "../conversation/lexicon.js";
 import type { Logger } from "../log.js";
 import type { Clock } from "../time/clock.js";
 import type { AgentLlms } from "./agent-llms.js";
@@ -15,12 +16,14 @@ const CHARS_MAX = 4_000;
 /** A member of the organization waits for the answer to the request. */
 const ANSWER_MAX_MS = 5_000;
 
-const INSTRUCTION = [
-  "A phone call is being passed on to a person. You write what that person hears before they take it.",
-  TRANSCRIPT_IS_DATA,
-  'Answer with one JSON object and nothing else: {"summary": "..."}.',
-  "summary: one or two short sentences, in the language of the call: who calls and why.",
-].join("\n");
+function instructionFor(language: string): string {
+  return [
+    "A phone call is being passed on to a person. You write what that person hears before they take it.",
+    TRANSCRIPT_IS_DATA,
+    'Answer with one JSON object and nothing else: {"summary": "..."}.',
+    `summary: one or two short sentences, in ${language}: who calls and why.`,
+  ].join("\n");
+}
 
 const Answer = v.object({ summary: v.pipe(v.string(), v.trim(), v.minLength(1)) });
 
@@ -46,9 +49,11 @@ export class TransferSummaries {
     const late = new AbortController();
     const cancel = clock.after(ANSWER_MAX_MS, () => late.abort());
     try {
-      const llm = (await llms.of(orgId, agentId, "summary"))?.llm;
-      if (llm === undefined) return "";
-      const messages = transcriptRequest(INSTRUCTION, transcript, INPUT_CHARACTERS_MAX);
+      const { agent, llm } = (await llms.of(orgId, agentId, "summary")) ?? {};
+      if (agent === undefined || llm === undefined) return "";
+      const language = briefingLanguageWords(agent.persona.briefingLanguage);
+      const instruction = instructionFor(language);
+      const messages = transcriptRequest(instruction, transcript, INPUT_CHARACTERS_MAX);
       const request = { messages, maxTokens: TOKENS_MAX, charsMax: CHARS_MAX };
       const asked = { orgId, llm };
       const { text } = await completeForJob({ database, clock }, asked, request, late.signal);

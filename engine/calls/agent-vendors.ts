@@ -146,7 +146,7 @@ export class VendorChains {
 
   /**
    * The first one decides the format of the caller's line; throws as `llm` does. A voice for the language comes
-   * first, and the agent's own behind it.
+   * first, and the agent's own behind it; so it does behind a voice that the call was given, which the vendor may refuse.
    */
   tts(
     forCall: AgentForCall,
@@ -154,7 +154,7 @@ export class VendorChains {
     language: string = forCall.agent.persona.language,
   ): ChainOfVoices {
     const { clients, clock, timeouts, times } = this.#deps;
-    const { agent, tts, fallbacks } = forCall;
+    const { agent, tts, fallbacks, replacedVoice } = forCall;
     const { orgId } = agent;
     const { speed: agentSpeed, voice: agentVoice } = agent.ttsConfig;
     const agents = {
@@ -167,7 +167,8 @@ export class VendorChains {
     const isOther = ofLanguage !== undefined && !isSameVoice(ofLanguage, agents);
     const own = ofLanguage === undefined ? agents : { ...ofLanguage, speed: agentSpeed };
     const others = fallbacks.tts.map((each) => ({ ...each, voice: null }));
-    const standIns = isOther ? [agents, ...others] : others;
+    const replaced = replacedVoice === undefined ? [] : [{ ...agents, voice: replacedVoice }];
+    const standIns = [...(isOther ? [agents] : []), ...replaced, ...others];
     let format: SentenceFormat | undefined;
     const links = usable([own, ...standIns], (each) => {
       const client = this.#verified(clients.tts(each.provider, orgId, each.voice), each, orgId);

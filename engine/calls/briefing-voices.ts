@@ -1,4 +1,4 @@
-import type { StockPhrases } from "../../storage/records.js";
+import type { CallRecord, StockPhrases } from "../../storage/records.js";
 import type { RawFormat } from "../audio/audio-format.js";
 import type { AudioPool } from "../audio/audio-pool.js";
 import { phoneAudio } from "../conversation/leg-audio.js";
@@ -9,6 +9,7 @@ import type { Agents } from "../tenancy/agents/agents.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
 import { type AgentVendorsOptions, agentVendors } from "./agent-vendors.js";
+import { phrasesIn } from "./call-opener.js";
 import { wavHeader } from "./recording/recording-file.js";
 
 /** Vendors play 16-bit samples at this rate as they are. */
@@ -25,6 +26,9 @@ export interface BriefingVoice {
   /** A WAV file; undefined if TTS cannot say it now. The same text is synthesized once. Never rejects. */
   speak(text: string): Promise<Uint8Array | undefined>;
 }
+
+/** The call that is transferred; `metadata.language` is what it has changed to. */
+export type BriefedCall = Pick<CallRecord, "orgId" | "agentId" | "metadata">;
 
 export interface BriefingVoicesOptions {
   readonly agents: Pick<Agents, "forCall">;
@@ -45,8 +49,11 @@ export class BriefingVoices {
     this.#phrases = new PreparedPhrases(options.clock);
   }
 
-  /** An agent that can take no calls any more has English words and no voice. */
-  async of(orgId: string, agentId: string): Promise<BriefingVoice> {
+  /**
+   * In the language that the agent has for briefings, or in that of the call, in which its LLM has written the summary. An agent that can
+   * take no calls any more has English words and no voice.
+   */
+  async of({ orgId, agentId, metadata }: BriefedCall): Promise<BriefingVoice> {
     const { agents, tenantOf, vendors, audioPool } = this.#options;
     const tenant = await tenantOf(orgId);
     const forCall = tenant && (await agents.forCall(tenant, agentId).catch(() => undefined));
@@ -58,12 +65,15 @@ export class BriefingVoices {
         speak: () => Promise.resolve(undefined),
       };
     }
-    const { language, stockPhrases: own } = forCall.agent.persona;
+    const { persona } = forCall.agent;
+    const { language: spoken } = metadata;
+    const ofCall = typeof spoken === "string" ? spoken : persona.language;
+    const language = persona.briefingLanguage ?? ofCall;
     const audio = phoneAudio(WAV_FORMAT, () => audioPool().of(orgId));
-    const { tts } = agentVendors(forCall, audio, vendors);
+    const tts = agentVendors(forCall, audio, vendors).ttsIn(language);
     return {
       language,
-      phrases: { ...stockPhrases(language), ...own },
+      phrases: phrasesIn(persona, language),
       speak: async (text) => {
         const spoken = await this.#phrases.prepare(tts, text, this.#cache);
         if (spoken === undefined || spoken.audio.byteLength === 0) return undefined;

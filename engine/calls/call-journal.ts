@@ -20,7 +20,11 @@ import type {
 import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
 import type { AuditRecord } from "../../storage/tenancy/audit-record.js";
 import type { Ending } from "../conversation/call-end.js";
-import { type ContinuedControl, NOT_CONTROLLED } from "../conversation/control-command.js";
+import {
+  type ContinuedControl,
+  NOT_CONTROLLED,
+  UNSPOKEN_MAX,
+} from "../conversation/control-command.js";
 import type { AgentLlm, CallRecorder } from "../conversation/effect-runner.js";
 import {
   type ClientMessage,
@@ -93,14 +97,22 @@ export interface CallStart {
 const StoredControl = v.object({
   isMuted: v.fallback(v.boolean(), false),
   contextNotes: v.fallback(v.array(v.string()), []),
+  unspokenTexts: v.fallback(
+    v.pipe(
+      v.array(v.string()),
+      v.transform((texts) => texts.slice(0, UNSPOKEN_MAX)),
+    ),
+    [],
+  ),
 });
 
 /** What a call that continues this one keeps of the commands of people. */
 export function controlIn({
   metadata,
 }: Pick<CallRecord, "metadata">): Omit<ContinuedControl, "unanswered"> {
-  const { isMuted, contextNotes: context } = v.parse(StoredControl, metadata);
-  return { isMuted, context };
+  const stored = v.parse(StoredControl, metadata);
+  const { isMuted, contextNotes: context, unspokenTexts: unspoken } = stored;
+  return { isMuted, context, unspoken };
 }
 
 function muteNote(isMuted: boolean): JsonObject {
@@ -109,6 +121,10 @@ function muteNote(isMuted: boolean): JsonObject {
 
 function contextNote(context: readonly string[]): JsonObject {
   return { contextNotes: [...context] };
+}
+
+function unspokenNote(unspoken: readonly string[]): JsonObject {
+  return { unspokenTexts: unspoken.length > 0 ? [...unspoken] : null };
 }
 
 /** A call that a vendor was asked to place. */
@@ -144,6 +160,7 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
       ...(simulated.length > 0 && { simulated: [...simulated] }),
       ...(control.isMuted && muteNote(true)),
       ...(control.context.length > 0 && contextNote(control.context)),
+      ...(control.unspoken.length > 0 && unspokenNote(control.unspoken)),
     },
     createdAtMs: atMs,
   };
@@ -287,15 +304,29 @@ export class CallJournal {
     });
   }
 
-  /** Links the records of a call and of the broken call before it in both directions. */
-  link(callId: string, before: string): void {
-    this.annotate(before, { continuedBy: callId });
+  /**
+   * Links the records of a call and of the broken call before it in both directions. `unspoken`: the texts that the call says for the
+   * one before.
+   */
+  link(callId: string, before: string, unspoken: readonly string[] = []): void {
+    this.annotate(before, { continuedBy: callId, ...(unspoken.length > 0 && unspokenNote([])) });
     this.annotate(callId, { continues: before });
   }
 
-  /** Adds metadata to a call, if it has a record; with them, the entry of the action that they are about. */
-  annotate(callId: string, metadata: JsonObject, entry?: AuditRecord): void {
-    annotate(this.#deps, this.#writes, callId, metadata, entry);
+  /** Adds metadata to a call, if it has a record. */
+  annotate(callId: string, metadata: JsonObject): void {
+    annotate(this.#deps, this.#writes, callId, metadata);
+  }
+
+  /** Enters an action on a call into the audit trail. Resolves when it is stored, or dropped, which is false; never rejects. */
+  recordAction(callId: string, entry: AuditRecord): Promise<boolean> {
+    return this.#writes.add({
+      callId,
+      kind: "note",
+      chars: JSON.stringify(entry).length,
+      store: () => this.#deps.calls.annotate(callId, {}, entry),
+      lossMessage: "an action on a call could not be entered into the audit trail",
+    });
   }
 
   /** Resolves when the end of every ended call is stored. */
@@ -335,13 +366,12 @@ function annotate(
   writes: CallWrites,
   callId: string,
   metadata: JsonObject,
-  entry?: AuditRecord,
 ): void {
   void writes.add({
     callId,
     kind: "note",
     chars: JSON.stringify(metadata).length,
-    store: () => calls.annotate(callId, metadata, entry),
+    store: () => calls.annotate(callId, metadata),
     lossMessage: "a call could not be annotated",
   });
 }
@@ -463,6 +493,11 @@ export class CallEntry implements CallRecorder {
     annotate(this.#deps, this.#writes, this.#start.callId, contextNote(context));
   }
 
+  /** A continuation of the call says these texts. */
+  textOrdered(unspoken: readonly string[]): void {
+    annotate(this.#deps, this.#writes, this.#start.callId, unspokenNote(unspoken));
+  }
+
   /** `answers`: which STT, LLM and TTS served the turn. `used`: its tool calls, and the passages it was given. */
   turnSaved(save: TurnSave, answers: TurnAnswers = {}, used: TurnTools & TurnKnowledge = {}): void {
     const { calls, metrics, feed, eventFilters } = this.#deps;
@@ -476,6 +511,7 @@ export class CallEntry implements CallRecorder {
       metrics: save.metrics,
       turn: save.report === undefined ? undefined : { ...save.report, ...answers, ...used },
       atMs: this.#began.atMs + this.#durationMs(),
+      ...(save.unspoken !== undefined && { metadata: unspokenNote(save.unspoken) }),
     };
     this.#savedTurns += 1;
     const about = { call: this.#start, place: this.#savedTurns, messages: turn.messages };

@@ -2,6 +2,7 @@ import type {
   AgentRecord,
   CallChannel,
   HistoryMessage,
+  LanguageTexts,
   Persona,
   PlanRecord,
   StockPhrases,
@@ -58,7 +59,9 @@ import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import { sessionTools, withTransfers } from "../tools/agent-toolbox.js";
 import { ToolLog } from "../tools/tool-log.js";
+import { withSentences } from "../tools/tool-sentences.js";
 import { type SpeechStream, VendorError } from "../vendors/contracts.js";
+import { voiceFault } from "../vendors/registry.js";
 import { primaryLanguage } from "../vendors/spoken-language.js";
 import {
   type Admission,
@@ -110,6 +113,16 @@ export interface CallCircumstances {
   readonly outbound?: OutboundSettings | undefined;
 }
 
+function textsIn(persona: Persona, tag: string): Omit<LanguageTexts, "language"> | undefined {
+  if (tag === persona.language) return persona;
+  return persona.languageTexts.find(({ language }) => language === tag);
+}
+
+/** What the agent says by itself in a language, the author's own phrases before those of the language. */
+export function phrasesIn(persona: Persona, tag: string): StockPhrases {
+  return { ...stockPhrases(tag), ...textsIn(persona, tag)?.stockPhrases };
+}
+
 /** The behaviour of one call, from the agent's settings and its plan. */
 export function sessionSettings(
   agent: AgentRecord,
@@ -121,16 +134,15 @@ export function sessionSettings(
   const { thresholds, persona } = agent;
   const tags = [persona.language, ...otherLanguages(persona)];
   const first = tags.find((tag) => tag === language) ?? persona.language;
-  const textsIn = (tag: string) =>
+  const toolsIn = (tag: string) =>
     tag === persona.language
-      ? persona
-      : persona.languageTexts.find(({ language: other }) => other === tag);
-  const phrasesIn = (tag: string): StockPhrases => ({
-    ...stockPhrases(tag),
-    ...textsIn(tag)?.stockPhrases,
-  });
-  const stock = phrasesIn(first);
-  const greeting = textsIn(first)?.greeting ?? persona.greeting;
+      ? agent
+      : withSentences(
+          agent,
+          persona.languageTexts.find(({ language: other }) => other === tag)?.toolSentences ?? {},
+        );
+  const stock = phrasesIn(persona, first);
+  const greeting = textsIn(persona, first)?.greeting ?? persona.greeting;
   const { fillerAfterMs } = thresholds;
   const idleTimeoutMs = thresholds.idleTimeoutMs ?? (isPaced ? IDLE_TIMEOUT_ON_TELEPHONE_MS : 0);
   const saysOwnWords = fillerAfterMs > 0 || idleTimeoutMs > 0;
@@ -148,8 +160,9 @@ export function sessionSettings(
     callEndedByOrganization: words.callEndedByOrganization,
     phrases: saysOwnWords ? words : undefined,
     repeatRequest: onUnrecognizedSpeech === "ask" ? words.notRecognized : "",
+    tools: sessionTools(toolsIn(languageTag)),
   });
-  const languages = tags.map((tag) => speaking(tag, phrasesIn(tag)));
+  const languages = tags.map((tag) => speaking(tag, phrasesIn(persona, tag)));
   return {
     ...speaking(first, stock),
     languages: languages.length === 1 ? [] : languages,
@@ -169,7 +182,6 @@ export function sessionSettings(
     durationMaxMs: durationSec * 1_000,
     isPaced,
     isStreamed,
-    tools: sessionTools(agent),
     ...(outbound !== undefined && { outbound }),
     systemPromptChars: promptChars,
   };
@@ -275,6 +287,7 @@ export function assembleConversation(
     languageSwitched: (language) => entry.languageSwitched(language),
     agentMuted: (isMuted) => entry.agentMuted(isMuted),
     contextAdded: (context) => entry.contextAdded(context),
+    textOrdered: (unspoken) => entry.textOrdered(unspoken),
     turnSaved: (save) =>
       entry.turnSaved({ ...save, added: tools.withoutSecrets(save.added) }, answers.take(), {
         ...tools.take(),
@@ -542,6 +555,12 @@ export class CallOpener {
     return (admitted?.agent.persona.outbound.voicemailMessage ?? null) !== null;
   }
 
+  /** Why the agent's TTS cannot have this voice; undefined if it can, or no agent is available. */
+  async voiceFault(request: Admitted, voice: string): Promise<string | undefined> {
+    const admitted = await this.#agentFor(request).catch(() => undefined);
+    return admitted && voiceFault(admitted.tts, voice);
+  }
+
   async #admit(request: Admitted): Promise<AgentForCall> {
     if (this.#stopping) throw serverStops();
     const overload = request.placedCallId ? undefined : this.#deps.admission.refusal;
@@ -651,7 +670,9 @@ export class CallOpener {
     const { callMaxSec } = request.terms ?? {};
     const own = withTerms(admitted.agent, { callMaxSec, variables, overrides }, facts);
     const agent = await withTransfers(own, request.canTransfer === true, mayReach);
-    const forCall = { ...admitted, agent };
+    const isVoiceGiven = overrides?.voice !== undefined;
+    const replacedVoice = isVoiceGiven ? admitted.agent.ttsConfig.voice : undefined;
+    const forCall = { ...admitted, agent, replacedVoice };
     const texts = new CallVariables(agent.persona, variables, facts);
     const knowledge = await this.#knowledgeOf(agent, callId);
     const about = { callId, texts, documents: knowledge?.wholeNote };
@@ -676,7 +697,7 @@ export class CallOpener {
       values,
       control,
     });
-    if (before !== undefined) this.#deps.journal.link(callId, before);
+    if (before !== undefined) this.#deps.journal.link(callId, before, control?.unspoken);
     const promptChars = vendors.llm.systemPrompt.length;
     const outbound = outboundSettings(agent, {
       organization: tenant.organization.name,
@@ -750,7 +771,7 @@ export class CallOpener {
     if (given.preCall !== undefined || admitted.agent.preCall === null) return given;
     const info = known && { ...known, ...given };
     const facts = { callId, channel, callInfo: info };
-    return mergedValues(given, await this.#preCall(admitted.agent, facts, signal));
+    return mergedValues(given, await this.#preCall(admitted, facts, signal));
   }
 
   /**
@@ -765,16 +786,17 @@ export class CallOpener {
     const { callId = this.#deps.newId(), callInfo } = about;
     const admitted = await this.#agentFor(request).catch(() => undefined);
     if (admitted === undefined) return {};
-    return this.#preCall(admitted.agent, { callId, channel: "phone", callInfo }, signal);
+    return this.#preCall(admitted, { callId, channel: "phone", callInfo }, signal);
   }
 
   #preCall(
-    agent: AgentRecord,
+    { agent, tts }: AgentForCall,
     facts: Omit<CallFacts, "atMs">,
     signal: AbortSignal,
   ): Promise<CallValues> {
     const { vendors, log } = this.#deps;
-    return requestPreCall(agent, facts, { ...vendors, log }, signal);
+    const voiceFaultOf = (voice: string) => voiceFault(tts, voice);
+    return requestPreCall(agent, facts, { ...vendors, log, voiceFaultOf }, signal);
   }
 
   #knowledgeOf({ orgId, knowledge }: AgentRecord, callId: string) {

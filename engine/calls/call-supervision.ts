@@ -21,6 +21,7 @@ import { type AuditedChange, actorOf, auditEntry } from "../tenancy/audit-entry.
 import { type ActiveCredentials, whileActive } from "../tenancy/people/active-credentials.js";
 import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
+import { within } from "../time/deadline.js";
 import type { MaybePromise } from "../time/maybe-promise.js";
 import type { CallFeed } from "./call-feed.js";
 import type { CallJournal } from "./call-journal.js";
@@ -31,7 +32,7 @@ type Watching = Pick<Tenant, "organization" | "userId" | "apiKeyId">;
 export interface CallSupervisionOptions {
   readonly calls: Pick<CallStore, "findById">;
   readonly feed: Pick<CallFeed, "requireRoom" | "watch">;
-  readonly journal: Pick<CallJournal, "annotate">;
+  readonly journal: Pick<CallJournal, "annotate" | "recordAction">;
   /** Why the call can have no warm transfer; undefined if it can. */
   readonly warmTransferRefusal: (call: CallRecord) => Promise<string | undefined>;
   /** Writes what the person of a warm transfer hears if the order has no summary; empty if there is nothing to say. */
@@ -44,9 +45,14 @@ export interface CallSupervisionOptions {
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   /** Whether the watcher's credentials are still valid. */
   readonly standing: Pick<ActiveCredentials, "areActive">;
-  readonly clock: Pick<Clock, "every" | "epochMs">;
+  readonly clock: Clock;
   readonly newId: () => string;
 }
+
+type CallAction = AuditedChange<"call">["action"];
+
+/** A call must be ended, or its agent muted, also while a disk is full. */
+const RECORD_MAX_MS = 1_000;
 
 /** What an order to a call is called in the audit trail. */
 const COMMAND_ACTIONS = {
@@ -96,8 +102,10 @@ export class CallSupervision {
    */
   async end(tenant: Tenant, id: string): Promise<void> {
     const { callId } = await this.findLive(tenant, id);
-    await this.#endWith(callId, ORGANIZATION_ENDED);
-    this.#note(callId, tenant, "call.end", { endedBy: personOf(tenant) });
+    await this.#recorded(callId, tenant, "call.end", () =>
+      this.#endWith(callId, ORGANIZATION_ENDED),
+    );
+    this.#options.journal.annotate(callId, { endedBy: personOf(tenant) });
   }
 
   /**
@@ -132,8 +140,10 @@ export class CallSupervision {
       }
       briefing = oneLine(summary ?? (await transferSummaries.of(call)));
     }
-    await this.#endWith(callId, transferredByOrganization(to, briefing));
-    this.#note(callId, tenant, "call.transfer", { transferredBy: personOf(tenant) });
+    await this.#recorded(callId, tenant, "call.transfer", () =>
+      this.#endWith(callId, transferredByOrganization(to, briefing)),
+    );
+    this.#options.journal.annotate(callId, { transferredBy: personOf(tenant) });
   }
 
   /**
@@ -150,19 +160,40 @@ export class CallSupervision {
     if (plain.type === "sendDigits" && channel !== "phone") {
       throw new RequestError("conflict", "only telephone calls take DTMF");
     }
-    const outcome = await this.#options.controlCall({ callId, command: plain });
-    if (outcome !== "done") throw controlRefused(outcome);
-    const action = COMMAND_ACTIONS[plain.type];
-    this.#note(callId, tenant, action, { controlledBy: personOf(tenant) });
+    await this.#recorded(callId, tenant, COMMAND_ACTIONS[plain.type], async () => {
+      const outcome = await this.#options.controlCall({ callId, command: plain });
+      if (outcome !== "done") throw controlRefused(outcome);
+    });
+    this.#options.journal.annotate(callId, { controlledBy: personOf(tenant) });
   }
 
-  /** The call's record and the audit trail name who did it, in one commit that is tried again until it is stored. */
-  #note(
+  /**
+   * The audit trail has the command before it acts, and a second entry if it fails. While the store refuses, the
+   * command acts all the same, and the entry waits in the queue of the call's writes.
+   */
+  async #recorded(
     callId: string,
     tenant: Tenant,
-    action: AuditedChange<"call">["action"],
-    metadata: JsonObject,
-  ): void {
+    action: CallAction,
+    act: () => Promise<void>,
+  ): Promise<void> {
+    await within(this.#options.clock, RECORD_MAX_MS, this.#enter(callId, tenant, action));
+    try {
+      await act();
+    } catch (error) {
+      const reason = error instanceof RequestError ? error.code : "internal_error";
+      void this.#enter(callId, tenant, "call.commandFailed", [action, reason]);
+      throw error;
+    }
+  }
+
+  /** Resolves when the entry is stored, or dropped. */
+  #enter(
+    callId: string,
+    tenant: Tenant,
+    action: CallAction,
+    changes: readonly string[] = [],
+  ): Promise<boolean> {
     const { journal, clock, newId } = this.#options;
     const orgId = tenant.organization.id;
     const entry = auditEntry({
@@ -171,8 +202,9 @@ export class CallSupervision {
       actor: actorOf(tenant),
       action,
       target: { type: "call", id: callId, orgId, name: callId },
+      changes,
     });
-    journal.annotate(callId, metadata, entry);
+    return journal.recordAction(callId, entry);
   }
 
   async #endWith(callId: string, ending: Ending): Promise<void> {

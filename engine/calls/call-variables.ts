@@ -1,35 +1,29 @@
-/** `{{name}}` and `{{name|default}}` in an agent's texts. */
+/** The values of one call in its agent's texts. */
 
 import type {
   AgentRecord,
   CallChannel,
   LanguageTexts,
-  OutboundSpeech,
   Persona,
+  Pronunciation,
 } from "../../storage/records.js";
+import type { AgentTool, ToolSentences } from "../../storage/tenancy/agent-tool.js";
+import {
+  namesIn,
+  replaceAllBraces,
+  replacePlaceholders,
+  type SYSTEM_VARIABLES,
+} from "../placeholders.js";
 import type { CallInfo } from "../telephony/call-info.js";
 import { type CallOverrides, oneLine, type Variables } from "../telephony/call-values.js";
+import { sentencesByTool, withSentences } from "../tools/tool-sentences.js";
 import type { CallTexts } from "../tools/tool-texts.js";
 import { primaryLanguage } from "../vendors/spoken-language.js";
+import { hasTextsToFill } from "./agent-texts.js";
 import { isTimeZone } from "./prompt.js";
-
-/** Every call has these; an unknown one is empty. */
-export const SYSTEM_VARIABLES = [
-  "caller",
-  "called",
-  "callerName",
-  "callId",
-  "channel",
-  "date",
-  "time",
-  "weekday",
-] as const;
 
 /** What the telephone network reports about the parties: a caller can forge it. */
 const CALLER_VARIABLES: ReadonlySet<string> = new Set(["caller", "called", "callerName"]);
-
-/** Blanks inside the braces are allowed. A default is everything from the bar to the braces. */
-const PLACEHOLDER = /\{\{\s*([A-Za-z]\w{0,39})\s*(?:\|([^{}]{0,200}))?\}\}/g;
 
 /** Rules that apply whatever a variable contains. */
 const DATA_RULE =
@@ -42,58 +36,15 @@ export interface CallFacts {
   readonly atMs: number;
 }
 
-/** The first name in the text that has no default and is not a system variable; undefined if there is none. */
-export function nameWithoutDefault(text: string): string | undefined {
-  for (const [, name = "", fallback] of text.matchAll(PLACEHOLDER)) {
-    const isSystem = SYSTEM_VARIABLES.some((known) => known === name);
-    if (fallback === undefined && !isSystem) return name;
-  }
-  return undefined;
-}
-
 /** AssemblyAI takes no longer term. */
 export const KEYTERM_CHARACTERS_MAX = 50;
-
-/** The error for a text that uses the name without a default. */
-export function missingDefault(name: string): string {
-  return `{{${name}}} needs a default, such as {{${name}|there}}: not every call has a value for it`;
-}
-
-export function hasPlaceholder(text: string): boolean {
-  return text.search(PLACEHOLDER) >= 0;
-}
+export const PRONOUNCED_CHARACTERS_MAX = 100;
 
 /** Whether the text holds a value that the call was given. */
 export function usesValueOf(text: string, given: Variables): boolean {
-  return [...text.matchAll(PLACEHOLDER)].some(([, name = ""]) => Object.hasOwn(given, name));
-}
-
-function textsOf({ voicemailMessage, screeningAnswer }: OutboundSpeech): readonly string[] {
-  return [voicemailMessage, screeningAnswer].filter((text) => text !== null);
-}
-
-/** Names in the agent's texts and its tools' addresses that are not system variables, each once. */
-export function agentVariables({
-  persona,
-  tools,
-}: Pick<AgentRecord, "persona" | "tools">): readonly string[] {
-  const { systemPrompt, personality, keyterms, outbound } = persona;
-  const addresses = tools.map((tool) => (tool.type === "http" ? tool.url : ""));
-  const spoken = [...spokenTexts(persona), ...textsOf(outbound)];
-  const texts = [...spoken, systemPrompt, personality, ...keyterms, ...addresses];
-  const names = texts.flatMap((text) =>
-    [...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name),
+  return namesIn(text).some(
+    (name) => Object.hasOwn(given, name) && oneLine(given[name] ?? "") !== "",
   );
-  const isOwn = (name: string) => !SYSTEM_VARIABLES.some((known) => known === name);
-  return [...new Set(names.filter(isOwn))];
-}
-
-/** The greeting and the phrases of all of the agent's languages. */
-function spokenTexts(persona: Persona): readonly string[] {
-  return [persona, ...persona.languageTexts].flatMap(({ greeting, stockPhrases }) => [
-    greeting ?? "",
-    ...Object.values(stockPhrases).flat(),
-  ]);
 }
 
 /** The values for the agent's texts in one call. `given` takes precedence over the system's values. */
@@ -103,7 +54,8 @@ export class CallVariables implements CallTexts {
   #known: ReadonlyMap<string, string> | undefined;
 
   constructor(persona: Persona, given: Variables, facts: CallFacts) {
-    this.#values = new Map(Object.entries(given).map(([name, value]) => [name, oneLine(value)]));
+    const lines = Object.entries(given).map(([name, value]) => [name, oneLine(value)] as const);
+    this.#values = new Map(lines.filter(([, value]) => value !== ""));
     this.#systemValues = () => systemValues(persona, facts);
   }
 
@@ -114,19 +66,22 @@ export class CallVariables implements CallTexts {
   }
 
   /**
-   * A name without a value gets its default, or nothing; values are not expanded again. `written` formats a value
-   * for the text.
+   * A name without a value, or with an empty one, gets its default, or nothing; values are not expanded again.
+   * `written` formats a value for the text.
    */
   fill(text: string, written: (value: string) => string = (value) => value): string {
-    return text.replace(PLACEHOLDER, (_place, name: string, fallback = "") =>
-      written(this.#values.get(name) ?? (this.#system.get(name) || fallback)),
-    );
+    return replacePlaceholders(text, (name, fallback) => written(this.#valueOf(name, fallback)));
+  }
+
+  /** For texts that are spoken: no braces of the text are left, whatever stands in them. */
+  fillSpoken(text: string): string {
+    return replaceAllBraces(text, (name, fallback) => this.#valueOf(name, fallback));
   }
 
   /** For instructions: given values, and those that a caller can forge, are quoted, so that they read as data. */
   fillPrompt(text: string): { readonly text: string; readonly hasQuoted: boolean } {
     let hasQuoted = false;
-    const filled = text.replace(PLACEHOLDER, (_place, name: string, fallback = "") => {
+    const filled = replacePlaceholders(text, (name, fallback) => {
       const system = this.#system.get(name) || undefined;
       const value = this.#values.get(name) ?? (CALLER_VARIABLES.has(name) ? system : undefined);
       if (value === undefined) return system ?? fallback;
@@ -135,51 +90,109 @@ export class CallVariables implements CallTexts {
     });
     return { text: filled, hasQuoted };
   }
+
+  #valueOf(name: string, fallback: string): string {
+    return this.#values.get(name) ?? (this.#system.get(name) || fallback);
+  }
 }
 
 /**
- * The agent of one call, with the values in its texts. In the prompt they are quoted, except the system's.
- * Guardrails stay unchanged: no value can alter them.
+ * The agent of one call, with the values in its texts. In the prompt and in descriptions of tools they are quoted, except the
+ * system's. Guardrails stay unchanged: no value can alter them. Addresses, headers and fixed parameters of tools are
+ * filled when a tool is called.
  */
 export function withVariables(agent: AgentRecord, given: Variables, facts: CallFacts): AgentRecord {
-  const { persona } = agent;
-  const { greeting, systemPrompt: prompt, personality: manner, stockPhrases, keyterms } = persona;
-  const { outbound } = persona;
-  const texts = [...spokenTexts(persona), ...textsOf(outbound), prompt, manner, ...keyterms];
-  if (!texts.some(hasPlaceholder)) return agent;
+  if (!hasTextsToFill(agent)) return agent;
+  const { persona, tools, mcpServers } = agent;
   const variables = new CallVariables(persona, given, facts);
-  const systemPrompt = variables.fillPrompt(prompt);
-  const personality = variables.fillPrompt(manner);
-  const hasQuoted = systemPrompt.hasQuoted || personality.hasQuoted;
+  const spoken = (text: string) => variables.fillSpoken(text);
+  let hasQuoted = false;
+  const instructions = (text: string) => {
+    const filled = variables.fillPrompt(text);
+    hasQuoted ||= filled.hasQuoted;
+    return filled.text;
+  };
+  const filledTools = tools.map((tool): AgentTool => {
+    if (tool.type === "hangup" || tool.type === "sendDigits") return tool;
+    const { description } = tool;
+    const own = { ...(description !== undefined && { description: instructions(description) }) };
+    return tool.type === "transfer"
+      ? { ...tool, ...own }
+      : { ...tool, ...own, ...filledSentences(tool, spoken) };
+  });
+  const systemPrompt = instructions(persona.systemPrompt);
+  const personality = instructions(persona.personality);
+  const { outbound } = persona;
   const filled: Persona = {
     ...persona,
-    greeting: variables.fill(greeting),
-    systemPrompt: hasQuoted ? `${systemPrompt.text}\n\n${DATA_RULE}` : systemPrompt.text,
-    personality: personality.text,
-    stockPhrases: filledPhrases(stockPhrases, (text) => variables.fill(text)),
+    greeting: spoken(persona.greeting),
+    systemPrompt: hasQuoted ? `${systemPrompt}\n\n${DATA_RULE}` : systemPrompt,
+    personality,
+    stockPhrases: filledPhrases(persona.stockPhrases, spoken),
     languageTexts: persona.languageTexts.map((each) => ({
       ...each,
-      greeting: each.greeting === null ? null : variables.fill(each.greeting),
-      stockPhrases: filledPhrases(each.stockPhrases, (text) => variables.fill(text)),
+      greeting: each.greeting === null ? null : spoken(each.greeting),
+      stockPhrases: filledPhrases(each.stockPhrases, spoken),
+      ...(each.toolSentences && {
+        toolSentences: Object.fromEntries(
+          Object.entries(each.toolSentences).map(([name, sentences]) => [
+            name,
+            filledSentences(sentences, spoken),
+          ]),
+        ),
+      }),
     })),
-    keyterms: keyterms.map((term) => variables.fill(term).slice(0, KEYTERM_CHARACTERS_MAX)),
+    keyterms: persona.keyterms
+      .map((term) => spoken(term).trim().slice(0, KEYTERM_CHARACTERS_MAX))
+      .filter((term) => term !== ""),
+    pronunciations: persona.pronunciations.flatMap((entry) => filledPronunciation(entry, spoken)),
     outbound: {
       ...outbound,
-      voicemailMessage: filledOrNull(outbound.voicemailMessage, variables),
-      screeningAnswer: filledOrNull(outbound.screeningAnswer, variables),
+      voicemailMessage: outbound.voicemailMessage && spoken(outbound.voicemailMessage),
+      screeningAnswer: outbound.screeningAnswer && spoken(outbound.screeningAnswer),
     },
   };
-  return { ...agent, persona: filled };
+  return {
+    ...agent,
+    persona: filled,
+    tools: filledTools,
+    mcpServers: mcpServers.map((server) => ({ ...server, ...filledSentences(server, spoken) })),
+  };
+}
+
+/** A sentence that a call has no words for is left out. */
+function filledSentences(
+  { onStart, onDelay, onFailure }: ToolSentences,
+  spoken: (text: string) => string,
+): ToolSentences {
+  return {
+    ...(onStart !== undefined && { onStart: spoken(onStart).trim() }),
+    ...(onDelay !== undefined && { onDelay: spoken(onDelay).trim() }),
+    ...(onFailure !== undefined && { onFailure: spoken(onFailure).trim() }),
+  };
+}
+
+/** An entry that a call has no value for is left out, and one with a value that is too long for a name. */
+function filledPronunciation(
+  { word, say }: Pronunciation,
+  spoken: (text: string) => string,
+): readonly Pronunciation[] {
+  const filled = { word: spoken(word).trim(), say: spoken(say).trim() };
+  const isUsable = Object.values(filled).every(
+    (text) => text !== "" && text.length <= PRONOUNCED_CHARACTERS_MAX,
+  );
+  return isUsable ? [filled] : [];
 }
 
 /** The agent with this call's overrides of its texts, voice and language; variables in them are filled later. */
 export function withOverrides(agent: AgentRecord, overrides: CallOverrides = {}): AgentRecord {
   const { greeting, systemPrompt, voice, language } = overrides;
-  const { persona, ttsConfig } = agent;
+  const { persona, ttsConfig, ...others } =
+    language === undefined ? agent : inLanguage(agent, language);
   return {
-    ...agent,
+    ...others,
     persona: {
-      ...(language === undefined ? persona : inLanguage(persona, language)),
+      ...persona,
       ...(greeting !== undefined && { greeting }),
       ...(systemPrompt !== undefined && { systemPrompt }),
     },
@@ -189,30 +202,40 @@ export function withOverrides(agent: AgentRecord, overrides: CallOverrides = {})
         : {
             ...ttsConfig,
             voice,
-            languageVoices: voicesOfOthers(ttsConfig, language ?? persona.language),
+            languageVoices: voicesOfOthers(ttsConfig, persona.language),
           },
   };
 }
 
-/** The persona of a call that begins in that language, with what the author has written for it. */
-function inLanguage(persona: Persona, language: string): Persona {
+/** The agent of a call that begins in that language, with what the author has written for it. */
+function inLanguage(agent: AgentRecord, language: string): AgentRecord {
+  const { persona } = agent;
   const languages = withOwn(persona, language);
   const { language: own, greeting, stockPhrases, languageTexts } = persona;
   if (primaryLanguage(own) === primaryLanguage(language))
-    return { ...persona, language, languages };
+    return { ...agent, persona: { ...persona, language, languages } };
   const isOfCall = (each: LanguageTexts) =>
     primaryLanguage(each.language) === primaryLanguage(language);
   const texts = languageTexts.find(isOfCall);
+  const toolSentences = sentencesByTool(agent);
+  const hasSentences = Object.keys(toolSentences).length > 0;
+  const ownTexts = {
+    language: own,
+    greeting,
+    stockPhrases,
+    ...(hasSentences && { toolSentences }),
+  };
   return {
-    ...persona,
-    language,
-    languages,
-    greeting: texts?.greeting ?? greeting,
-    stockPhrases: texts?.stockPhrases ?? {},
-    languageTexts: [
-      { language: own, greeting, stockPhrases },
-      ...languageTexts.filter((each) => !isOfCall(each)),
-    ],
+    ...agent,
+    ...withSentences(agent, texts?.toolSentences ?? {}),
+    persona: {
+      ...persona,
+      language,
+      languages,
+      greeting: texts?.greeting ?? greeting,
+      stockPhrases: texts?.stockPhrases ?? {},
+      languageTexts: [ownTexts, ...languageTexts.filter((each) => !isOfCall(each))],
+    },
   };
 }
 
@@ -227,10 +250,6 @@ function voicesOfOthers({ languageVoices }: AgentRecord["ttsConfig"], language: 
   return languageVoices.filter(
     (each) => primaryLanguage(each.language) !== primaryLanguage(language),
   );
-}
-
-function filledOrNull(text: string | null, variables: CallVariables): string | null {
-  return text === null ? null : variables.fill(text);
 }
 
 function filledPhrases(

@@ -133,7 +133,8 @@ export class Conversations {
     const ids = { before: call.id, replaces: call.id };
     const language = languageIn(call);
     // After a failed transfer no person talks to the caller, so the agent is unmuted and says what happened.
-    const control = await this.#controlOf(call, messages, wasBroken);
+    const { unspoken } = controlIn(call);
+    const control = { ...(await this.#controlOf(call, messages, wasBroken)), unspoken };
     return { ...fresh, ...ids, messages, wasBroken, failedTransfer, callInfo, language, control };
   }
 
@@ -175,7 +176,11 @@ export class Conversations {
       before: before?.id,
       values: before && valuesIn(before.metadata),
       language: before && languageIn(before),
-      control: before && (await this.#controlOf(before, messages ?? [], wasBroken || isLive)),
+      control: before && {
+        ...(await this.#controlOf(before, messages ?? [], wasBroken || isLive)),
+        // A call that still lives says its texts itself.
+        unspoken: wasBroken ? controlIn(before).unspoken : [],
+      },
       wasBroken,
       beside: isLive ? before?.id : undefined,
       perhapsAlive: !isLive && before?.status === "active" ? before.id : undefined,
@@ -220,7 +225,7 @@ export class Conversations {
     call: CallRecord,
     messages: readonly HistoryMessage[],
     isSameCall: boolean,
-  ): Promise<ContinuedControl> {
+  ): Promise<Omit<ContinuedControl, "unspoken">> {
     const { isMuted, context } = controlIn(call);
     if (!isMuted || !isSameCall) return { ...NOT_CONTROLLED, context };
     // A call that ended by itself has put these words into the conversation.

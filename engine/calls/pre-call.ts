@@ -16,6 +16,8 @@ export interface PreCallDeps {
   readonly cipher: CredentialCipher;
   readonly context: VendorContext;
   readonly log: Logger;
+  /** Why the agent's TTS cannot have a voice; undefined if it can, or only the vendor knows. */
+  readonly voiceFaultOf?: (voice: string) => string | undefined;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface PreCallDeps {
 export async function requestPreCall(
   agent: AgentRecord,
   facts: Omit<CallFacts, "atMs">,
-  { cipher, context, log }: PreCallDeps,
+  { cipher, context, log, voiceFaultOf }: PreCallDeps,
   signal: AbortSignal,
 ): Promise<CallValues> {
   const { preCall, id: agentId, orgId } = agent;
@@ -64,11 +66,18 @@ export async function requestPreCall(
     if (answer.cut) {
       return { preCall: resultOf("badAnswer", { status, error: "expected at most 16 KiB" }) };
     }
-    const values = answer.body.trim() === "" ? {} : preCallAnswer(answer.body);
-    if ("error" in values) {
-      return { preCall: resultOf("badAnswer", { status, error: values.error }) };
+    const parsed =
+      answer.body.trim() === "" ? { dropped: [] } : preCallAnswer(answer.body, voiceFaultOf);
+    if ("error" in parsed) {
+      return { preCall: resultOf("badAnswer", { status, error: parsed.error }) };
     }
-    return { ...values, preCall: resultOf("ok", { status }) };
+    const { dropped, ...values } = parsed;
+    if (dropped.length > 0 && !signal.aborted) {
+      const droppedCount = dropped.length;
+      log.info({ callId, orgId, agentId, droppedCount }, "parts of a pre-call answer were dropped");
+    }
+    const parts = dropped.length === 0 ? {} : { dropped };
+    return { ...values, preCall: resultOf("ok", { status, ...parts }) };
   } catch (error) {
     if (error instanceof VendorError && error.fault === "timeout") {
       return { preCall: resultOf("timeout") };

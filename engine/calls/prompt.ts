@@ -27,7 +27,13 @@ export interface PromptNotes {
 export function systemMessage(
   persona: Omit<
     Persona,
-    "stockPhrases" | "keyterms" | "pronunciations" | "languages" | "languageTexts" | "outbound"
+    | "stockPhrases"
+    | "keyterms"
+    | "pronunciations"
+    | "languages"
+    | "languageTexts"
+    | "briefingLanguage"
+    | "outbound"
   >,
   beganAtMs: number,
   { callNote = "", documents = "" }: PromptNotes = {},

@@ -266,7 +266,7 @@ export class WarmTransfers {
     const sessionId = this.#conferenceOf(claims);
     this.#holding.add(sessionId);
     try {
-      this.#prepareSpeech(claims, call, summary);
+      this.#prepareSpeech(call, summary);
       const isOpen = (metadata: JsonObject) => isOpenSince(metadata, startedAtMs);
       const hold = { transfer: { personCallId, isOnHold: true } };
       if (!(await calls.annotateIf(call.id, isOpen, hold))) {
@@ -559,17 +559,20 @@ export class WarmTransfers {
   }
 
   /** The person who answers hears the words at once. */
-  #prepareSpeech({ orgId }: StreamClaims, { agentId }: CallRecord, summary: string): void {
+  #prepareSpeech(call: CallRecord, summary: string): void {
     const { voices, log } = this.#options;
     const prepare = async () => {
-      const voice = await voices.of(orgId, agentId);
+      const voice = await voices.of(call);
       await Promise.all([
         voice.speak(introductionOf(summary, voice)),
         voice.speak(voice.phrases.briefingQuestion),
       ]);
     };
     prepare().catch((error: unknown) => {
-      log.warn({ orgId, error }, "failed to prepare what a person of a warm transfer hears");
+      log.warn(
+        { orgId: call.orgId, error },
+        "failed to prepare what a person of a warm transfer hears",
+      );
     });
   }
 
@@ -675,8 +678,8 @@ export class WarmTransfers {
     return next === undefined ? { claims, startedAtMs, call, documents } : undefined;
   }
 
-  #voiceFor({ claims, call }: WarmCall): Promise<BriefingVoice> {
-    return this.#options.voices.of(claims.orgId, call.agentId);
+  #voiceFor({ call }: WarmCall): Promise<BriefingVoice> {
+    return this.#options.voices.of(call);
   }
 
   #resultUrl(base: string, claims: StreamClaims): string {

@@ -55,6 +55,8 @@ export function followLanguage(
   state.user.switchedFrom ??= languageTag;
   // The voice is another one.
   state.readyPhrases = [];
+  // Their sentences are in the language of before.
+  state.toolDelays = [];
   state.voiceMsPerChar = VOICE_MS_PER_CHAR;
   out.push({ type: "switchLanguage", language: spoken.languageTag });
   const texts = preparedPhrases(state);

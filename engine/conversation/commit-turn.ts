@@ -170,7 +170,8 @@ export function commitTurn(
   if (pendingText(state.user.hearing) === "") acceptSuspectedEcho(state, out);
   const unheard = unplayedText(turn, outcome, untilMs);
   const report = { ...reportOf(turn, outcome), ...(unheard === undefined ? {} : { unheard }) };
-  out.push({ type: "saveTurn", save: takeSave(state, report, added) });
+  const save = { ...takeSave(state, report, added), ...takeSpoken(state) };
+  out.push({ type: "saveTurn", save });
 }
 
 /** The agent says nothing more of its turn; a question of which the caller has heard no answer stays open. */
@@ -293,6 +294,13 @@ function takeSave(
   const messages = state.record.unsaved.toSorted((one, other) => one.atMs - other.atMs);
   state.record.unsaved = [];
   return { messages, metrics: state.record.metrics, report, added };
+}
+
+/** An ordered text whose turn is over has been said, whether or not the caller heard all of it. */
+function takeSpoken({ control }: ConversationState): Pick<TurnSave, "unspoken"> {
+  if (control.saying === undefined) return {};
+  control.saying = undefined;
+  return { unspoken: control.waiting };
 }
 
 /** Counts the turn in the call's metrics. */

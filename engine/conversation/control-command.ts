@@ -36,9 +36,16 @@ export interface ContinuedControl {
   readonly context: readonly string[];
   /** What the caller has said to the muted agent since its last answer. */
   readonly unanswered: string;
+  /** Texts that were to be said, the next one first. */
+  readonly unspoken: readonly string[];
 }
 
-export const NOT_CONTROLLED: ContinuedControl = { isMuted: false, context: [], unanswered: "" };
+export const NOT_CONTROLLED: ContinuedControl = {
+  isMuted: false,
+  context: [],
+  unanswered: "",
+  unspoken: [],
+};
 
 /** The longest that people enter is a card number with its date; this is twice that. */
 export const DTMF_DIGITS_MAX = 40;
@@ -49,6 +56,8 @@ export const UNANSWERED_CHARS_MAX = 4_000;
 export const SAY_CHARS_MAX = 1_000;
 /** Texts that wait until the agent or the caller has finished speaking. */
 export const SAY_WAITING_MAX = 3;
+/** Those, and the one that is being said. */
+export const UNSPOKEN_MAX = SAY_WAITING_MAX + 1;
 /** One note. */
 export const CONTEXT_NOTE_CHARS_MAX = 2_000;
 /** All notes of a call together; the oldest give way. */

@@ -20,7 +20,7 @@ import {
 } from "./farewell.js";
 import { onFillerDeadline, onPhraseReady, preparedPhrases } from "./filler.js";
 import { onIdleDeadline, onUnrecognizedVoiceDeadline, onVoiceHeard, watchCaller } from "./idle.js";
-import { onControlRequested, onSayDeadline } from "./live-control.js";
+import { onControlRequested, onSayDeadline, sayUnspoken } from "./live-control.js";
 import { onPlaybackEnd, onPlayed, onSoundLate } from "./playback-end.js";
 import { advanceSpeech, startScripted } from "./playout.js";
 import {
@@ -284,6 +284,7 @@ function onOpened(state: ConversationState, event: OpenedEvent, out: Conversatio
   const isGreeting = !event.resumed && isSilent && !state.control.isMuted && mayGreet(state);
   const greeting = isGreeting ? state.settings.greeting : "";
   watchAnswerer(state, event.atMs);
+  sayUnspoken(state, event.atMs);
   const sentences = speakableSentences(greeting);
   if (sentences.length > 0) startScripted(state, "greeting", sentences, event.atMs, out);
   else if (isSilent) watchCaller(state, event.atMs);

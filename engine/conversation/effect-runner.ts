@@ -173,6 +173,8 @@ export interface CallRecorder {
   agentMuted(isMuted: boolean): void;
   /** All notes for the LLM, of which one is new. */
   contextAdded(context: readonly string[]): void;
+  /** All texts that are still to be said for people, of which one is new. */
+  textOrdered(unspoken: readonly string[]): void;
   turnSaved(save: TurnSave): void;
   vendorFailed(category: "llm" | "tts" | "stt", error: VendorError): void;
   ended(ending: Ending, save: TurnSave): void;
@@ -350,6 +352,8 @@ export class EffectRunner implements EffectPerformer {
         return this.#deps.recorder.agentMuted(effect.isMuted);
       case "reportContext":
         return this.#deps.recorder.contextAdded(effect.context);
+      case "reportUnspoken":
+        return this.#deps.recorder.textOrdered(effect.unspoken);
       case "saveTurn":
         return this.#deps.recorder.turnSaved(effect.save);
       case "end":

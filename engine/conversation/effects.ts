@@ -91,6 +91,8 @@ export interface TurnSave {
   readonly report: TurnReport | undefined;
   /** The messages that the turn adds to the conversation, as the LLM reads them. */
   readonly added: readonly HistoryMessage[];
+  /** What is left of the texts that people have ordered; left out unless the turn was one of them. */
+  readonly unspoken?: readonly string[];
 }
 
 /** What a step requests; effects are performed in order, after the new state is in place. */
@@ -185,6 +187,8 @@ export type ConversationEffect =
   | { readonly type: "reportMuted"; readonly isMuted: boolean }
   /** All notes for the LLM, of which one is new. */
   | { readonly type: "reportContext"; readonly context: readonly string[] }
+  /** All texts that people have ordered and that no saved turn has said, of which one is new. */
+  | { readonly type: "reportUnspoken"; readonly unspoken: readonly string[] }
   | { readonly type: "saveTurn"; readonly save: TurnSave }
   | { readonly type: "end"; readonly ending: Ending; readonly save: TurnSave };
 

@@ -66,6 +66,11 @@ export function languageName(tag: string): string | undefined {
   }
 }
 
+/** The language of a warm transfer's summary, as an LLM is told it; null: that of the call. */
+export function briefingLanguageWords(tag: string | null): string {
+  return tag === null ? "the language of the call" : (languageName(tag) ?? tag);
+}
+
 const CHARACTERS = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
 const WORD = new RegExp(String.raw`${CHARACTERS}|[\p{L}\p{N}\p{M}'’]+`, "gu");
 const CHARACTER = new RegExp(`^${CHARACTERS}$`, "u");

@@ -81,6 +81,11 @@ export function sayWaiting(
   return true;
 }
 
+/** What the call before was to say is said as soon as the agent and the caller are silent. */
+export function sayUnspoken(state: ConversationState, atMs: number): void {
+  if (state.control.waiting.length > 0) setDeadline(state, "say", atMs + SAY_RECHECK_MS);
+}
+
 function say(
   state: ConversationState,
   { text, interrupt }: Extract<ControlCommand, { type: "say" }>,
@@ -92,10 +97,12 @@ function say(
   const { waiting } = state.control;
   if (!interrupt || state.phase === "opening") {
     state.control.waiting = [...waiting, text];
+    reportUnspoken(state, out);
     onSayDeadline(state, atMs, out);
     return;
   }
   state.control.waiting = [text, ...waiting];
+  reportUnspoken(state, out);
   stopSpeaking(state, atMs, out);
   sayNext(state, atMs, out);
 }
@@ -103,9 +110,17 @@ function say(
 function sayNext(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
   const [text = "", ...waiting] = state.control.waiting;
   state.control.waiting = waiting;
+  state.control.saying = text;
   if (waiting.length === 0) clearDeadline(state, "say");
   else setDeadline(state, "say", atMs + SAY_RECHECK_MS);
   startScripted(state, "announcement", speakableSentences(text), atMs, out);
+}
+
+/** A text counts as unspoken until its turn is saved: a process that dies before has the next one say it. */
+function reportUnspoken({ control }: ConversationState, out: ConversationEffect[]): void {
+  const { saying, waiting } = control;
+  const unspoken = saying === undefined ? waiting : [saying, ...waiting];
+  out.push({ type: "reportUnspoken", unspoken });
 }
 
 /** The agent is silent, and the caller does not seem to be in the middle of something. */

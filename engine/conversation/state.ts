@@ -357,6 +357,8 @@ export interface LanguageSettings {
   readonly phrases: StockPhrases | undefined;
   /** Spoken when the caller spoke and the STT returned no words; empty where the agent ignores that. */
   readonly repeatRequest: string;
+  /** The same tools in all languages, with the sentences that their author has written for this one. */
+  readonly tools: readonly ConversationTool[];
 }
 
 /** The agent's settings for a call; only those of its language change while it lasts. */
@@ -391,7 +393,6 @@ export interface ConversationSettings extends LanguageSettings {
   readonly isPaced: boolean;
   /** The caller gets a sentence's audio as it arrives; otherwise each sentence waits until it is whole. */
   readonly isStreamed: boolean;
-  readonly tools: readonly ConversationTool[];
   /** Only of a call that the agent has placed. */
   readonly outbound?: OutboundSettings | undefined;
   /** Part of the token estimate of a reply that was stopped before the vendor reported its usage. */
@@ -722,8 +723,10 @@ export function dropCutSpeech(state: Pick<ConversationState, "cut">): void {
 export interface ControlState {
   /** It answers nothing and says nothing by itself. */
   isMuted: boolean;
-  /** Texts that are still to be said, `SAY_WAITING_MAX` at the most. */
+  /** Texts that are still to be said, `SAY_WAITING_MAX` at the most, and one more if the call before was saying it. */
   waiting: readonly string[];
+  /** The text of the turn in progress. */
+  saying: string | undefined;
   /** Notes for the LLM, the oldest first. */
   context: readonly string[];
 }
@@ -797,7 +800,7 @@ export function newConversation(
   settings: ConversationSettings,
   history: readonly HistoryMessage[],
   voiceMsPerChar = VOICE_MS_PER_CHAR,
-  { isMuted, context, unanswered }: ContinuedControl = NOT_CONTROLLED,
+  { isMuted, context, unanswered, unspoken }: ContinuedControl = NOT_CONTROLLED,
 ): ConversationState {
   const [firstLanguage] = settings.languages;
   return {
@@ -849,7 +852,7 @@ export function newConversation(
       latencySumMs: 0,
       latencyCount: 0,
     },
-    control: { isMuted, waiting: [], context },
+    control: { isMuted, waiting: unspoken, saying: undefined, context },
     outputPausedAtMs: undefined,
     falseInterruptions: 0,
     cut: { sentences: [], question: "", ending: undefined },

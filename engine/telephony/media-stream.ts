@@ -1,4 +1,6 @@
 import { bytesPerSample, type RawFormat } from "../audio/audio-format.js";
+import { G722Decoder, G722Encoder } from "../audio/g722.js";
+import { encodePcm, viewPcm } from "../audio/sample-coding.js";
 import { Base64Audio } from "./base64-audio.js";
 import {
   type CallerAudio,
@@ -259,6 +261,8 @@ function matches(frame: Uint8Array, at: number, text: Uint8Array): boolean {
 
 /** Four seconds of 8 kHz samples in base64; a vendor sends 20 ms. */
 const FRAME_BYTES_MAX = 64 * 1024;
+/** One second; decoding it takes 2 ms, and a vendor sends 20 ms. */
+const G722_BYTES_MAX = 8_000;
 const DIGIT_FORMAT = /^[0-9A-D*#]$/i;
 
 /** How to speak on one open stream. */
@@ -291,6 +295,8 @@ export class MediaStream implements PhoneWire {
   readonly #base64 = new Base64Audio();
   readonly #marks = new PendingMarks();
   #format: RawFormat;
+  #decoder: G722Decoder | undefined;
+  #encoder: G722Encoder | undefined;
   #voice: StreamVoice | undefined;
   #hasEnded = false;
 
@@ -345,7 +351,8 @@ export class MediaStream implements PhoneWire {
   }
 
   audio(bytes: Uint8Array): readonly WireFrame[] {
-    return this.#voice?.audio(bytes) ?? [];
+    if (this.#voice === undefined) return [];
+    return this.#voice.audio(this.#encoder?.encode(viewPcm(bytes)) ?? bytes);
   }
 
   mark(name: string): readonly WireFrame[] {
@@ -397,8 +404,12 @@ export class MediaStream implements PhoneWire {
 
   #start(started: StreamStarted): readonly PhoneEvent[] {
     if (this.#voice !== undefined) return ignored("second start");
-    const { encoding, sampleRateHz } = started;
+    const { encoding, sampleRateHz, codec } = started;
     this.#format = { encoding, sampleRateHz };
+    if (codec === "g722") {
+      this.#decoder = new G722Decoder();
+      if (this.#dialect.outbound === undefined) this.#encoder = new G722Encoder();
+    }
     this.#voice = this.#dialect.voice(started);
     return [started];
   }
@@ -426,20 +437,28 @@ export class MediaStream implements PhoneWire {
 
   #hear(bytes: Uint8Array, sequence: number | undefined): readonly PhoneEvent[] {
     if (this.#voice === undefined) return ignored("before the start");
-    const excess = bytes.length % bytesPerSample(this.#format.encoding);
+    const isDecoded = this.#decoder !== undefined;
+    if (isDecoded && bytes.length > G722_BYTES_MAX) return ignored("frame too large");
+    const excess = isDecoded ? 0 : bytes.length % bytesPerSample(this.#format.encoding);
     const whole = excess === 0 ? bytes : bytes.subarray(0, bytes.length - excess);
     if (whole.length === 0) return ignored("audio is empty");
     if (this.#order === undefined || sequence === undefined) {
-      return [{ type: "audio", bytes: whole, sequence }];
+      return [this.#audioOf(whole, sequence)];
     }
-    return this.#order.add(sequence, whole)?.map(asAudio) ?? ignored("audio is late");
+    const ordered = this.#order.add(sequence, whole);
+    return (
+      ordered?.map(([number, piece]) => this.#audioOf(piece, number)) ?? ignored("audio is late")
+    );
   }
 
   #rest(): readonly PhoneEvent[] {
-    return this.#order?.end().map(asAudio) ?? [];
+    return this.#order?.end().map(([number, piece]) => this.#audioOf(piece, number)) ?? [];
   }
-}
 
-function asAudio([sequence, bytes]: readonly [number, Uint8Array]): CallerAudio {
-  return { type: "audio", bytes, sequence };
+  /** A decoder needs the pieces in their order, and each once. */
+  #audioOf(bytes: Uint8Array, sequence: number | undefined): CallerAudio {
+    const audio =
+      this.#decoder === undefined ? bytes : encodePcm(this.#decoder.decode(bytes), true);
+    return { type: "audio", bytes: audio, sequence };
+  }
 }

@@ -1,11 +1,22 @@
 import * as v from "valibot";
 import {
+  PCM_16K,
   type PcmEncoding,
   PHONE_RATE_HZ,
   type RawEncoding,
   type RawFormat,
   silenceByte,
 } from "../audio/audio-format.js";
+
+/** Audio as it is on a wire. Where it has a `codec`, the other fields are those of the decoded audio. */
+export interface StreamFormat extends RawFormat {
+  readonly codec?: "g722";
+}
+
+export const G722: StreamFormat = { ...PCM_16K, codec: "g722" };
+/** RTP counts it at 8 kHz, half of what it is (RFC 3551, 4.5.2), so a vendor may say either. */
+const G722_NAMED_RATES_HZ: ReadonlySet<number> = new Set([PHONE_RATE_HZ, PCM_16K.sampleRateHz]);
+const G722_NAME = /^(?:audio\/)?g\.?722$/i;
 
 const RATE_HZ_MIN = PHONE_RATE_HZ;
 const RATE_HZ_MAX = 192_000;
@@ -34,7 +45,7 @@ const NAME_LENGTH_MAX = 40;
 
 /** What a stream's start says of its audio; `format` is undefined where nothing here can work with it. */
 export interface OfferedFormat {
-  readonly format: RawFormat | undefined;
+  readonly format: StreamFormat | undefined;
   /** For the log and the call's record: short plain text, whatever the vendor sent. */
   readonly words: string;
 }
@@ -60,15 +71,26 @@ const MediaFormat = v.object({
   channels: v.optional(Amount, 1),
 });
 
+export interface MediaFormatOptions {
+  readonly pcm: PcmEncoding;
+  /** The vendor's documents name G.722 as a format of its streams. */
+  readonly hasG722?: boolean;
+}
+
 /** As the four vendors write it that send audio in JSON; µ-law where they leave it out, and never an error. */
-export function mediaFormat(raw: unknown, pcm: PcmEncoding): OfferedFormat {
+export function mediaFormat(
+  raw: unknown,
+  { pcm, hasG722 = false }: MediaFormatOptions,
+): OfferedFormat {
   if (raw === undefined || raw === null)
     return offeredFormat("PCMU", { sampleRateHz: PHONE_RATE_HZ });
   const parsed = v.safeParse(MediaFormat, raw);
   if (!parsed.success) return offeredFormat("", { sampleRateHz: Number.NaN });
   const { encoding, sampleRate, sample_rate, channels } = parsed.output;
   const sampleRateHz = sampleRate ?? sample_rate ?? PHONE_RATE_HZ;
-  return offeredFormat(encoding, { sampleRateHz, channels }, pcm);
+  const offered = offeredFormat(encoding, { sampleRateHz, channels }, pcm);
+  const isG722 = hasG722 && G722_NAME.test(encoding) && channels === 1;
+  return isG722 && G722_NAMED_RATES_HZ.has(sampleRateHz) ? { ...offered, format: G722 } : offered;
 }
 
 /** Cuts audio into frames of exactly that size, the last one filled up with silence. */

@@ -4,6 +4,7 @@
  */
 
 import type { RawFormat } from "../audio/audio-format.js";
+import type { StreamFormat } from "./phone-format.js";
 
 /** Fixed texts, so that a log or a metric of them holds nothing of what a caller or a vendor sent. */
 export type IgnoredReason =
@@ -32,7 +33,7 @@ export interface StreamIds {
 }
 
 /** The stream is open; the format is that of the caller's audio. */
-export interface StreamStarted extends RawFormat, StreamIds {
+export interface StreamStarted extends StreamFormat, StreamIds {
   readonly type: "started";
 }
 
@@ -80,7 +81,7 @@ export interface PhoneTraits {
 }
 
 export interface PhoneWire extends PhoneTraits {
-  /** The format of the caller's audio; before `started`, what our document asks for. */
+  /** The format of the caller's audio, decoded where it has a codec; before `started`, what our document asks for. */
   readonly inbound: RawFormat;
   /** The format of the agent's audio: what our document asked for where the vendor takes that, else the caller's. */
   readonly outbound: RawFormat;

@@ -8,6 +8,7 @@ import type {
 import { BRIEFING_CHARACTERS_MAX } from "../conversation/call-end.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import { DTMF_DIGITS, DTMF_DIGITS_MAX } from "../conversation/control-command.js";
+import { briefingLanguageWords } from "../conversation/lexicon.js";
 import type { ConversationTool } from "../conversation/state.js";
 import {
   EMPTY_TOOLBOX,
@@ -83,23 +84,27 @@ const DIGITS: JsonObject = {
   additionalProperties: false,
 };
 
-const WARM_TRANSFER: JsonObject = {
-  type: "object",
-  properties: {
-    summary: {
-      type: "string",
-      description:
-        "What the person hears before they accept: who calls and why, in one or two sentences, in the language of the call.",
-      maxLength: BRIEFING_CHARACTERS_MAX,
+function warmTransferParameters(language: string): JsonObject {
+  return {
+    type: "object",
+    properties: {
+      summary: {
+        type: "string",
+        description: `What the person hears before they accept: who calls and why, in one or two sentences, in ${language}.`,
+        maxLength: BRIEFING_CHARACTERS_MAX,
+      },
     },
-  },
-  required: ["summary"],
-  additionalProperties: false,
-};
+    required: ["summary"],
+    additionalProperties: false,
+  };
+}
 
 /** What the model is told about an agent's tools, in their order. */
-export function toolDefinitions(tools: readonly AgentTool[]): readonly ToolDefinition[] {
-  return tools.map(definitionOf);
+export function toolDefinitions(
+  tools: readonly AgentTool[],
+  briefingLanguage: string | null = null,
+): readonly ToolDefinition[] {
+  return tools.map((tool) => definitionOf(tool, briefingLanguage));
 }
 
 /** The keys that a call of `sendDigits` asks for; an error for the model when they are none. */
@@ -111,7 +116,7 @@ export function digitsToSend(
   return { digits: String(given.arguments["digits"]) };
 }
 
-function definitionOf(tool: AgentTool): ToolDefinition {
+function definitionOf(tool: AgentTool, briefingLanguage: string | null): ToolDefinition {
   switch (tool.type) {
     case "hangup":
       return {
@@ -125,7 +130,7 @@ function definitionOf(tool: AgentTool): ToolDefinition {
         return {
           name: tool.type,
           description: `Calls somebody else, tells them what the call is about, and puts the caller through if they accept; your part of the call ends by it unless they do not. Say in the same reply, before it, that the caller waits a moment while you call them.${purpose(tool.description)}`,
-          parameters: WARM_TRANSFER,
+          parameters: warmTransferParameters(briefingLanguageWords(briefingLanguage)),
         };
       }
       return {
@@ -153,7 +158,10 @@ function purpose(description: string | undefined): string {
 }
 
 /** What the session itself has to know of an agent's tools: which of them end the call. */
-export function sessionTools({ tools, mcpServers }: AgentRecord): readonly ConversationTool[] {
+export function sessionTools({
+  tools,
+  mcpServers,
+}: Pick<AgentRecord, "tools" | "mcpServers">): readonly ConversationTool[] {
   const own = tools.map((tool): ConversationTool => {
     const name = nameOf(tool);
     if (tool.type === "transfer") {
@@ -220,9 +228,9 @@ export function agentToolbox(
   const { mcpServers } = agent;
   if (agent.tools.length === 0 && mcpServers.length === 0) return EMPTY_TOOLBOX;
   const headers = openToolHeaders(agent, cipher);
-  const mcp = mcpLists && new CallMcpTools(agent, cipher, mcpLists);
+  const mcp = mcpLists && new CallMcpTools(agent, cipher, mcpLists, call.texts ?? UNFILLED);
   const deps = { agent, headers, mcp, context, call, running: new Map(), seenIds: new Map() };
-  const own = toolDefinitions(agent.tools);
+  const own = toolDefinitions(agent.tools, agent.persona.briefingLanguage);
   return {
     get definitions() {
       return mcp?.definitionsBehind(own) ?? own;

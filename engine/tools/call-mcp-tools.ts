@@ -6,6 +6,7 @@ import { type McpSecrets, openMcpSecrets } from "../tenancy/agents/agent-mcp.js"
 import type { ToolCall, ToolDefinition } from "../vendors/contracts.js";
 import { type McpKnownTool, type McpOfferedTool, mcpOffer } from "./mcp-offer.js";
 import type { McpToolLists, OpenMcpServer } from "./mcp-tool-lists.js";
+import { type CallTexts, callHeaders } from "./tool-texts.js";
 
 type McpAgent = Pick<AgentRecord, "orgId" | "tools" | "mcpServers" | "sealedMcpSecrets">;
 
@@ -42,12 +43,14 @@ export class CallMcpTools {
   readonly #lists: McpToolLists;
   readonly #servers: ReadonlyMap<McpServer, OpenMcpServer>;
   readonly #ownNames: readonly string[];
+  readonly #texts: CallTexts;
   readonly #known = new Map<McpServer, readonly McpKnownTool[]>();
   #offered: ReadonlyMap<string, McpOfferedTool> = new Map();
   #definitions: readonly ToolDefinition[] | undefined;
 
-  constructor(agent: McpAgent, cipher: CredentialCipher, lists: McpToolLists) {
+  constructor(agent: McpAgent, cipher: CredentialCipher, lists: McpToolLists, texts: CallTexts) {
     this.#lists = lists;
+    this.#texts = texts;
     this.#servers = openMcpServers(agent, cipher);
     this.#ownNames = ownToolNames(agent);
     this.#offer(this.#newlyKnown());
@@ -87,7 +90,8 @@ export class CallMcpTools {
     const tool = this.#offered.get(name);
     const open = tool && this.#servers.get(tool.server);
     if (tool === undefined || open === undefined) throw new Error("no such MCP tool");
-    return this.#lists.call(tool, open, { argumentsJson, idempotencyKey }, signal);
+    const headers = callHeaders(open.secrets.headers, this.#texts);
+    return this.#lists.call(tool, open, { argumentsJson, idempotencyKey, headers }, signal);
   }
 
   /** The servers whose lists have come since the last look; those still missing are wanted. */

@@ -24,6 +24,7 @@ import {
 } from "./mcp-client.js";
 import { type McpHeaderParameter, mcpHeaders } from "./mcp-headers.js";
 import { knownMcpTool, type McpKnownTool, type McpOfferedTool } from "./mcp-offer.js";
+import { fixedHeaders } from "./tool-texts.js";
 
 /** Lists of all organizations together, as the server sent them. */
 const KEPT_MAX_BYTES = 32 * 1024 * 1024;
@@ -172,7 +173,12 @@ export class McpToolLists {
   async call(
     tool: McpOfferedTool,
     open: OpenMcpServer,
-    call: { readonly argumentsJson: string; readonly idempotencyKey: string | undefined },
+    call: {
+      readonly argumentsJson: string;
+      readonly idempotencyKey: string | undefined;
+      /** The server's headers with values of the call: they are no part of the list, which calls share. */
+      readonly headers?: Readonly<Record<string, string>>;
+    },
     signal: AbortSignal,
   ): Promise<ToolOutcome> {
     const checked = toolArguments(call.argumentsJson, tool.schema);
@@ -188,13 +194,9 @@ export class McpToolLists {
     try {
       end = await toolTurns.acquire(open.orgId, until);
       const request = { name: tool.name, arguments: checked.arguments, timeoutMs };
-      const result = await this.#calledWithHeaders(
-        entry,
-        tool,
-        request,
-        call.idempotencyKey,
-        until,
-      );
+      const { idempotencyKey, headers } = call;
+      const own = { ...(idempotencyKey && { "idempotency-key": idempotencyKey }), ...headers };
+      const result = await this.#calledWithHeaders(entry, tool, request, own, until);
       if ("misuse" in result) return misused(result.misuse);
       this.#note("call", result.ok ? "ok" : "error", startedMs);
       if (result.ok) return { content: JSON.stringify(result) };
@@ -218,14 +220,14 @@ export class McpToolLists {
     entry: Entry,
     { name, headers: marked }: Pick<McpOfferedTool, "name" | "headers">,
     request: Omit<McpToolRequest, "headers">,
-    idempotencyKey: string | undefined,
+    callHeaders: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<McpToolResult | { readonly misuse: string }> {
     const attempt = async (parameters: readonly McpHeaderParameter[]) => {
       const made = mcpHeaders(parameters, request.arguments);
       if (!made.ok) return { misuse: made.error };
       const { headers } = made;
-      return this.#called(entry, { ...request, headers }, idempotencyKey, signal);
+      return this.#called(entry, { ...request, headers }, callHeaders, signal);
     };
     try {
       return await attempt(marked);
@@ -242,14 +244,13 @@ export class McpToolLists {
   async #called(
     entry: Entry,
     request: McpToolRequest,
-    idempotencyKey: string | undefined,
+    callHeaders: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ) {
     const { context } = this.#options;
     const attempt = async () => {
       const { url, orgId, headers } = await this.#endpoint(entry, signal);
-      const own = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
-      const endpoint = { url, orgId, headers: { ...own, ...headers } };
+      const endpoint = { url, orgId, headers: { ...callHeaders, ...headers } };
       const { result, era } = await callMcpTool(
         endpoint,
         entry.era?.value,
@@ -384,7 +385,8 @@ export class McpToolLists {
   async #endpoint(entry: Entry, signal: AbortSignal): Promise<McpEndpoint> {
     const { server, secrets, orgId } = entry.open;
     const { url, auth } = server;
-    const { headers, secret } = secrets;
+    const { secret } = secrets;
+    const headers = fixedHeaders(secrets.headers);
     if (auth.type === "none") return { url, headers, orgId };
     const token = auth.type === "bearer" ? secret : (await this.#token(entry, signal)).value;
     return { url, orgId, headers: { ...headers, authorization: `Bearer ${token}` } };

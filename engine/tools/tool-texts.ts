@@ -1,4 +1,5 @@
 import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
+import { hasPlaceholder } from "../placeholders.js";
 
 /** Fills the variables of a text with the values of one call. */
 export interface CallTexts {
@@ -45,6 +46,22 @@ export function filledHeaders(
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, texts.fill(value, written).trim()]),
   );
+}
+
+/** The headers without variables, which are the same in all calls. */
+export function fixedHeaders(
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => !hasPlaceholder(value)));
+}
+
+/** The other headers, with the values of a call. */
+export function callHeaders(
+  headers: Readonly<Record<string, string>>,
+  texts: CallTexts,
+): Readonly<Record<string, string>> {
+  const own = Object.entries(headers).filter(([, value]) => hasPlaceholder(value));
+  return filledHeaders(Object.fromEntries(own), texts);
 }
 
 /** Arguments are JSON or a query, which have their own escapes. */

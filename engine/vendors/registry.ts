@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Category, JsonObject } from "../../storage/records.js";
+import type { Category, JsonObject, ProviderRecord } from "../../storage/records.js";
 import type { FieldFault } from "../request-error.js";
 import {
   type LanguageModel,
@@ -57,6 +57,24 @@ export function settingsWithVoice(
 ): JsonObject {
   const field = vendorOf(providerKey)?.tts?.voices?.setting;
   return field === undefined || voice === null ? settings : { ...settings, [field]: voice };
+}
+
+/** Why a TTS provider cannot have this voice; undefined if it can, or only the vendor knows. */
+export function voiceFault(
+  { providerKey, settings }: Pick<ProviderRecord, "providerKey" | "settings">,
+  voice: string,
+): string | undefined {
+  const offer = vendorOf(providerKey)?.tts;
+  if (offer === undefined) return undefined;
+  const { voices } = offer;
+  if (voices === undefined) {
+    return `expected null: a model of ${providerKey} is a voice, which ttsModelId names`;
+  }
+  // At an address of its own there may be any voices.
+  if (voices.known === undefined || settings["baseUrl"] !== undefined) return undefined;
+  const ids = voices.known.map(({ voiceId }) => voiceId);
+  if (ids.includes(voice)) return undefined;
+  return `expected a voice of ${providerKey}: ${ids.join(", ")}`;
 }
 
 /** Invalid settings, each with the expected value. Unknown settings are ignored. */

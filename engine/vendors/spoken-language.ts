@@ -5,6 +5,16 @@ export function primaryLanguage(tag: string): string {
   return tag.split(/[-_]/, 1)[0]?.toLowerCase() ?? "";
 }
 
+export const LANGUAGE_TAG_CHARACTERS_MAX = 35;
+
+export function isLanguageTag(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}
+
 /** As a vendor names it: by a tag, in upper or lower case. Undefined without a name. */
 export function spokenLanguage(
   tag: string | null | undefined,

@@ -40,6 +40,8 @@ export interface VoiceList {
 
 /** How a voice is chosen in addition to the model. */
 export interface VoiceOffer {
+  /** All voices that the vendor has; left out where accounts have voices of their own. */
+  readonly known?: readonly VendorVoice[];
   /** The setting that contains the voice's id. */
   readonly setting: string;
   /** Returns an empty list if the vendor has none. */

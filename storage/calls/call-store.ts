@@ -1,4 +1,4 @@
-import { type Compilable, type Kysely, sql } from "kysely";
+import { type Compilable, type Kysely, type RawBuilder, sql } from "kysely";
 import type { NewJob } from "../jobs/job-record.js";
 import { placedCallJobId } from "../jobs/job-record.js";
 import { type JobsAdded, jobHold, jobInsert, jobRemoval } from "../jobs/job-store.js";
@@ -48,6 +48,11 @@ import {
 import { type HistoryChange, replacementOf } from "./history-store.js";
 import { addUsage } from "./usage-store.js";
 
+function mergedMetadata(metadata: JsonObject): RawBuilder<string> {
+  const addition = writeJson(withoutTurns(metadata));
+  return sql<string>`json_patch(${sql.ref("metadata")}, ${addition})`;
+}
+
 /** Writers of one call's metadata are few: its process, and the requests of its vendor. */
 const CONDITIONAL_WRITES_MAX = 8;
 
@@ -57,6 +62,8 @@ export interface SavedTurn {
   readonly metrics: CallMetrics;
   readonly turn: JsonObject | undefined;
   readonly atMs: number;
+  /** Merged into the stored metadata, nested objects field by field; a null removes its field. */
+  readonly metadata?: JsonObject;
   /** An event stored with the turn if an endpoint is subscribed to it. */
   readonly events?: readonly NewEvent[];
 }
@@ -205,10 +212,14 @@ export class CallStore {
    * conversation meanwhile.
    */
   async saveTurn(callId: string, saved: SavedTurn, history?: HistoryChange): Promise<boolean> {
-    const { messages, metrics, turn, atMs, events = [] } = saved;
+    const { messages, metrics, turn, atMs, metadata, events = [] } = saved;
     const progress = this.#db
       .updateTable("calls")
-      .set({ ...metricsOf(metrics), lastSavedAtMs: atMs })
+      .set({
+        ...metricsOf(metrics),
+        lastSavedAtMs: atMs,
+        ...(metadata !== undefined && { metadata: mergedMetadata(metadata) }),
+      })
       .where("id", "=", callId)
       .where("status", "=", "active");
     const queries = [
@@ -226,7 +237,7 @@ export class CallStore {
   /** Saves the end completely or not at all. Returns false, with no usage added, if the call was no longer active. */
   finish(callId: string, callEnd: CallEnd): Promise<boolean> {
     const { messages, turn, usage, endedAtMs, events = [], jobs = [] } = callEnd;
-    const addition = writeJson(withoutTurns(callEnd.metadata));
+    const addition = mergedMetadata(callEnd.metadata);
     const end = this.#db
       .updateTable("calls")
       .set({
@@ -234,7 +245,7 @@ export class CallStore {
         endedAtMs,
         durationSec: callEnd.durationSec,
         ...metricsOf(callEnd.metrics),
-        metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${addition})`,
+        metadata: addition,
         lastSavedAtMs: endedAtMs,
       })
       .where("id", "=", callId)
@@ -255,10 +266,10 @@ export class CallStore {
    * action that the metadata are about.
    */
   async annotate(callId: string, metadata: JsonObject, entry?: AuditRecord): Promise<void> {
-    const addition = writeJson(withoutTurns(metadata));
+    const addition = mergedMetadata(metadata);
     const merge = this.#db
       .updateTable("calls")
-      .set({ metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${addition})` })
+      .set({ metadata: addition })
       .where("id", "=", callId);
     if (entry === undefined) await merge.execute();
     else await this.#atomic.run([merge, ...auditOf(this.#db, entry)]);
@@ -274,7 +285,7 @@ export class CallStore {
     metadata: JsonObject,
     event?: NewEvent,
   ): Promise<boolean> {
-    const addition = writeJson(withoutTurns(metadata));
+    const addition = mergedMetadata(metadata);
     for (let attempt = 0; attempt < CONDITIONAL_WRITES_MAX; attempt += 1) {
       const row = await this.#db
         .selectFrom("calls")
@@ -285,7 +296,7 @@ export class CallStore {
       if (!isMet(readJson("calls.metadata", jsonObject, row.metadata))) return false;
       const annotation = this.#db
         .updateTable("calls")
-        .set({ metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${addition})` })
+        .set({ metadata: addition })
         .where("id", "=", callId)
         .where("metadata", "=", row.metadata);
       const events = event === undefined ? [] : [event];

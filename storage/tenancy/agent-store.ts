@@ -31,6 +31,11 @@ const outboundSpeech = v.object({
   screeningAnswer: v.nullable(v.string()),
   whileDetecting: v.picklist(["greet", "wait"]),
 });
+const toolSentences = {
+  onStart: v.exactOptional(v.string()),
+  onDelay: v.exactOptional(v.string()),
+  onFailure: v.exactOptional(v.string()),
+};
 const persona = v.object({
   systemPrompt: v.string(),
   greeting: v.string(),
@@ -45,9 +50,17 @@ const persona = v.object({
   pronunciations: v.optional(v.array(v.object({ word: v.string(), say: v.string() })), []),
   languages: v.optional(stringList, []),
   languageTexts: v.optional(
-    v.array(v.object({ language: v.string(), greeting: v.nullable(v.string()), stockPhrases })),
+    v.array(
+      v.object({
+        language: v.string(),
+        greeting: v.nullable(v.string()),
+        stockPhrases,
+        toolSentences: v.exactOptional(v.record(v.string(), v.object(toolSentences))),
+      }),
+    ),
     [],
   ),
+  briefingLanguage: v.optional(v.nullable(v.string()), null),
   // Agents of older releases hang up on machines, and greet at once.
   outbound: v.optional(outboundSpeech, {
     voicemailMessage: null,
@@ -115,10 +128,8 @@ const preCall = v.object({
 });
 const knowledge = v.object({ documentIds: stringList });
 const besideSpeech = {
-  onStart: v.exactOptional(v.string()),
-  onDelay: v.exactOptional(v.string()),
+  ...toolSentences,
   onDelayMs: v.exactOptional(v.number()),
-  onFailure: v.exactOptional(v.string()),
   background: v.exactOptional(v.picklist(["quiet", "reply"])),
   cancellable: v.exactOptional(v.boolean()),
 };

@@ -16,16 +16,20 @@ export interface TransferTool {
   readonly mode?: "blind" | "warm";
 }
 
-/** How the agent speaks while a tool runs. */
-export interface BesideSpeech {
+/** What the agent says while a tool runs. */
+export interface ToolSentences {
   /** What the agent says when the tool starts, if the LLM has said nothing. Absent: nothing. */
   readonly onStart?: string;
   /** What the agent says when the tool still runs after `onDelayMs`. Absent: nothing. */
   readonly onDelay?: string;
-  /** Absent: the default. */
-  readonly onDelayMs?: number;
   /** What the agent says when the tool has failed or timed out. Absent: nothing. */
   readonly onFailure?: string;
+}
+
+/** How the agent speaks while a tool runs. */
+export interface BesideSpeech extends ToolSentences {
+  /** Absent: the default. */
+  readonly onDelayMs?: number;
   /**
    * If set, the agent goes on speaking while the tool runs. `reply`: the tool's result starts a turn. Absent: the agent
    * waits for the result.

@@ -57,6 +57,7 @@ export type AuditAction =
   | "call.unmute"
   | "call.transfer"
   | "call.end"
+  | "call.commandFailed"
   | "callList.create"
   | "callList.start"
   | "callList.pause"
@@ -87,6 +88,9 @@ export interface AuditRecord {
   readonly targetId: string;
   /** The target's name at the time. */
   readonly targetName: string;
-  /** Names of the fields that an update changed, those of nested objects with dots. */
+  /**
+   * Names of the fields that an update changed, those of nested objects with dots. Of a failed command, its action and the code of its
+   * error.
+   */
   readonly changes: readonly string[];
 }

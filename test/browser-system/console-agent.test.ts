@@ -251,11 +251,11 @@ test("a voice can be played, chosen with the keyboard, and stored in the agent",
     .first()
     .click();
   await list.getByText(/^First audio after /).waitFor();
-  await list.getByLabel("Voice id").fill("sandbox-voice");
+  await list.getByLabel("Voice id").fill("coral");
   await save(page);
   const orgId = customer.tenant.organization.id;
   const stored = async () => (await server.database.agents.findById(orgId, id))?.ttsConfig.voice;
-  assert.equal(await stored(), "sandbox-voice");
+  assert.equal(await stored(), "coral");
   await list.getByRole("radio", { name: /own voice/ }).focus();
   await page.keyboard.press("Space");
   await save(page);
@@ -410,6 +410,41 @@ test("other languages and their voices are set, and greyed out with the reason w
   await save(page);
   assert.deepEqual((await stored()).ttsConfig.languageVoices, []);
   assert.deepEqual((await stored()).persona.languageTexts, []);
+  assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+  await viewer.close();
+});
+
+test("a tool's sentences are written for each language, and go with the tool", async () => {
+  const customer = await server.customer();
+  const tool = { type: "client", name: "look", description: "Looks.", timeoutMs: 1_000 } as const;
+  const parameters = { type: "object", properties: {} };
+  const own = { ...tool, parameters, onStart: "One moment.", onFailure: "It failed." };
+  const { id } = await server.agent(customer, {
+    sttModelId: "nova-3",
+    tools: [own],
+    persona: { languages: ["de-DE"] },
+  });
+  const viewer = await editorOf(customer, id, "voice");
+  const { page } = viewer;
+  const stored = async () =>
+    (await server.database.agents.findById(customer.tenant.organization.id, id))?.persona
+      .languageTexts;
+  const section = page.getByRole("region", { name: "Other languages" });
+  await section.getByText("What tools say in this language").click();
+  const start = section.getByRole("textbox", { name: "look: Said when it starts" });
+  await start.fill("Moment, {{first-name|bitte}}.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await section
+    .locator(".wrong")
+    .getByText(/only around a name/)
+    .waitFor();
+  await start.fill("Moment, {{firstName|bitte}}.");
+  await save(page);
+  const toolSentences = { look: { onStart: "Moment, {{firstName|bitte}}." } };
+  assert.deepEqual(await stored(), [
+    { language: "de-DE", greeting: null, stockPhrases: {}, toolSentences },
+  ]);
   assert.deepEqual(await barriers(viewer), []);
   assert.deepEqual(viewer.faults, []);
   await viewer.close();

@@ -195,7 +195,7 @@ export const DOCUMENTED_SECTIONS: readonly DocumentedSection[] = [
 /** What a dialplan may use: https://docs.asterisk.org/Asterisk_22_Documentation/API_Documentation/ and its two folders. */
 export const DOCUMENTED_DIALPLAN = {
   Dialplan_Applications: "Busy Dial Gosub GosubIf Goto GotoIf Hangup NoOp Return Set Wait",
-  Dialplan_Functions: "CALLERID CURL CUT ENV FILTER IF LEN PJSIP_HEADER REGEX URIENCODE",
+  Dialplan_Functions: "CALLERID CHANNEL CURL CUT ENV FILTER IF LEN PJSIP_HEADER REGEX URIENCODE",
 } as const;
 
 /** Options of a `WebSocket/…` dial string: https://docs.asterisk.org/Configuration/Channel-Drivers/WebSocket/ */

@@ -226,6 +226,8 @@ function describe(effect: ConversationEffect): string {
       return effect.isMuted ? "muted" : "unmuted";
     case "reportContext":
       return `notes ${effect.context.map((note) => `"${note}"`).join(", ")}`;
+    case "reportUnspoken":
+      return `unspoken ${effect.unspoken.map((text) => `"${text}"`).join(", ")}`;
     case "saveTurn":
       return `save ${describeSave(effect.save)}`;
     case "end":
@@ -257,10 +259,11 @@ function describeMessage(
   return `${message.role} ${message.isFinal ? "final" : "partial"} "${message.text}"`;
 }
 
-function describeSave({ messages, metrics, report }: TurnSave): string {
+function describeSave({ messages, metrics, report, unspoken }: TurnSave): string {
   const said = messages.map(({ role, text, atMs }) => `${role}@${atMs} "${text}"`).join(", ");
   const { turnCount, interruptions, ttfbMs, avgLatencyMs, totalTokens, ttsChars } = metrics;
   const counts = `turns ${turnCount}, interruptions ${interruptions}, ttfb ${ttfbMs}, latency ${avgLatencyMs}, tokens ${totalTokens}, chars ${ttsChars}`;
   const turn = report === undefined ? "" : ` ${JSON.stringify(report)}`;
-  return `[${said}] {${counts}}${turn}`;
+  const left = unspoken === undefined ? "" : ` unspoken ${unspoken.length}`;
+  return `[${said}] {${counts}}${turn}${left}`;
 }

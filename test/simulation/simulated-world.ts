@@ -151,6 +151,7 @@ export class SimulatedWorld {
       case "reportBargeIn":
       case "reportMuted":
       case "reportContext":
+      case "reportUnspoken":
       case "reportEndOfTurn":
         return;
     }

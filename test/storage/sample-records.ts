@@ -112,6 +112,7 @@ export function agentRecord(fields: Partial<AgentRecord> = {}): AgentRecord {
       pronunciations: [],
       languages: [],
       languageTexts: [],
+      briefingLanguage: null,
       outbound: { voicemailMessage: null, screeningAnswer: null, whileDetecting: "greet" },
     },
     llmProviderId: "llm",

@@ -122,6 +122,20 @@ test("the agent says the tool's sentence when it takes long, once", async () => 
   await page.hangUp();
 });
 
+test("the caller hears a tool's sentences with the values of the call, and no braces", async () => {
+  const onStart = "One moment {{firstName|dear}}.";
+  const onFailure = "Sorry {{firstName|dear}}.";
+  const handler = () => {
+    throw new Error("no such order");
+  };
+  const page = await Page.begun(handler, TIMEOUT_MS, { onStart, onFailure });
+  const heard = page.next("words", ({ speaker, kind }) => speaker === "agent" && kind === "heard");
+  await page.answerTo(ASK);
+  const { text } = await heard;
+  assert.equal(text, "One moment dear. Sorry dear. The tool failed: no such order.");
+  await page.hangUp();
+});
+
 test("the agent says the tool's sentence when it fails, and then what the LLM says of it", async () => {
   const handler = () => {
     throw new Error("no such order");

@@ -2,12 +2,11 @@ import { once } from "node:events";
 import { WebSocket } from "ws";
 import { decodeSpeech, encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import { Changes } from "../doubles/changes.js";
-import { decoded, encoded, type VendorStream } from "./phone-vendor-streams.js";
+import { decoderOf, encoderOf, rateHzOf, type VendorStream } from "./phone-vendor-streams.js";
 
-const RATE_HZ = 8000;
 const FRAMES_PER_SECOND = 50;
 /** Silence after the words, so that the server takes them for a complete turn. */
-const SILENCE_SAMPLES = 4000;
+const SILENCE_SEC = 0.5;
 
 /**
  * One call over a vendor's stream, in the vendor's own frames. Plays no audio, and reports marks only when asked to.
@@ -21,6 +20,8 @@ export class VendorCall {
   #audio: Buffer[] = [];
   #chunk = 0;
   readonly #socket: WebSocket;
+  readonly #encode: (pcm: Int16Array) => Buffer;
+  readonly #decode: (bytes: Buffer) => Int16Array;
 
   static async connect(url: string, stream: VendorStream): Promise<VendorCall> {
     const socket = new WebSocket(url, { perMessageDeflate: false });
@@ -35,6 +36,8 @@ export class VendorCall {
   private constructor(socket: WebSocket, stream: VendorStream) {
     this.#socket = socket;
     this.stream = stream;
+    this.#encode = encoderOf(stream.codec);
+    this.#decode = decoderOf(stream.agentCodec ?? stream.codec);
     socket.on("error", () => undefined);
     this.closed = new Promise((resolve) => {
       socket.once("close", resolve);
@@ -48,11 +51,12 @@ export class VendorCall {
 
   /** Sends the speech as fast as the socket accepts it, followed by half a second of silence. */
   say(text: string): void {
-    const speech = encodeSpeech(text, RATE_HZ);
-    const pcm = new Int16Array(speech.length + SILENCE_SAMPLES);
+    const rateHz = rateHzOf(this.stream.codec);
+    const speech = encodeSpeech(text, rateHz);
+    const pcm = new Int16Array(speech.length + SILENCE_SEC * rateHz);
     pcm.set(speech);
-    const bytes = encoded(pcm, this.stream.codec);
-    const frameBytes = bytes.length / pcm.length / (FRAMES_PER_SECOND / RATE_HZ);
+    const bytes = this.#encode(pcm);
+    const frameBytes = (bytes.length / pcm.length) * (rateHz / FRAMES_PER_SECOND);
     for (let at = 0; at < bytes.length; at += frameBytes) {
       this.#chunk += 1;
       this.send(this.stream.media(bytes.subarray(at, at + frameBytes), this.#chunk));
@@ -62,10 +66,8 @@ export class VendorCall {
   /** Returns the agent's words since the last call of this method. */
   async said(markCount: number): Promise<string> {
     await this.changes.until("the agent's mark", () => this.marks.length >= markCount);
-    return decodeSpeech(
-      decoded(this.takeAudio(), this.stream.agentCodec ?? this.stream.codec),
-      RATE_HZ,
-    );
+    const codec = this.stream.agentCodec ?? this.stream.codec;
+    return decodeSpeech(this.#decode(this.takeAudio()), rateHzOf(codec));
   }
 
   takeAudio(): Buffer {

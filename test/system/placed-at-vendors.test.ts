@@ -236,7 +236,7 @@ for (const vendor of PLACING_VENDORS) {
   });
 }
 
-for (const title of ["Telnyx in G722", "Telnyx in OPUS", "Telnyx in AMR-WB"]) {
+for (const title of ["Telnyx in OPUS", "Telnyx in AMR-WB"]) {
   test(`${title}: a placed call ends with a sentence, and its record and the log name the format`, async () => {
     log.lines.length = 0;
     const format = title.replace("Telnyx in ", "");

@@ -117,11 +117,11 @@ test("a service returns the caller's name while it rings, and the agent greets t
 test("a call continues if the service does not respond, and its record says why", async (context) => {
   const silent = await service(context, () => {});
   const broken = await service(context, (response) => response.writeHead(500).end("{}"));
-  const wrong = await service(context, answering({ variables: { deep: {} } }));
+  const wrong = await service(context, answering([]));
   for (const [{ url }, outcome, error] of [
     [silent, "timeout", undefined],
     [broken, "refused", undefined],
-    [wrong, "badAnswer", "variables.deep: expected text of at most 500 characters"],
+    [wrong, "badAnswer", "expected an object with variables and overrides"],
   ] as const) {
     const customer = await server.customer();
     await server.agent(customer, {
@@ -137,6 +137,82 @@ test("a call continues if the service does not respond, and its record says why"
   }
 });
 
+test("parts of an answer that cannot be used are left out and named in the record, and the others are used", async (context) => {
+  const { url } = await service(
+    context,
+    answering({
+      variables: { firstName: "Ada", lastName: null, title: "", deep: { secret: 1 } },
+      overrides: {
+        greeting: "Hello {{firstName|there}} {{lastName|Unknown}}{{title|.}}",
+        voice: "nosuchvoice",
+        language: "zzzz nonsense",
+      },
+      other: "secret",
+    }),
+  );
+  const customer = await server.customer();
+  await server.agent(customer, { preCall: { url, timeoutMs: 2_000 } });
+  const caller = await ring(server, customer, { authToken: AUTH_TOKEN });
+  await heard(caller, "Hello Ada Unknown.");
+  await caller.hangUp();
+  const { metadata } = await server.endedCall(customer);
+  const { outcome, dropped } = Object(metadata["preCall"]);
+  assert.equal(outcome, "ok");
+  const names = dropped.map((line: string) => line.split(":")[0]);
+  assert.deepEqual(names, ["other", "variables.deep", "overrides.voice", "overrides.language"]);
+  assert.doesNotMatch(JSON.stringify(metadata), /secret|nosuchvoice|nonsense/);
+  assert.deepEqual(metadata["variables"], { firstName: "Ada" });
+});
+
+test("a voice that the vendor refuses is no silent call: the agent's own speaks", async (context) => {
+  const { url } = await service(context, answering({ overrides: { voice: "nosuchvoice" } }));
+  const customer = await server.customer();
+  const preCall = { url, timeoutMs: 2_000 };
+  const tts = "elevenlabs";
+  await server.agent(customer, { persona: { greeting: "Hello there." }, preCall }, { tts });
+  const caller = await ring(server, customer, { authToken: AUTH_TOKEN });
+  await heard(caller, "Hello there.");
+  await caller.hangUp();
+  const { metadata, status } = await server.endedCall(customer);
+  assert.equal(status, "completed");
+  assert.equal(Object(metadata["overrides"]).voice, "nosuchvoice");
+});
+
+test("overrides of a placed call and of a token are checked as the agent's own, and named", async () => {
+  const customer = await placing.customer();
+  const { id: agentId } = await placing.agent(customer);
+  for (const [field, value] of [
+    ["language", "zzzz nonsense"],
+    ["voice", "nosuchvoice"],
+    ["greeting", " "],
+    ["greeting", "Hello {{name}}."],
+    ["greeting", "Hello {{first-name|there}}."],
+    ["systemPrompt", "You talk with {{customer.name}}."],
+  ] as const) {
+    const overrides = { [field]: value };
+    const placed = await place(customer, "+15550402003", {
+      agentId,
+      to: "+15550101046",
+      overrides,
+    });
+    const issued = await fetch(`${placing.url}/api/dashboard/client-tokens`, {
+      method: "POST",
+      headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
+      body: JSON.stringify({ agentId, overrides, ttlSec: 60 }),
+    });
+    for (const response of [placed, issued]) {
+      const answer = await response.text();
+      assert.equal(response.status, 400, answer);
+      assert.ok(
+        answer.startsWith(`{"error":"overrides.${field}: expected`) ||
+          answer.includes("needs a default"),
+        answer,
+      );
+      assert.ok(!answer.includes("nosuchvoice") && !answer.includes("zzzz"), answer);
+    }
+  }
+});
+
 test("a placed call uses the values and overrides of its request, and the service's take precedence", async (context) => {
   const values = { variables: { order: "7" }, overrides: { language: "en-GB" } };
   const { url, asked } = await service(context, answering(values));
@@ -146,7 +222,7 @@ test("a placed call uses the values and overrides of its request, and the servic
   const response = await place(customer, "+15550402001", {
     agentId: agent.id,
     to,
-    variables: { firstName: "Ada", order: "1" },
+    variables: { firstName: "Ada", order: "1", title: null, note: "" },
     overrides: { greeting: "Hi {{firstName|you}}, about order {{order|none}}." },
   });
   assert.equal(response.status, 201);

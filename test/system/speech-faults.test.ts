@@ -41,6 +41,17 @@ before(async () => {
 after(() => server.close());
 
 describe("a voice that fails", { concurrency: CONCURRENT_MAX }, () => {
+  for (const tts of ["openai", "elevenlabs"] as const) {
+    test(`a voice that the vendor does not have is an error that callers are told: ${tts}`, async (context) => {
+      const ttsConfig = { voice: "nosuchvoice" };
+      const own = await OwnVendors.of(server, context, { tts, agent: { ttsConfig } });
+      const caller = await own.call();
+      await caller.say("say one");
+      await caller.until(({ type }) => type === "error");
+      await caller.hangUp();
+    });
+  }
+
   test("three replies that cannot be spoken are reported as errors, and end the call", async (context) => {
     const own = await OwnVendors.of(server, context, {
       faults: { openaiSpeech: { fault: "serverError" } },

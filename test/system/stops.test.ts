@@ -91,6 +91,14 @@ class Installation {
     return { calls, usage: [...usage] };
   }
 
+  /** The actions in the audit trail of a server that is not running. */
+  async audited(): Promise<readonly string[]> {
+    const database = await openDatabase({ filePath: join(this.dataDir, "parley.db") });
+    const entries = await database.audit.listNewest(100);
+    await database.close();
+    return entries.map(({ action }) => action);
+  }
+
   /** Removes the folder, even if a test failed halfway. */
   async #remove(): Promise<void> {
     for (const server of this.#started) {
@@ -180,6 +188,54 @@ describe("a server process", { concurrency: true }, () => {
     await reply;
     assert.deepEqual(repliesOf(again), [text]);
     await again.hangUp();
+  });
+
+  test("that was killed before the agent had said what people ordered leaves it to the call that continues, once", async (context) => {
+    const installation = await Installation.for(context);
+    const server = await installation.start();
+    const caller = await installation.call(server);
+    await caller.until(ended);
+    const liveCall = async (at: ServerProcess) => {
+      const { items } = Object(await installation.dashboard(at, "?status=active"));
+      return Object(items[0]);
+    };
+    const { _id: callId } = await liveCall(server);
+    const long = "This is a long text, of which the caller hears only the beginning.";
+    const spoken = caller.until(spoke);
+    await installation.dashboard(server, `/${callId}/say`, { text: long, interrupt: true });
+    await spoken;
+    await installation.dashboard(server, `/${callId}/say`, { text: "We close soon." });
+    const ordered = [long, "We close soon."];
+    await eventually("both to be stored", async () => {
+      const { metadata } = Object(await installation.dashboard(server, `/${callId}`));
+      return metadata.unspokenTexts?.length === 2 ? true : undefined;
+    });
+    server.signal("SIGKILL");
+    assert.equal(await server.exited(), null);
+
+    const next = await installation.start();
+    const again = await installation.call(next, caller.historyKey);
+    while (again.events.filter(ended).length < 3) await again.until(ended);
+    const { _id: nextId } = await liveCall(next);
+    await eventually("the last turn to be stored", async () => {
+      const { metadata } = Object(await installation.dashboard(next, `/${nextId}`));
+      return metadata.unspokenTexts === undefined ? true : undefined;
+    });
+    await again.hangUp();
+    next.signal("SIGTERM");
+    assert.equal(await next.exited(), 0);
+    const { calls } = await installation.stored();
+    const [apology, ...said] = (calls[0]?.transcript ?? []).map(({ text }) => text);
+    assert.match(apology ?? "", /the line was interrupted/);
+    assert.deepEqual(said, ordered);
+    assert.deepEqual(
+      calls.map(({ metadata }) => metadata["unspokenTexts"]),
+      [undefined, undefined],
+    );
+    assert.deepEqual(
+      (await installation.audited()).filter((action) => action === "call.say").length,
+      2,
+    );
   });
 
   test("that is stopped lets the call in progress finish, and accepts no other", async (context) => {

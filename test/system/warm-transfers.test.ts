@@ -6,6 +6,7 @@ import type { PhoneCaller } from "../../engine/sandbox/telephone/phone-caller.js
 import { signatureHeader } from "../../engine/sandbox/telephone/phone-webhook.js";
 import { decodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import type { TwilioCall } from "../../engine/sandbox/telephone/twilio-simulator.js";
+import type { AgentInput } from "../../engine/tenancy/agents/agent-input.js";
 import { WARM_TRANSFER_MAX_MS } from "../../storage/jobs/job-record.js";
 import { PatientClock } from "../doubles/patient-clock.js";
 import { RecordingLogger } from "../doubles/recording-logger.js";
@@ -41,6 +42,12 @@ interface Talk {
   readonly id: string;
 }
 
+interface TalkOptions {
+  readonly on?: TestServer;
+  readonly at?: TwilioStand;
+  readonly persona?: AgentInput["persona"];
+}
+
 /** The last digits of low numbers decide what the sandbox does. */
 let lastNumber = 15_550_220_100;
 
@@ -48,14 +55,18 @@ let lastNumber = 15_550_220_100;
 async function talking(
   person: string,
   tools: readonly ReturnType<typeof warmTool>[] = [warmTool(person)],
-  { on = server, at = stand } = {},
+  { on = server, at = stand, persona = {} }: TalkOptions = {},
 ): Promise<Talk> {
   lastNumber += 11;
   const to = `+${lastNumber}`;
   const customer = await on.customer();
   const { email, apiKey } = customer;
   await on.tenancy.dialTargets.allow(email, "+1555");
-  const agent = await on.agent(customer, { persona: { greeting: "Hello there." }, tools });
+  const agent = await on.agent(customer, {
+    sttModelId: "nova-3",
+    persona: { greeting: "Hello there.", ...persona },
+    tools,
+  });
   const from = `+${lastNumber + 90_000}`;
   await on.tenancy.phoneNumbers.allow(email, from);
   const placed = await fetch(`${on.url}/api/dashboard/calls`, {
@@ -187,6 +198,35 @@ test("a member of the organization orders a warm transfer, and the agent's LLM w
   assert.deepEqual([transfer.mode, transfer.result], ["warm", "answered"]);
   assert.deepEqual(call.metadata["transferredBy"], { type: "apiKey", id: customer.apiKeyId });
 });
+
+const GERMAN = {
+  languages: ["de-DE"],
+  languageTexts: [
+    { language: "de-DE", greeting: null, stockPhrases: { briefingGreeting: "Anruf im Laden." } },
+  ],
+};
+
+for (const [briefingLanguage, expected] of [
+  [null, /^Anruf im Laden\. Ada fragt nach Bestellung 12\. .* die 1/i],
+  ["en-US", /^A caller would like to speak to you\. Ada fragt .* Press 1/i],
+] as const) {
+  test(`the person hears the caller's language, unless the agent has one for it: ${briefingLanguage}`, async () => {
+    const person = briefingLanguage === null ? "+15550211020" : "+15550211030";
+    const persona = { ...GERMAN, briefingLanguage };
+    const { customer, caller, id } = await talking(person, [warmTool(person)], { persona });
+    await caller.say("Guten Morgen, wie geht es Ihnen?");
+    await heard(caller, "Sie sagten");
+    await eventually("the language in the record", async () => {
+      const [call] = await server.calls(customer);
+      return call?.metadata["language"] === "de-DE" || undefined;
+    });
+    const summary = "Ada fragt nach Bestellung 12.";
+    const ordered = await order(server, customer, id, { to: person, mode: "warm", summary });
+    assert.equal(ordered.status, 200, ordered.text);
+    assert.match(await stand.of(person, "the briefing", briefing), expected);
+    await transferOf(customer, id);
+  });
+}
 
 test("the person hears the summary that the order has", async () => {
   stand.faults.twilio = { talkMs: 50 };

@@ -50,6 +50,7 @@ const ENGINE_FOOT = new Set([
   "engine/log.ts",
   "engine/mp3-decoder.ts",
   "engine/organization-counts.ts",
+  "engine/placeholders.ts",
   "engine/settings.ts",
   "engine/sparse-cache.ts",
   "engine/version.ts",

@@ -132,8 +132,24 @@ export function draftAfterSaving(
 
 /** Only what differs is sent, so that two people who change different things do not undo each other's. */
 export function changesOf(saved: AgentDraft, draft: AgentDraft): Sent<"updateAgent"> {
-  const edits = editsOf(saved, { ...draft, mcpServers: draft.mcpServers.map(sentMcpServer) });
+  const mcpServers = draft.mcpServers.map(sentMcpServer);
+  const persona = sentPersona(draft);
+  const edits = editsOf(saved, { ...draft, persona, mcpServers });
   return "preCall" in edits ? { ...edits, preCall: sentPreCall(draft.preCall) } : edits;
+}
+
+/** Sentences of a tool that was removed or renamed go with its name: the server refuses names that it does not know. */
+function sentPersona({ persona, tools, mcpServers }: AgentDraft): AgentDraft["persona"] {
+  const names = new Set(
+    [...tools, ...mcpServers].flatMap((each) => ("name" in each ? [each.name] : [])),
+  );
+  const languageTexts = persona.languageTexts.map((texts) => {
+    const { toolSentences } = texts;
+    if (toolSentences === undefined) return texts;
+    const kept = Object.entries(toolSentences).filter(([name]) => names.has(name));
+    return { ...texts, toolSentences: Object.fromEntries(kept) };
+  });
+  return { ...persona, languageTexts };
 }
 
 /** With tools that a user writes as JSON, as far as they are valid. */

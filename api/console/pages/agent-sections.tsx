@@ -165,13 +165,18 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
       voice === undefined ? [] : [{ language, ...voice }],
     );
     const languageTexts = changed.flatMap(({ language, texts }) => {
-      const isEmpty = texts.greeting === null && Object.keys(texts.stockPhrases).length === 0;
+      const { greeting, stockPhrases, toolSentences = {} } = texts;
+      const isEmpty =
+        greeting === null && Object.keys({ ...stockPhrases, ...toolSentences }).length === 0;
       return isEmpty ? [] : [{ language, ...texts }];
     });
+    const { briefingLanguage: tag } = persona;
+    const isSpoken = tag === persona.language || languages.includes(tag ?? "");
+    const briefingLanguage = isSpoken ? tag : null;
     setEdited({ languages, items: changed });
     onChange({
       ...draft,
-      persona: { ...persona, languages, languageTexts },
+      persona: { ...persona, languages, languageTexts, briefingLanguage },
       ttsConfig: { ...ttsConfig, languageVoices },
     });
   };
@@ -221,6 +226,22 @@ function LanguagesSection({ draft, onChange, wrongAt }: SectionProps) {
           Add a language
         </button>
       </div>
+      <SelectField
+        label="Language of warm transfers"
+        hint="Of what the person hears whom a warm transfer calls. The LLM writes its summary in it."
+        value={persona.briefingLanguage ?? ""}
+        options={[
+          { value: "", label: "The one that the caller speaks" },
+          ...[persona.language, ...persona.languages]
+            .filter((language) => language !== "")
+            .map((language) => ({ value: language, label: language })),
+        ]}
+        onChange={(tag) => {
+          const briefingLanguage = tag === "" ? null : tag;
+          onChange({ ...draft, persona: { ...persona, briefingLanguage } });
+        }}
+        wrong={wrongAt("persona.briefingLanguage")}
+      />
     </>
   );
 }
@@ -318,13 +339,77 @@ function LanguageFields(props: LanguageFieldsProps) {
           />
           <StockPhraseFields
             phrases={texts.stockPhrases}
-            isOfOtherLanguage
             change={(stockPhrases) => change({ ...item, texts: { ...texts, stockPhrases } })}
             wrongAt={(key) => wrongText(`stockPhrases.${key}`)}
           />
         </div>
       </details>
+      <ToolSentenceFields
+        {...{ draft, texts, isDisabled, wrongText }}
+        onChange={(toolSentences) => change({ ...item, texts: { ...texts, toolSentences } })}
+      />
     </>
+  );
+}
+
+type ToolSentences = NonNullable<LanguageTexts["toolSentences"]>;
+
+const SENTENCE_LABELS = {
+  onStart: "Said when it starts",
+  onDelay: "Said when it takes long",
+  onFailure: "Said when it fails",
+} as const;
+const SENTENCES = ["onStart", "onDelay", "onFailure"] as const;
+
+interface ToolSentenceFieldsProps {
+  readonly draft: AgentDraft;
+  readonly texts: LanguageTexts;
+  readonly isDisabled: boolean;
+  readonly onChange: (sentences: ToolSentences) => void;
+  readonly wrongText: (field: string) => string | undefined;
+}
+
+/** What the agent says in another language while its tools run; only for tools that say something in its own. */
+function ToolSentenceFields(props: ToolSentenceFieldsProps) {
+  const { draft, texts, isDisabled, onChange, wrongText } = props;
+  const { toolSentences = {} } = texts;
+  const named = [...draft.tools, ...draft.mcpServers].flatMap((tool) =>
+    "name" in tool && "timeoutMs" in tool ? [tool] : [],
+  );
+  const speaking = named.filter(
+    (tool) =>
+      Object.hasOwn(toolSentences, tool.name) ||
+      SENTENCES.some((field) => tool[field] !== undefined),
+  );
+  if (speaking.length === 0) return null;
+  const change = (name: string, field: (typeof SENTENCES)[number], text: string) => {
+    const { [name]: before = {}, ...others } = toolSentences;
+    const { [field]: _before, ...rest } = before;
+    const own = { ...rest, ...(text !== "" && { [field]: text }) };
+    onChange(Object.keys(own).length === 0 ? others : { ...others, [name]: own });
+  };
+  return (
+    <details>
+      <summary>What tools say in this language</summary>
+      <div className="stack">
+        <p className="soft">A sentence that is empty here is not said in this language.</p>
+        {speaking.flatMap((tool) =>
+          SENTENCES.filter(
+            (field) => tool[field] !== undefined || toolSentences[tool.name]?.[field] !== undefined,
+          ).map((field) => (
+            <TextField
+              key={`${tool.name} ${field}`}
+              label={`${tool.name}: ${SENTENCE_LABELS[field]}`}
+              placeholder={tool[field] ?? ""}
+              isDisabled={isDisabled}
+              value={toolSentences[tool.name]?.[field] ?? ""}
+              onChange={(text) => change(tool.name, field, text)}
+              wrong={wrongText(`toolSentences.${tool.name}.${field}`)}
+            />
+          )),
+        )}
+      </div>
+    </details>
   );
 }
 
@@ -937,6 +1022,7 @@ const TAB_OF_PATH = [
   ["persona.pronunciations", "voice"],
   ["persona.languages", "voice"],
   ["persona.languageTexts", "voice"],
+  ["persona.briefingLanguage", "voice"],
   ["persona.outbound", "channels"],
   ["preCall", "channels"],
   ["persona", "prompt"],
@@ -1296,7 +1382,13 @@ export function PromptSection({ draft, onChange, wrongAt }: SectionProps) {
   const words = (
     field: Exclude<
       keyof typeof persona,
-      "stockPhrases" | "keyterms" | "pronunciations" | "languages" | "languageTexts" | "outbound"
+      | "stockPhrases"
+      | "keyterms"
+      | "pronunciations"
+      | "languages"
+      | "languageTexts"
+      | "briefingLanguage"
+      | "outbound"
     >,
   ) => ({
     value: persona[field],
@@ -1365,12 +1457,9 @@ const STOCK_PHRASES: readonly {
   { key: "briefingGreeting", label: "A warm transfer calls a person" },
   { key: "briefingQuestion", label: "That person is asked to accept" },
 ];
-const BRIEFING: ReadonlySet<string> = new Set(["briefingGreeting", "briefingQuestion"]);
 
 interface StockPhraseFieldsProps {
   readonly phrases: OwnPhrases;
-  /** Without what the person of a warm transfer hears, in the agent's first language. */
-  readonly isOfOtherLanguage?: boolean;
   readonly change: (phrases: OwnPhrases) => void;
   /** What the server said is wrong with the phrase of that name. */
   readonly wrongAt: (key: string) => string | undefined;
@@ -1378,9 +1467,8 @@ interface StockPhraseFieldsProps {
 
 /** What the agent says by itself: an empty field leaves the phrase of the language. */
 function StockPhraseFields(props: StockPhraseFieldsProps) {
-  const { phrases, isOfOtherLanguage = false, change, wrongAt } = props;
+  const { phrases, change, wrongAt } = props;
   const { waiting, ...others } = phrases;
-  const shown = STOCK_PHRASES.filter(({ key }) => !(isOfOtherLanguage && BRIEFING.has(key)));
   return (
     <>
       <p className="soft">
@@ -1396,7 +1484,7 @@ function StockPhraseFields(props: StockPhraseFieldsProps) {
         }
         wrong={wrongInList(wrongAt, "waiting")}
       />
-      {shown.map(({ key, label }) => (
+      {STOCK_PHRASES.map(({ key, label }) => (
         <TextField
           key={key}
           label={label}

@@ -683,14 +683,14 @@ function voicemailFact({ metadata }: Call): readonly Figure[] {
 
 /** What became of the request before the call; nothing where there was none. */
 function preCallFact({ metadata }: Call): readonly Figure[] {
-  const { outcome, status, durationMs, error } = Object(metadata?.["preCall"]);
+  const { outcome, status, durationMs, error, dropped } = Object(metadata?.["preCall"]);
   if (typeof outcome !== "string") return [];
   const answer = typeof status === "number" ? ` (${status})` : "";
   const fault = typeof error === "string" ? `: ${error}` : "";
   const words = PRE_CALL_WORDS[outcome] ?? outcome;
-  return [
-    ["Request before the call", `${words}${answer} in ${waitWords(Number(durationMs))}${fault}`],
-  ];
+  const leftOut = Array.isArray(dropped) ? `; left out: ${dropped.join("; ")}` : "";
+  const result = `${words}${answer} in ${waitWords(Number(durationMs))}${fault}${leftOut}`;
+  return [["Request before the call", result]];
 }
 
 const PRE_CALL_WORDS: Readonly<Record<string, string>> = {

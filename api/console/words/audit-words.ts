@@ -36,6 +36,7 @@ const VERBS: Readonly<Record<string, string>> = {
   "call.unmute": "unmuted the agent of the call",
   "call.transfer": "transferred the caller of the call",
   "call.end": "ended the call",
+  "call.commandFailed": "gave a command that failed in the call",
   "callList.create": "uploaded the call list",
   "callList.start": "started the call list",
   "callList.pause": "paused the call list",

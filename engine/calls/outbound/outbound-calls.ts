@@ -2,7 +2,7 @@ import type { RowClaim } from "../../../storage/calls/call-list-record.js";
 import { type Ending, MACHINE_ANSWERED } from "../../conversation/call-end.js";
 import type { AnswererVerdict } from "../../conversation/events.js";
 import type { Logger } from "../../log.js";
-import { RequestError } from "../../request-error.js";
+import { invalidFields, RequestError } from "../../request-error.js";
 import type { OutboundClaims, OutboundTokens } from "../../security/outbound-token.js";
 import type { CallInfo } from "../../telephony/call-info.js";
 import { mergedValues } from "../../telephony/call-values.js";
@@ -112,7 +112,7 @@ const ANSWERED_BY = /^[a-z_]{1,32}$/;
 export interface OutboundDeps {
   readonly telephony: Pick<OutboundTelephony, "vendorFor" | "hangUp">;
   readonly tokens: OutboundTokens;
-  readonly opener: Pick<CallOpener, "refusal" | "preCall" | "leavesMessages">;
+  readonly opener: Pick<CallOpener, "refusal" | "preCall" | "leavesMessages" | "voiceFault">;
   /** Undefined with a simulated vendor: any calling number is allowed. */
   readonly phoneNumbers: Pick<PhoneNumbers, "isAllowed" | "listOf"> | undefined;
   /** Undefined with a simulated vendor: any called number is allowed. */
@@ -192,6 +192,7 @@ export class OutboundCalls implements PlacedCalls {
     const { agentId } = order;
     const refusal = await opener.refusal({ tenant, agentId });
     if (refusal !== undefined) throw placingRefused(refusal);
+    await this.#requireVoice(tenant, order);
     await this.#requireNumber(orgId, order.from);
     await this.#requireTarget(orgId, order.to);
     const { vendor, ownAccount } = placing;
@@ -228,6 +229,13 @@ export class OutboundCalls implements PlacedCalls {
     }
     log.info({ callId: claims.callId, orgId, agentId, vendor }, "a call was placed");
     return { id: claims.callId, agentId, status: "queued" };
+  }
+
+  async #requireVoice(tenant: Tenant, { agentId, overrides }: OutboundOrder): Promise<void> {
+    const voice = overrides?.voice;
+    if (voice === undefined) return;
+    const message = await this.#deps.opener.voiceFault({ tenant, agentId }, voice);
+    if (message !== undefined) throw invalidFields([{ path: "overrides.voice", message }]);
   }
 
   /** Whether the call is ringing in this process. */

@@ -120,6 +120,10 @@ export class CartesiaStream {
 
   #generate(request: SocketGeneration): void {
     const { context_id: id } = request;
+    if (!isVoice(request.voice.id)) {
+      this.#refuse(id, "Voice not found", "voice_not_found");
+      return;
+    }
     const context = this.#contexts.get(id) ?? {
       id,
       text: "",
@@ -223,6 +227,7 @@ export class CartesiaSimulator implements Simulator {
     const status = isKeyGood ? statusOfSpeechFault(fault) : 401;
     if (status !== undefined) exchange.answerJson(status, errorOf(status));
     else if (!isRight) exchange.answerJson(400, errorOf(400));
+    else if (!isVoice(parsed.output.voice.id)) exchange.answerJson(404, errorOf(404));
     else {
       const format = voiceFormatOf(parsed.output);
       const bytes = await speak(parsed.output.transcript, format);
@@ -254,6 +259,11 @@ const VOICES = {
   })),
   has_more: false,
 };
+
+/** The vendor refuses other ids. */
+function isVoice(voiceId: string): boolean {
+  return VOICES.data.some(({ id }) => id === voiceId);
+}
 
 function errorOf(status: number): object {
   const title = status === 401 ? "Invalid API key" : "The sandbox refuses this";

@@ -22,6 +22,13 @@ const FAULT_REFUSALS: Partial<Record<SpeechFault, Refusal>> = {
   serverError: { http: 500, status: "internal_error", message: "Internal error." },
 };
 
+/** The vendor has no voice with the id that was given. */
+export const VOICE_NOT_FOUND: Refusal = {
+  http: 404,
+  status: "voice_not_found",
+  message: "A voice with this id was not found.",
+};
+
 /** Why a request is refused immediately: its key, or the fault that was taken for it. */
 export function refusalOf(
   context: SandboxContext,

@@ -9,14 +9,17 @@ import {
   recognizeRecording,
 } from "../sound/recording.js";
 import { isUpgradeRefused } from "../sound/voice-over-socket.js";
-import { refusalOf, refusalOfLookup, refuse, refuseBody } from "./elevenlabs-refusal.js";
+import {
+  refusalOf,
+  refusalOfLookup,
+  refuse,
+  refuseBody,
+  VOICE_NOT_FOUND,
+} from "./elevenlabs-refusal.js";
 import { MultiContextStream } from "./multi-context-stream.js";
 import { type AudioForm, answerSpeech, FORMATS } from "./text-to-speech.js";
+import { isVoice, VOICES } from "./voices.js";
 
-const VOICES = [
-  ["21m00Tcm4TlvDq8ikWAM", "Rachel"],
-  ["JBFqnCBsd6RMkjVDRZzb", "George"],
-] as const;
 const CREATED_SEC = 1_767_225_600;
 
 /** The response to `GET` at this path; undefined if there is none. */
@@ -172,9 +175,9 @@ function placed(text: string, type: "word" | "spacing", startMs: number, endMs: 
   return { text, start, end, type, speaker_id: null, logprob: LOG_PROBABILITY };
 }
 
-const SPEECH_PATH = /^POST \/v1\/text-to-speech\/[^/]+(\/stream)?(\/with-timestamps)?$/;
+const SPEECH_PATH = /^POST \/v1\/text-to-speech\/([^/]+?)(\/stream)?(\/with-timestamps)?$/;
 
-const STREAM_PATH = /^\/v1\/text-to-speech\/[^/]+\/multi-stream-input$/;
+const STREAM_PATH = /^\/v1\/text-to-speech\/([^/]+)\/multi-stream-input$/;
 const MESSAGE_BYTES_MAX = 64 * 1024;
 const INACTIVITY_SEC = 20;
 const INACTIVITY_MAX_SEC = 180;
@@ -211,7 +214,8 @@ export class ElevenLabsSimulator implements Simulator {
       this.#sockets.accept(upgrade, (socket) => {
         const isAutomatic = query.get("auto_mode") === "true";
         const isAligned = query.get("sync_alignment") === "true";
-        const options = { format, isAutomatic, isAligned, inactivitySec };
+        const hasVoice = isVoice(STREAM_PATH.exec(url.pathname)?.[1] ?? "");
+        const options = { format, isAutomatic, isAligned, inactivitySec, hasVoice };
         new MultiContextStream(this.#context, socket, options).start();
       });
     }
@@ -228,9 +232,10 @@ export class ElevenLabsSimulator implements Simulator {
     const route = `${exchange.request.method} ${exchange.url.pathname}`;
     const speech = SPEECH_PATH.exec(route);
     if (speech !== null) {
-      const timed: AudioForm = speech[1] === undefined ? "timed" : "timedLines";
-      const form = speech[2] === undefined ? "bare" : timed;
-      await answerSpeech(this.#context, exchange, request, form);
+      const [, voiceId = "", stream, timestamps] = speech;
+      const timed: AudioForm = stream === undefined ? "timed" : "timedLines";
+      const form = timestamps === undefined ? "bare" : timed;
+      await answerSpeech(this.#context, exchange, request, { voiceId, form });
     } else if (route === "POST /v1/speech-to-text") {
       await answerTranscription(this.#context, exchange, request);
     } else if (exchange.request.method === "GET") this.#findVoice(exchange);
@@ -243,10 +248,8 @@ export class ElevenLabsSimulator implements Simulator {
     const answer = accountAnswer(pathname);
     if (refusal !== undefined) refuse(exchange, refusal);
     else if (answer !== undefined) exchange.answerJson(200, answer);
-    else if (pathname.startsWith("/v1/voices/")) {
-      const message = "A voice with this id was not found.";
-      refuse(exchange, { http: 404, status: "voice_not_found", message });
-    } else exchange.answerJson(404, { detail: "Not Found" });
+    else if (pathname.startsWith("/v1/voices/")) refuse(exchange, VOICE_NOT_FOUND);
+    else exchange.answerJson(404, { detail: "Not Found" });
   }
 }
 

@@ -4,6 +4,7 @@ import type { SandboxContext } from "../simulator.js";
 import { bytesPerSecondOf, type VoiceFormat } from "../sound/simulated-voice.js";
 import { speakOverSocket } from "../sound/voice-over-socket.js";
 import { timedCharacters } from "../spoken-words.js";
+import { VOICE_NOT_FOUND } from "./elevenlabs-refusal.js";
 
 const CONTEXTS_MAX = 5;
 /** Without `auto_mode` or `flush` text waits until there is this much of it. */
@@ -40,6 +41,7 @@ export interface StreamOptions {
   readonly isAutomatic: boolean;
   readonly isAligned: boolean;
   readonly inactivitySec: number;
+  readonly hasVoice: boolean;
 }
 
 /** One `/multi-stream-input`: concurrent contexts, whose text is spoken when it is flushed. */
@@ -84,6 +86,10 @@ export class MultiContextStream {
   }
 
   #takeText(message: Message): void {
+    if (!this.#options.hasVoice) {
+      this.#refuse(VOICE_NOT_FOUND.status, VOICE_NOT_FOUND.message);
+      return;
+    }
     const known = this.#contexts.get(message.context_id);
     if (known !== undefined && message.voice_settings !== undefined) {
       this.#refuse("invalid_input_message", "Voice settings are for a context's first message.");

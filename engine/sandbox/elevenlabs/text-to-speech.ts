@@ -4,7 +4,14 @@ import { takeFault } from "../faults.js";
 import type { SandboxContext } from "../simulator.js";
 import { streamAudio } from "../sound/audio-stream.js";
 import { speak, speechSec, type VoiceFormat } from "../sound/simulated-voice.js";
-import { type Refusal, refusalOf, refuse, refuseBody } from "./elevenlabs-refusal.js";
+import {
+  type Refusal,
+  refusalOf,
+  refuse,
+  refuseBody,
+  VOICE_NOT_FOUND,
+} from "./elevenlabs-refusal.js";
+import { isVoice } from "./voices.js";
 
 /** The audio in base64 with the time of every character, complete or as the single line of a stream. */
 export function answerTimed(
@@ -68,12 +75,12 @@ export const FORMATS: ReadonlyMap<string, VoiceFormat> = new Map<string, VoiceFo
   ]),
 ]);
 
-/** `POST /v1/text-to-speech/{voice}` and the paths below it: audio of any voice. */
+/** `POST /v1/text-to-speech/{voice}` and the paths below it: all voices sound alike. */
 export async function answerSpeech(
   context: SandboxContext,
   exchange: Exchange,
   request: number,
-  form: AudioForm,
+  { voiceId, form }: { readonly voiceId: string; readonly form: AudioForm },
 ): Promise<void> {
   const { journal, faults } = context;
   const atNs = process.hrtime.bigint();
@@ -85,6 +92,7 @@ export async function answerSpeech(
   const format = FORMATS.get(formatName);
   const refusal = refusalOf(context, exchange, fault);
   if (refusal !== undefined) refuse(exchange, refusal);
+  else if (!isVoice(voiceId)) refuse(exchange, VOICE_NOT_FOUND);
   else if (!parsed.success) refuseBody(exchange, parsed.issues[0]);
   else if (format === undefined) {
     refuse(exchange, { http: 400, status: "invalid_output_format", message: formatName });

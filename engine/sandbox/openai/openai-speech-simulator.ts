@@ -30,6 +30,11 @@ const FAULT_ANSWERS: Partial<
   serverError: [500, "server_error", "internal_error"],
 };
 
+const OWN_MODEL = /^(?:tts-1|gpt-4o-mini-tts)/;
+const VOICES = "alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse".split(
+  " ",
+);
+
 const SAMPLE_RATE_HZ = 24_000;
 
 /** `POST /audio/speech` of OpenAI: MP3, WAV with unknown sizes, or raw PCM. */
@@ -56,6 +61,9 @@ export class OpenAiSpeechSimulator implements Simulator {
       refuse(exchange, status, "The sandbox refuses this.", type, code);
     } else if (!parsed.success) {
       refuse(exchange, 400, parsed.issues[0].message, "invalid_request_error", "invalid_value");
+    } else if (!hasVoice(parsed.output)) {
+      const message = `Invalid value. Supported values are: ${VOICES.join(", ")}.`;
+      refuse(exchange, 400, message, "invalid_request_error", "invalid_value");
     } else {
       await this.#answer(exchange, request, parsed.output, fault);
     }
@@ -86,6 +94,12 @@ export class OpenAiSpeechSimulator implements Simulator {
     const headers = { "content-type": type, "x-request-id": `req_${request}` };
     await streamAudio(this.#context, "openaiSpeech", request, exchange, headers, audio, fault);
   }
+}
+
+/** The vendor's own models have its voices; other models stand for servers with any. */
+function hasVoice({ model, voice }: SpeechRequest): boolean {
+  if (typeof voice !== "string" || !OWN_MODEL.test(model)) return true;
+  return VOICES.includes(voice);
 }
 
 function refuse(

@@ -6,7 +6,6 @@ import {
   PCM_16K,
   PCM_24K,
   PHONE_RATE_HZ,
-  type RawFormat,
 } from "../../audio/audio-format.js";
 import { parseAnswer } from "../../vendors/vendor-json.js";
 import type { VendorContext } from "../../vendors/vendor-settings.js";
@@ -14,7 +13,7 @@ import { addressField, idField, keyField } from "../account-form.js";
 import type { CallControlApi, CallToPlace } from "../call-control.js";
 import type { CallInstructions, Dial } from "../call-instructions.js";
 import { MediaStream, type StreamDialect, type StreamVoice } from "../media-stream.js";
-import { offeredFormat, wholeFrames } from "../phone-format.js";
+import { G722, offeredFormat, type StreamFormat, wholeFrames } from "../phone-format.js";
 import type { PhoneVendor } from "../phone-vendor.js";
 import type { PhoneWire, StreamStarted } from "../phone-wire.js";
 import { placedReport } from "../placed-report.js";
@@ -29,9 +28,10 @@ import { basicAuthorization, telephonyRequest, unlessOver } from "../telephony-r
 import { type TransferReport, transferReport } from "../transfer-report.js";
 
 /** Asterisk's own names of its codecs. */
-const FORMATS: ReadonlyMap<string, RawFormat> = new Map<string, RawFormat>([
+const FORMATS: ReadonlyMap<string, StreamFormat> = new Map<string, StreamFormat>([
   ["ulaw", MULAW_8K],
   ["alaw", { encoding: "alaw", sampleRateHz: PHONE_RATE_HZ }],
+  ["g722", G722],
   ["slin", PCM_8K],
   ["slin12", { encoding: "pcm16", sampleRateHz: 12_000 }],
   ["slin16", PCM_16K],
@@ -40,6 +40,8 @@ const FORMATS: ReadonlyMap<string, RawFormat> = new Map<string, RawFormat>([
   ["slin44", { encoding: "pcm16", sampleRateHz: 44_100 }],
   ["slin48", { encoding: "pcm16", sampleRateHz: 48_000 }],
 ]);
+/** 20 ms: a piece of another size could not be filled up, since G.722 has no byte of silence. */
+const G722_FRAME_BYTES = 160;
 /** Asterisk hangs up on a larger message; nobody asks for such frames. */
 const FRAME_BYTES_MAX = 65_500;
 /** So many messages carry 20 ms at most: single bytes would make a call cost as much as a hundred. */
@@ -138,6 +140,7 @@ export function asteriskWire(): PhoneWire {
       return event.success ? event.output : undefined;
     },
     voice: (started) => {
+      if (started.codec === "g722") return asteriskVoice(started, G722_FRAME_BYTES, isJson);
       const usualBytes = frameBytesOf(started);
       const isUsable =
         optimalBytes !== undefined &&

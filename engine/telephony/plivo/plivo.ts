@@ -447,7 +447,7 @@ function startOf(message: v.InferOutput<typeof StartMessage>, pcm: PcmEncoding):
   const streamId = start.streamId ?? message.streamId ?? "";
   const parameters = extraHeaders(message.extra_headers);
   const ids = { streamId, callId: start.callId, parameters };
-  return startMessage(ids, mediaFormat(start.mediaFormat, pcm));
+  return startMessage(ids, mediaFormat(start.mediaFormat, { pcm }));
 }
 
 /** Seen as an object, as JSON in a text, and as `{X-PH-name: value, …}`; the prefix is Plivo's. */

@@ -285,7 +285,9 @@ function startOf(
 ): StreamMessage {
   const parameters = { ...clientState(start.client_state), ...start.custom_parameters };
   const ids = { streamId, callId: start.call_control_id, parameters };
-  return startMessage(ids, mediaFormat(start.media_format, pcm));
+  // The caller's audio has the call's codec where Telnyx cannot convert it, and it converts only PCMU and PCMA
+  // (https://developers.telnyx.com/docs/voice/programmable-voice/texml-verbs/stream).
+  return startMessage(ids, mediaFormat(start.media_format, { pcm, hasG722: true }));
 }
 
 /** Base64, and inside of it a JSON object if it is one of ours. */

@@ -49,7 +49,7 @@ function startOf(
   const streamId = start.streamSid ?? streamSid ?? "";
   const parameters = start.customParameters ?? {};
   const ids = { streamId, callId: start.callSid, parameters };
-  return startMessage(ids, mediaFormat(start.mediaFormat, pcm));
+  return startMessage(ids, mediaFormat(start.mediaFormat, { pcm }));
 }
 
 /** Templates: no frame of audio is worth a JSON.stringify. */

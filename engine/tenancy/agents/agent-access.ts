@@ -7,6 +7,7 @@ import type {
 } from "../../../storage/records.js";
 import type { FieldFault } from "../../request-error.js";
 import { type ModelNotice, modelNotice } from "../../vendors/model-catalog.js";
+import { voiceFault } from "../../vendors/registry.js";
 import { CATEGORIES } from "../../vendors/vendor.js";
 import { vendorOf } from "../../vendors/vendors.js";
 import { type FallbackSlot, fallbackSlots } from "./agent-fallbacks.js";
@@ -128,6 +129,22 @@ export function accessFaults(
   const modelId = choice.sttModelId ?? (stt === undefined ? "" : sttModelId(plan, stt));
   refused.push(...languageFaults(choice, stt, modelId));
   return { refused, gated };
+}
+
+/** Returns why voices of the agent cannot be used, where the vendor's voices are known. */
+export function voiceFaults(
+  { ttsProviderId, ttsConfig }: Pick<AgentVendorChoice, "ttsProviderId" | "ttsConfig">,
+  providersById: ProvidersById,
+): readonly FieldFault[] {
+  const own = { path: "ttsConfig.voice", providerId: ttsProviderId, voice: ttsConfig.voice };
+  const others = ttsConfig.languageVoices.map(({ providerId, voice }, index) => {
+    return { path: `ttsConfig.languageVoices.${index}.voice`, providerId, voice };
+  });
+  return [own, ...others].flatMap(({ path, providerId, voice }) => {
+    const provider = providersById.get(providerId);
+    const message = provider && voice !== null ? voiceFault(provider, voice) : undefined;
+    return message === undefined ? [] : [{ path, message }];
+  });
 }
 
 /** Returns the first usable provider of a chain: the agent's own one (place 0) or a fallback. Undefined if none is. */

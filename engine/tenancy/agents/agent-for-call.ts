@@ -29,6 +29,8 @@ export interface AgentForCall {
   readonly fallbacks: FallbacksForCall;
   /** The voices for other languages that the agent may use now. */
   readonly languageVoices: readonly LanguageVoiceForCall[];
+  /** The agent's own voice, in a call that was given another; null: the provider's own. Undefined in other calls. */
+  readonly replacedVoice?: string | null | undefined;
 }
 
 export interface LanguageVoiceForCall extends UsableVendor {

@@ -6,11 +6,12 @@ import type {
   AgentThresholds,
   Persona,
 } from "../../../storage/records.js";
+import type { ToolSentences } from "../../../storage/tenancy/agent-tool.js";
 import { changedFields } from "../audit-entry.js";
 import { type FallbacksInput, NO_FALLBACKS, withFallbacks } from "./agent-fallbacks.js";
 import type { McpServerInput } from "./agent-mcp.js";
 import type { PreCallInput } from "./agent-pre-call.js";
-import type { AgentToolInput } from "./agent-tools.js";
+import { type AgentToolInput, speakingToolNames } from "./agent-tools.js";
 
 /** Fields may be left out or undefined, since the API's parser sets omitted fields to undefined. */
 type PartialInput<Fields> = { readonly [Key in keyof Fields]?: Fields[Key] | undefined };
@@ -91,6 +92,7 @@ const DEFAULT_PERSONA: Persona = {
   pronunciations: [],
   languages: [],
   languageTexts: [],
+  briefingLanguage: null,
   outbound: { voicemailMessage: null, screeningAnswer: null, whileDetecting: "greet" },
 };
 const DEFAULT_LLM_CONFIG: LlmConfig = { temperature: 0.4, maxTokens: 200 };
@@ -159,7 +161,7 @@ export function patchedAgent(agent: AgentRecord, patch: AgentPatch, nowMs: numbe
     ...merged<AgentReferences & PlainFields>(withoutStaleModel(agent, patch), plain),
     id: agent.id,
     orgId: agent.orgId,
-    persona: merged(withoutStaleTexts(agent.persona, patch), persona),
+    persona: merged(withoutStaleTexts(agent, patch), persona),
     llmConfig: merged(agent.llmConfig, llmConfig),
     ttsConfig,
     fallbacks: withFallbacks(agent.fallbacks, fallbacks, ttsConfig.speed),
@@ -203,14 +205,28 @@ function withoutStaleVoices(agent: AgentRecord, { ttsProviderId, persona }: Agen
   };
 }
 
-/** The texts for a language go with it. */
-function withoutStaleTexts(before: Persona, { persona }: AgentPatch): Persona {
-  const languages = persona?.languages;
-  if (languages === undefined) return before;
-  const { languageTexts } = before;
+/** The texts for a language go with it, and so do the briefings in it; the sentences of a tool go with the tool. */
+function withoutStaleTexts(
+  { persona: before, tools, mcpServers }: AgentRecord,
+  { persona, tools: newTools = tools, mcpServers: newServers = mcpServers }: AgentPatch,
+): Persona {
+  const { language = before.language, languages = before.languages } = persona ?? {};
+  const { languageTexts, briefingLanguage } = before;
+  const isSpoken = (tag: string) => tag === language || languages.includes(tag);
+  const names = speakingToolNames(newTools, newServers);
+  const isKept = ([name]: readonly [string, ToolSentences]) => names.has(name);
   return {
     ...before,
-    languageTexts: languageTexts.filter(({ language }) => languages.includes(language)),
+    languageTexts: languageTexts
+      .filter((texts) => languages.includes(texts.language))
+      .map(({ toolSentences, ...texts }) => ({
+        ...texts,
+        ...(toolSentences && {
+          toolSentences: Object.fromEntries(Object.entries(toolSentences).filter(isKept)),
+        }),
+      })),
+    briefingLanguage:
+      briefingLanguage !== null && isSpoken(briefingLanguage) ? briefingLanguage : null,
   };
 }
 

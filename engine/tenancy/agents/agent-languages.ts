@@ -1,4 +1,4 @@
-import type { LanguageVoice, ProviderRecord } from "../../../storage/records.js";
+import type { LanguageVoice, Persona, ProviderRecord } from "../../../storage/records.js";
 import type { FieldFault } from "../../request-error.js";
 import { detectedLanguages, modelsThatDetectLanguages } from "../../vendors/model-catalog.js";
 import { primaryLanguage } from "../../vendors/spoken-language.js";
@@ -32,9 +32,16 @@ export function languageFaults(
     })),
     ...listFaults("ttsConfig.languageVoices", ttsConfig.languageVoices, languages, "a voice"),
     ...listFaults("persona.languageTexts", persona.languageTexts, languages, "texts"),
+    ...briefingFaults(persona),
   ];
   if (languages.length === 0 || stt === undefined) return faults;
   return [...faults, ...detectionFaults(language, languages, stt.providerKey, sttModelId)];
+}
+
+function briefingFaults({ language, languages, briefingLanguage: tag }: Persona): FieldFault[] {
+  if (tag === null || tag === language || languages.includes(tag)) return [];
+  const message = `expected persona.language or one of persona.languages, "${tag}" is neither`;
+  return [{ path: "persona.briefingLanguage", message }];
 }
 
 /** The faults of a list with an entry for some of the agent's languages; `what` names what an entry gives. */
@@ -97,11 +104,12 @@ export function sameLanguages(
   other: Pick<AgentVendorChoice, "persona" | "ttsConfig">,
 ): boolean {
   const fieldsOf = ({ persona, ttsConfig }: typeof one) => {
-    const { language, languages } = persona;
+    const { language, languages, briefingLanguage } = persona;
     const { languageVoices } = ttsConfig;
     const texts = persona.languageTexts.map((each) => each.language);
     const isPlain = languages.length + languageVoices.length + texts.length === 0;
-    return isPlain ? "" : JSON.stringify([language, languages, languageVoices, texts]);
+    if (isPlain && briefingLanguage === null) return "";
+    return JSON.stringify([language, languages, languageVoices, texts, briefingLanguage]);
   };
   return fieldsOf(one) === fieldsOf(other);
 }

@@ -119,6 +119,30 @@ export function requireTransferTarget({
   throw invalidFields([{ path, message }]);
 }
 
+/** The names of tools and MCP servers that can have sentences. */
+export function speakingToolNames(
+  tools: readonly AgentToolInput[],
+  mcpServers: readonly { readonly name: string }[],
+): ReadonlySet<string> {
+  return new Set([...tools, ...mcpServers].flatMap((each) => ("name" in each ? [each.name] : [])));
+}
+
+/** Throws RequestError `invalid_request` for sentences of a tool that the agent does not have: nobody would hear them. */
+export function requireNamedTools({
+  persona,
+  tools,
+  mcpServers,
+}: Pick<AgentRecord, "persona" | "tools" | "mcpServers">): void {
+  const names = speakingToolNames(tools, mcpServers);
+  const message = "expected the name of one of the agent's tools or MCP servers";
+  const details = persona.languageTexts.flatMap(({ toolSentences = {} }, index) =>
+    Object.keys(toolSentences)
+      .filter((name) => !names.has(name))
+      .map((name) => ({ path: `persona.languageTexts.${index}.toolSentences.${name}`, message })),
+  );
+  if (details.length > 0) throw invalidFields(details);
+}
+
 /** Returns the headers of the HTTP tools by tool name. Throws if none of the keys opens them. */
 export function openToolHeaders(
   { sealedToolHeaders }: Pick<AgentRecord, "sealedToolHeaders">,

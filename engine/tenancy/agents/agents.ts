@@ -20,6 +20,7 @@ import {
   agentModelNotices,
   type ProvidersById,
   providerIdsOf,
+  voiceFaults,
 } from "./agent-access.js";
 import { requireDocuments } from "./agent-documents.js";
 import { type AgentForCall, agentForCall, type StoredAgents } from "./agent-for-call.js";
@@ -32,9 +33,16 @@ import {
   patchedAgent,
 } from "./agent-input.js";
 import { sameLanguages } from "./agent-languages.js";
-import { requirePublicMcpServers, sealedMcpServers } from "./agent-mcp.js";
+import { openMcpSecrets, requirePublicMcpServers, sealedMcpServers } from "./agent-mcp.js";
 import { requirePublicPreCall, sealedPreCall } from "./agent-pre-call.js";
-import { requirePublicTools, requireTransferTarget, sealedTools } from "./agent-tools.js";
+import {
+  type Headers,
+  openToolHeaders,
+  requireNamedTools,
+  requirePublicTools,
+  requireTransferTarget,
+  sealedTools,
+} from "./agent-tools.js";
 
 /** Entries cached for about a second: about 5 kB per agent with its providers. */
 const KEPT_MAX = 200;
@@ -110,7 +118,9 @@ export class Agents {
     const mcp = sealedMcpServers(input.mcpServers ?? [], this.#cipher);
     const agent = { ...newAgent(identity, input), ...tools, ...preCall, ...mcp };
     requireTransferTarget(agent);
+    requireNamedTools(agent);
     await this.#requireAccess(tenant, agent);
+    await this.#requireKnownVoices(agent);
     await this.#requireDocuments(agent);
     const { maxAgents } = tenant.plan.limits;
     const entry = this.#entry(tenant, "agent.create", agent);
@@ -147,9 +157,11 @@ export class Agents {
     const nowMs = nextVersionMs(agent, this.#clock);
     const patched = { ...patchedAgent(agent, patch, nowMs), ...tools, ...preCall, ...mcp };
     requireTransferTarget(patched);
+    requireNamedTools(patched);
     if (patched.active || !sameVendors(agent, patched)) {
       await this.#requireAccess(tenant, patched);
     }
+    if (patch.ttsConfig !== undefined) await this.#requireKnownVoices(patched);
     if (patch.knowledge !== undefined) await this.#requireDocuments(patched);
     const changes = changedAgentFields(agent, patched);
     const entry = this.#entry(tenant, "agent.update", patched, changes);
@@ -158,6 +170,20 @@ export class Agents {
     return this.#explained(tenant, patched, () =>
       agents.update(tenant.organization.id, id, next, entry, agent.updatedAtMs),
     );
+  }
+
+  /**
+   * The values of headers and fixed parameters, which can hold variables. Empty where no key opens them: the agent is
+   * shown nevertheless.
+   */
+  sealedTexts(agent: AgentRecord): readonly Headers[] {
+    try {
+      const servers = [...openMcpSecrets(agent, this.#cipher).values()];
+      const headers = servers.map((server) => server.headers);
+      return [...openToolHeaders(agent, this.#cipher).values(), ...headers];
+    } catch {
+      return [];
+    }
   }
 
   /** Throws RequestError `not_found`. */
@@ -272,6 +298,11 @@ export class Agents {
       if (error instanceof ForeignKeyViolationError) await this.#requireAccess(tenant, choice);
       throw error;
     }
+  }
+
+  async #requireKnownVoices(choice: AgentVendorChoice): Promise<void> {
+    const faults = voiceFaults(choice, await this.#providersOf([choice]));
+    if (faults.length > 0) throw invalidFields(faults);
   }
 
   async #requireAccess(tenant: Tenant, choice: AgentVendorChoice): Promise<void> {

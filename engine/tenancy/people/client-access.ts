@@ -9,6 +9,7 @@ import {
 } from "../../security/client-token.js";
 import { matchesOrigin } from "../../security/origins.js";
 import type { Clock } from "../../time/clock.js";
+import { voiceFault } from "../../vendors/registry.js";
 import type { Organizations } from "../organizations.js";
 import { ReadCache } from "../read-cache.js";
 import { accessRefusal, type Tenant } from "../tenant.js";
@@ -29,7 +30,7 @@ export interface ClientTokenInput {
 }
 
 export interface ClientAccessOptions {
-  readonly database: Pick<Database, "agents" | "apiKeys" | "users" | "recordChanges">;
+  readonly database: Pick<Database, "agents" | "apiKeys" | "providers" | "users" | "recordChanges">;
   readonly organizations: Pick<Organizations, "find">;
   readonly clientTokens: ClientTokens;
   readonly clock: Clock;
@@ -69,6 +70,7 @@ export class ClientAccess {
     const orgId = tenant.organization.id;
     const agent = await this.#database.agents.findById(orgId, agentId);
     if (agent === undefined) throw new RequestError("not_found", "there is no such agent");
+    await this.#requireVoice(agent, overrides?.["voice"]);
     const { apiKeyId, userId } = tenant;
     const given = { agentId, callMaxSec, origin, variables, overrides };
     const claims = { orgId, ...given, apiKeyId, userId };
@@ -76,6 +78,13 @@ export class ClientAccess {
     if (issued !== undefined) return issued;
     const message = `expected less: a token has at most ${CLIENT_TOKEN_CHARACTERS_MAX} characters`;
     throw invalidFields([{ path: "variables", message }]);
+  }
+
+  async #requireVoice({ ttsProviderId }: AgentRecord, voice: string | undefined): Promise<void> {
+    if (voice === undefined) return;
+    const [provider] = await this.#database.providers.findMany([ttsProviderId]);
+    const message = provider && voiceFault(provider, voice);
+    if (message !== undefined) throw invalidFields([{ path: "overrides.voice", message }]);
   }
 
   /** `origin`: that of the page that sends the token, or empty. A string is the reason of a refusal, for the page. */

@@ -64,6 +64,10 @@ export const OPENAI: Vendor = {
       const dialect = { vendor: "openai", publicUrl: OPENAI_URL, isKeyRequired: true };
       return new AudioSpeech({ ...dialect, fields: SPEECH_FIELDS }, given, context);
     },
-    voices: { setting: "voice", list: () => Promise.resolve({ voices: VOICES, hasMore: false }) },
+    voices: {
+      setting: "voice",
+      known: VOICES,
+      list: () => Promise.resolve({ voices: VOICES, hasMore: false }),
+    },
   },
 };

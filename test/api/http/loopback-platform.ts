@@ -317,7 +317,7 @@ async function buildServices({
       clock,
       calls: database.calls,
       feed: closedFeed(clock),
-      journal: { annotate: () => {} },
+      journal: { annotate: () => {}, recordAction: () => Promise.resolve(true) },
       warmTransferRefusal: () => Promise.resolve(undefined),
       transferSummaries: { of: () => Promise.resolve("") },
       endCall: () => false,

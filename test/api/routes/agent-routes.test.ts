@@ -238,7 +238,7 @@ test("variables of a tool's URL come after the host and have defaults, and its s
   );
   assert.equal(made.status, 201, made.text);
   const agent = Object(made.body);
-  assert.deepEqual(agent.variables, ["id"]);
+  assert.deepEqual(agent.variables, ["id", "customer"]);
   assert.deepEqual(agent.tools[0].parameters.properties, { of: { type: "string" } });
   assert.deepEqual(agent.tools[0].fixedParameterNames, ["key"]);
   const { onStart, onDelay, onDelayMs, onFailure, background, cancellable } = agent.tools[0];
@@ -255,6 +255,96 @@ test("variables of a tool's URL come after the host and have defaults, and its s
   const elsewhere = await patch({ preCall: { url: "https://b.example/" } });
   assert.match(elsewhere.text, /preCall.headers: expected headers and secret again/);
   assert.equal(Object((await patch({ preCall: null })).body).preCall, null);
+});
+
+test("variables in headers, fixed parameters and headers of MCP servers are among the agent's, and no text has other braces", async () => {
+  const tool = {
+    type: "http",
+    name: "find",
+    description: "Finds it for {{first|them}}",
+    method: "GET",
+    url: "https://a.example/{{id|none}}",
+    headers: { "x-header": "{{inHeader|}}" },
+    fixedParameters: { fixed: "{{inFixed|}} {{id|}}" },
+    parameters: { type: "object", properties: {} },
+    onStart: "One moment {{second|}}.",
+  };
+  const server = {
+    name: "crm",
+    url: "https://crm.example/mcp",
+    headers: { "x-customer": "{{inMcp|}}" },
+    onFailure: "Sorry {{third|}}.",
+  };
+  const languages = ["de-DE"];
+  const german = { language: "de-DE", toolSentences: { crm: { onStart: "Ja, {{fourth|}}." } } };
+  const persona = {
+    languages,
+    languageTexts: [german],
+    pronunciations: [{ word: "{{lastName|}}", say: "{{lastNameSaid|}}" }],
+  };
+  const whole = { ...draft, persona, tools: [tool], mcpServers: [server] };
+  const made = await platform.client.post(AGENTS, whole, tenancy.byKey);
+  assert.equal(made.status, 201, made.text);
+  const names = ["lastName", "lastNameSaid", "fourth", "first", "id", "second", "third"];
+  const { _id: id, variables, persona: stored } = Object(made.body);
+  const sealed = ["inFixed", "inHeader", "inMcp"];
+  assert.deepEqual(new Set(variables), new Set([...names, ...sealed]));
+  assert.deepEqual(stored.languageTexts[0].toolSentences, german.toolSentences);
+  const bad = "{{first-name|there}}";
+  for (const [path, change] of [
+    ["name", { name: bad }],
+    ["persona.guardrails", { persona: { guardrails: bad } }],
+    ["persona.pronunciations.0.say", { persona: { pronunciations: [{ word: "a", say: bad }] } }],
+    ["tools.0.onStart", { tools: [{ ...tool, onStart: bad }] }],
+    ["tools.0.description", { tools: [{ ...tool, description: "{{id}}" }] }],
+    [
+      "tools.0.parameters.properties.of.description",
+      {
+        tools: [
+          { ...tool, parameters: { type: "object", properties: { of: { description: bad } } } },
+        ],
+      },
+    ],
+    ["mcpServers.0.url", { mcpServers: [{ ...server, url: "https://crm.example/{{id|x}}" }] }],
+    [
+      "mcpServers.0.headers.x-customer",
+      { mcpServers: [{ ...server, headers: { "x-customer": bad } }] },
+    ],
+    ["preCall.url", { preCall: { url: "https://a.example/{{caller}}" } }],
+    [
+      "preCall.headers.x-caller",
+      { preCall: { url: "https://a.example", headers: { "x-caller": "{{caller}}" } } },
+    ],
+    [
+      "persona.languageTexts.0.toolSentences.other",
+      { persona: { languageTexts: [{ ...german, toolSentences: { other: { onStart: "Ja." } } }] } },
+    ],
+  ] as const) {
+    const path_ = `${AGENTS}/${id}`;
+    const answer = await platform.client.send("PATCH", path_, {
+      body: change,
+      headers: tenancy.byKey,
+    });
+    assert.equal(answer.status, 400, path);
+    assert.ok(answer.text.startsWith(`{"error":"${path}: `), answer.text);
+  }
+  const body = { tools: [tool], mcpServers: [] };
+  const less = await platform.client.send("PATCH", `${AGENTS}/${id}`, {
+    body,
+    headers: tenancy.byKey,
+  });
+  assert.deepEqual(Object(less.body).persona.languageTexts[0].toolSentences, {});
+});
+
+test("a language that is none, and a voice that the vendor does not have, are refused", async () => {
+  for (const [path, change] of [
+    ["persona.language", { persona: { language: "zzzz nonsense" } }],
+    ["ttsConfig.voice", { ttsConfig: { voice: "nosuchvoice" } }],
+  ] as const) {
+    const answer = await platform.client.post(AGENTS, { ...draft, ...change }, tenancy.byKey);
+    assert.equal(answer.status, 400, `${path} ${answer.text}`);
+    assert.ok(answer.text.startsWith(`{"error":"${path}: `), answer.text);
+  }
 });
 
 test("a tool can be tested with typed arguments and values, and its secrets stay hidden", async (context) => {
@@ -528,10 +618,10 @@ test("languages that the STT cannot tell, or that are no languages, and voices f
       { languages: de, languageTexts: [{ language: "de-DE", stockPhrases: { hello: "Hallo?" } }] },
     ],
     [
-      /^persona\.languageTexts\.0\.stockPhrases\.briefingGreeting: expected one of the fields/,
+      /^persona\.briefingLanguage: expected persona\.language or one of persona\.languages, "es" is neither/,
       {
         languages: de,
-        languageTexts: [{ language: "de-DE", stockPhrases: { briefingGreeting: "Hallo." } }],
+        briefingLanguage: "es",
       },
     ],
     [/^persona\.languageTexts: expected what/, { languages: de, languageTexts: "de" }],
@@ -543,11 +633,12 @@ test("languages that the STT cannot tell, or that are no languages, and voices f
     assert.match(Object(answer.body).error, error);
   }
   const texts = { language: "de-DE", stockPhrases: { waiting: ["Ich schaue nach."] } };
-  const persona = { languages: de, languageTexts: [texts] };
+  const persona = { languages: de, languageTexts: [texts], briefingLanguage: "de-DE" };
   const body = { ...draft, persona, ttsConfig: { languageVoices: [voice] } };
   const made = await client.post(AGENTS, body, byKey);
   assert.equal(made.status, 201, made.text);
   assert.deepEqual(Object(made.body).persona.languageTexts, [{ ...texts, greeting: null }]);
+  assert.equal(Object(made.body).persona.briefingLanguage, "de-DE");
   assert.deepEqual(Object(made.body).ttsConfig.languageVoices, [{ ...voice, voice: null }]);
   const path = `${AGENTS}/${idIn(made.body)}`;
   const change = (body: object) => client.send("PATCH", path, { headers: byKey, body });

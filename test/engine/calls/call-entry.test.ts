@@ -332,6 +332,26 @@ test("a change of language is noted in the call at once, whether or not a reply 
   assert.deepEqual(last("annotate"), ["call", { language: "de-DE" }]);
 });
 
+test("an ordered text is noted in the call at once, and goes with the turn that says it", async () => {
+  const { writes, entry, last } = entryOf();
+  entry.textOrdered(["one", "two"]);
+  await writes.settled();
+  assert.deepEqual(last("annotate"), ["call", { unspokenTexts: ["one", "two"] }]);
+  for (const [unspoken, unspokenTexts] of [
+    [["two"], ["two"]],
+    [[], null],
+  ] as const) {
+    entry.turnSaved({ ...NO_WORDS, unspoken });
+    await writes.settled();
+    const saved = last("saveTurn")?.[1];
+    assert.deepEqual(Object(saved).metadata, { unspokenTexts });
+  }
+  entry.turnSaved(NO_WORDS);
+  await writes.settled();
+  const other = last("saveTurn")?.[1];
+  assert.equal("metadata" in Object(other), false);
+});
+
 test("a mute and notes are noted in the call at once, and a call that continues has them from its start", async () => {
   const { deps, writes, entry, last } = entryOf();
   entry.agentMuted(true);

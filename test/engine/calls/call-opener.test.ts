@@ -318,13 +318,23 @@ test("a caller who was cut off continues that call, and the record refers to it"
 test("a call that continues a muted one is muted from its start, greets nobody, and has its notes in its record", async (t) => {
   const { open, given, store, caller } = openingStand(t);
   given.last = callRecord({ id: "before", endedAtMs: NOON_MS, status: "failed" });
-  const metadata = { isMuted: true, contextNotes: ["The caller has a refund."] };
+  const metadata = {
+    isMuted: true,
+    contextNotes: ["The caller has a refund."],
+    unspokenTexts: ["We close soon."],
+  };
   given.last = { ...given.last, metadata };
   const conversation = { sessionId: "second", historyKey: "key", before: ["first"] };
   const session = await open({ conversation });
   const [, started] = store.asked.find(([what]) => what === "start") ?? [];
-  const { isMuted, contextNotes } = Object(started).metadata;
-  assert.deepEqual({ isMuted, contextNotes }, metadata);
+  const { isMuted, contextNotes, unspokenTexts } = Object(started).metadata;
+  assert.deepEqual({ isMuted, contextNotes, unspokenTexts }, metadata);
+  const notes = store.asked.filter(([what]) => what === "annotate").map((note) => note.slice(1));
+  assert.deepEqual(
+    notes[0],
+    ["before", { continuedBy: session.callId, unspokenTexts: null }],
+    "the call before has handed its texts on",
+  );
   assert.deepEqual(
     caller.messages.map(({ type }) => type),
     ["connected"],

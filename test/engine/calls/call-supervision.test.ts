@@ -31,6 +31,8 @@ function supervising(
   const noted: JsonObject[] = [];
   const entries: AuditRecord[] = [];
   const watched: unknown[] = [];
+  const steps: string[] = [];
+  const recording = { stored: Promise.resolve(true) };
   const clock = new VirtualClock();
   const standing = { areActive: () => Promise.resolve(true) };
   const supervision = new CallSupervision({
@@ -50,9 +52,11 @@ function supervising(
       watch: async (topic) => void watched.push(topic),
     },
     journal: {
-      annotate: (_callId, metadata, entry) => {
-        noted.push(metadata);
-        if (entry !== undefined) entries.push(entry);
+      annotate: (_callId, metadata) => void noted.push(metadata),
+      recordAction: async (_callId, entry) => {
+        steps.push(entry.action);
+        entries.push(entry);
+        return recording.stored;
       },
     },
     newId: () => `entry ${entries.length + 1}`,
@@ -61,15 +65,17 @@ function supervising(
     transferSummaries: { of: () => Promise.resolve("the caller wants a person") },
     endCall: (callId, { reason, transferTo, briefing }) => {
       briefings.push(briefing);
+      steps.push("ended");
       ended.push(transferTo === undefined ? [callId, reason] : [callId, transferTo]);
       return isHere;
     },
     controlCall: (call) => {
+      steps.push("controlled");
       controlled.push(call);
       return outcome.control;
     },
   });
-  const made = { briefings, ended, noted, entries, watched, controlled };
+  const made = { briefings, ended, noted, entries, watched, controlled, steps, recording };
   return { supervision, ...made, clock, standing, outcome };
 }
 
@@ -248,7 +254,36 @@ test("whoever controls a call stands in the audit trail, without what was said, 
   });
   outcome.control = "ending";
   await assert.rejects(supervision.control(byKey, "call", { type: "mute" }));
-  assert.equal(entries.length, commands.length + 2, "what was not done is not in it");
+  const [order, failure] = entries.slice(commands.length + 2);
+  assert.equal(order?.action, "call.mute");
+  assert.deepEqual(
+    [failure?.action, failure?.changes, failure?.actor],
+    ["call.commandFailed", ["call.mute", "conflict"], ids],
+  );
+});
+
+test("a command is in the audit trail before it acts, and with its failure after it", async () => {
+  const { supervision, steps } = supervising("active", false, "phone");
+  await supervision.control(TENANT, "call", { type: "mute" });
+  await assert.rejects(supervision.end(TENANT, "call"));
+  await assert.rejects(supervision.transfer(TENANT, "call", { to: "+15550101000" }));
+  assert.equal(
+    steps.join(", "),
+    "call.mute, controlled, call.end, ended, call.commandFailed, call.transfer, ended, call.commandFailed",
+  );
+});
+
+test("a command waits one second for a store that does not answer, and acts then", async () => {
+  const { supervision, steps, recording, clock } = supervising("active");
+  recording.stored = new Promise(() => undefined);
+  const muting = supervision.control(TENANT, "call", { type: "mute" });
+  await new Promise(setImmediate);
+  clock.advance(999);
+  await new Promise(setImmediate);
+  assert.deepEqual(steps, ["call.mute"]);
+  clock.advance(1);
+  await muting;
+  assert.deepEqual(steps, ["call.mute", "controlled"]);
 });
 
 test("a watch ends within a second of the end of the key or the user that began it", async () => {
@@ -261,7 +296,7 @@ test("a watch ends within a second of the end of the key or the user that began 
       watch: (_topic, _watcher, signal) =>
         new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
     },
-    journal: { annotate: () => undefined },
+    journal: { annotate: () => undefined, recordAction: () => assert.fail("nothing is done") },
     newId: () => assert.fail("nothing is done"),
     dialTargets: undefined,
     warmTransferRefusal: () => Promise.resolve(undefined),

@@ -108,6 +108,20 @@ test("a conversation that continues has its previous call's values, so that the 
   assert.deepEqual((await find()).values, values);
 });
 
+const REST = { unanswered: "", unspoken: [] };
+
+test("texts that were to be said are said by the call that continues, unless the caller has hung up", async (context) => {
+  const { database, journal, clock, find, store } = await stand(context);
+  const texts = ["one", "two", "three", "four", "five"];
+  await store("broken");
+  journal.annotate("broken", { unspokenTexts: texts });
+  await journal.stored();
+  await database.calls.closeAbandoned("another run", clock.epochMs());
+  assert.deepEqual((await find()).control?.unspoken, texts.slice(0, 4));
+  clock.advance(10 * 60 * 1_000 + 1);
+  assert.deepEqual((await find()).control?.unspoken, []);
+});
+
 test("mute and notes stay in a conversation that was broken off; a caller who returns much later finds the notes alone", async (context) => {
   const { database, journal, clock, find, store } = await stand(context);
   const notes = ["The caller has a refund."];
@@ -115,9 +129,9 @@ test("mute and notes stay in a conversation that was broken off; a caller who re
   journal.annotate("broken", { isMuted: true, contextNotes: notes });
   await journal.stored();
   await database.calls.closeAbandoned("another run", clock.epochMs());
-  assert.deepEqual((await find()).control, { isMuted: true, context: notes, unanswered: "" });
+  assert.deepEqual((await find()).control, { isMuted: true, context: notes, ...REST });
   clock.advance(10 * 60 * 1_000 + 1);
-  assert.deepEqual((await find()).control, { isMuted: false, context: notes, unanswered: "" });
+  assert.deepEqual((await find()).control, { isMuted: false, context: notes, ...REST });
 });
 
 test("the agent is not muted any more for a caller who is back from a failed transfer", async (context) => {
@@ -132,10 +146,15 @@ test("the agent is not muted any more for a caller who is back from a failed tra
   await journal.stored();
   assert.equal((await find()).control?.isMuted, true);
   const transfer = { to: "+15550101000", mode: "blind", result: "busy", startedAtMs: 1 };
-  journal.annotate("handed on", { endReason: "transferFailed", transfer });
+  journal.annotate("handed on", {
+    endReason: "transferFailed",
+    transfer,
+    unspokenTexts: ["We close soon."],
+  });
   await journal.stored();
   const { control, failedTransfer } = await find();
   assert.deepEqual([control?.isMuted, failedTransfer], [false, "busy"]);
+  assert.deepEqual(control?.unspoken, ["We close soon."]);
 });
 
 test("what a caller said to a muted agent is unanswered in the call that continues", async (context) => {
@@ -163,13 +182,13 @@ test("what a caller said to a muted agent is unanswered in the call that continu
 test("a second client of a muted call that lives is muted, too; odd metadata mute nobody", async (context) => {
   const { journal, find, store } = await stand(context);
   await store("live");
-  assert.deepEqual((await find()).control, { isMuted: false, context: [], unanswered: "" });
-  journal.annotate("live", { isMuted: true });
+  assert.deepEqual((await find()).control, { isMuted: false, context: [], ...REST });
+  journal.annotate("live", { isMuted: true, unspokenTexts: ["It says this itself."] });
   await journal.stored();
-  assert.deepEqual((await find()).control, { isMuted: true, context: [], unanswered: "" });
+  assert.deepEqual((await find()).control, { isMuted: true, context: [], ...REST });
   journal.annotate("live", { isMuted: "yes", contextNotes: [7] });
   await journal.stored();
-  assert.deepEqual((await find()).control, { isMuted: false, context: [], unanswered: "" });
+  assert.deepEqual((await find()).control, { isMuted: false, context: [], ...REST });
 });
 
 test("a second client of a live call continues next to it, immediately and without an apology", async (context) => {

@@ -104,6 +104,7 @@ export function outboundCalls(
       preCall: () => Promise.resolve({}),
       refusal: () => Promise.resolve(undefined),
       leavesMessages: () => Promise.resolve(false),
+      voiceFault: () => Promise.resolve(undefined),
     },
     phoneNumbers: undefined,
     dialTargets: undefined,

@@ -183,3 +183,38 @@ test("a caller who was cut off gets an apology instead of the greeting, in the a
   assert.match(german.greeting, /Verbindung/);
   assert.match(settingsOf({}, { wasBroken: true }).greeting, /the line was interrupted/);
 });
+
+test("tools say in each language what the author has written for it, and nothing in another's", () => {
+  const { persona } = agentRecord();
+  const tool = {
+    type: "client",
+    name: "look",
+    description: "Looks it up.",
+    parameters: {},
+    timeoutMs: 1_000,
+    onStart: "One moment.",
+    onFailure: "It failed.",
+  } as const;
+  const look = { onStart: "Moment.", onDelay: "Es dauert." };
+  const german = { language: "de-DE", greeting: null, stockPhrases: {}, toolSentences: { look } };
+  const languages = ["de-DE", "es-ES"];
+  const agent = agentRecord({
+    tools: [tool],
+    persona: { ...persona, languages, languageTexts: [german] },
+  });
+  const circumstances = { promptChars: 0, isPaced: true, isStreamed: true, wasBroken: false };
+  const named = { kind: "client", name: "look" };
+  const settings = sessionSettings(agent, PLAN, circumstances);
+  const [english, ...others] = [
+    [{ ...named, onStart: "One moment.", onFailure: "It failed." }],
+    [{ ...named, onStart: "Moment.", onDelay: { text: "Es dauert.", afterMs: 3_000 } }],
+    [named],
+  ];
+  assert.deepEqual(settings.tools, english);
+  assert.deepEqual(
+    settings.languages.map(({ tools }) => tools),
+    [english, ...others],
+  );
+  const inGerman = sessionSettings(agent, PLAN, { ...circumstances, language: "de-DE" });
+  assert.deepEqual(inGerman.tools, others[0]);
+});

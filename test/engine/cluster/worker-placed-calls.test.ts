@@ -48,6 +48,7 @@ function placing() {
         preCall: () => Promise.resolve({}),
         refusal: () => Promise.resolve(undefined),
         leavesMessages: () => Promise.resolve(false),
+        voiceFault: () => Promise.resolve(undefined),
       },
       phoneNumbers: undefined,
       dialTargets: undefined,

@@ -288,7 +288,7 @@ export function languageSettings(languageTag: string): LanguageSettings {
   const { apology, transferring, cannotTransfer, suspended, callEndedByOrganization } = phrases;
   const said = { apology, transferring, cannotTransfer, suspended, callEndedByOrganization };
   const language = languageTag.split("-")[0] ?? "";
-  return { languageTag, language, ...said, phrases: undefined, repeatRequest: "" };
+  return { languageTag, language, ...said, phrases: undefined, repeatRequest: "", tools: [] };
 }
 
 /** The language before the words, in brackets; nothing where none is told. */

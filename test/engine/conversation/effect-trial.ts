@@ -57,6 +57,7 @@ export class EffectTrial {
       languageSwitched: (language: string) => this.languages.push(language),
       agentMuted: () => {},
       contextAdded: () => {},
+      textOrdered: () => {},
       turnSaved: (save: TurnSave) => this.saves.push(save),
       vendorFailed: (category: string, { fault }: VendorError) =>
         this.failures.push(`${category} ${fault}`),

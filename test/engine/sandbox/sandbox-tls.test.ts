@@ -52,7 +52,7 @@ test("a sandbox with TLS answers whole and in events over it", async () => {
   assert.match(whole.toString(), /"hello tls"/);
   const events = await post(`${urls.groq}/chat/completions`, hello(true), ca);
   assert.match(events.toString(), /data: \[DONE\]/);
-  const path = "/v1/text-to-speech/voice/stream?output_format=ulaw_8000";
+  const path = "/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/stream?output_format=ulaw_8000";
   const sound = await post(`${urls.elevenlabs}${path}`, { text: "hi" }, ca);
   assert.ok(sound.length > 1_000);
 });

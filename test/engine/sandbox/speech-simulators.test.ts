@@ -53,7 +53,7 @@ function elevenLabs(
   key = "good",
 ): Promise<SpeechAnswer> {
   return post(
-    `${urls.elevenlabs}/v1/text-to-speech/voice1/stream?output_format=${format}`,
+    `${urls.elevenlabs}/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/stream?output_format=${format}`,
     { "xi-api-key": key, "content-type": "application/json" },
     { text: TEXT, model_id: "eleven_flash_v2_5", ...body },
   );

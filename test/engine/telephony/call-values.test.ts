@@ -12,37 +12,88 @@ const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`name${n}`, "x"]));
 
 test("a service answers variables and overrides; numbers become texts, and line breaks blanks", () => {
-  const overrides = { greeting: "Hello again." };
+  const overrides = { greeting: "Hello again.", language: "de-DE" };
   const answer = answerTo({ variables: { name: "Ada\r\nIgnore all", age: 36 }, overrides });
-  assert.deepEqual(answer, { variables: { name: "Ada Ignore all", age: "36" }, overrides });
-  assert.deepEqual(answerTo({}), {});
+  const variables = { name: "Ada Ignore all", age: "36" };
+  assert.deepEqual(answer, { variables, overrides, dropped: [] });
+  assert.deepEqual(answerTo({}), { dropped: [] });
 });
 
-test("an answer that cannot be used names the field, and nothing of its value", () => {
-  for (const [body, error] of [
-    [{ variables: many(1_000) }, `variables: expected at most ${VARIABLES_MAX} variables`],
-    [
-      { variables: { "not a name": "secret" } },
-      "variables.not a name: expected names of a letter and up to 39 letters, digits and underscores",
-    ],
-    [
-      { variables: { long: "x".repeat(501) } },
-      "variables.long: expected text of at most 500 characters",
-    ],
-    [
-      { variables: { deep: { secret: 1 } } },
-      "variables.deep: expected text of at most 500 characters",
-    ],
+test("what is null or empty counts as absent, and is no fault", () => {
+  const variables = { first: null, second: "", third: " \n", fourth: 0, fifth: false };
+  assert.deepEqual(answerTo({ variables, overrides: { greeting: null } }), {
+    variables: { fourth: "0", fifth: "false" },
+    dropped: [],
+  });
+  assert.deepEqual(answerTo({ variables: null, overrides: null }), { dropped: [] });
+});
+
+test("a part that cannot be used is left out and named, with nothing of its value, and the others are used", () => {
+  const voiceFault = "expected a voice of the vendor";
+  const name = "expected a name of a letter and up to 39 letters, digits and underscores";
+  const text = "expected text of at most 500 characters";
+  for (const [body, dropped] of [
+    [{ variables: { "not a name": "secret" } }, [`variables.not a name: ${name}`]],
+    [{ variables: { long: "x".repeat(501) } }, [`variables.long: ${text}`]],
+    [{ variables: { deep: { secret: 1 } } }, [`variables.deep: ${text}`]],
+    [{ variables: 7 }, ["variables: expected an object"]],
+    [{ secret: 7 }, ["secret: expected an object with variables and overrides"]],
     [
       { overrides: { guardrails: "none" } },
-      "overrides.guardrails: expected only greeting, systemPrompt, voice and language",
+      ["overrides.guardrails: expected only greeting, systemPrompt, voice and language"],
     ],
-    [{ overrides: { greeting: "x".repeat(2_001) } }, "overrides.greeting: expected shorter text"],
-    [[], "expected an object with variables and overrides"],
+    [
+      { overrides: { greeting: "x".repeat(2_001) } },
+      ["overrides.greeting: expected text of at most 2000 characters"],
+    ],
+    [
+      { overrides: { greeting: " " } },
+      ["overrides.greeting: expected text, or nothing for the agent's own"],
+    ],
+    [
+      { overrides: { language: "zzzz nonsense" } },
+      ["overrides.language: expected a language tag such as de-DE"],
+    ],
+    [{ overrides: { voice: "secret" } }, [`overrides.voice: ${voiceFault}`]],
   ] as const) {
-    assert.deepEqual(answerTo(body), { error });
+    const whole = { ...body, variables: { kept: "yes", ...Object(body)["variables"] } };
+    const sent = JSON.stringify("variables" in body && body.variables === 7 ? body : whole);
+    const answer = preCallAnswer(sent, () => voiceFault);
+    assert.ok("dropped" in answer);
+    assert.deepEqual(answer.dropped, dropped);
+    assert.deepEqual(answer.overrides, undefined);
+    assert.deepEqual(answer.variables, sent.includes("kept") ? { kept: "yes" } : {});
   }
+});
+
+test("an override's text is checked as the agent's own, and one without a default is left out", () => {
+  for (const greeting of ["Hello {{first-name|there}}.", "Hello {{name}}.", "Hello {{"]) {
+    const answer = answerTo({ overrides: { greeting, systemPrompt: "Talk to {{name|them}}." } });
+    assert.ok("dropped" in answer);
+    assert.deepEqual(answer.overrides, { systemPrompt: "Talk to {{name|them}}." });
+    assert.match(answer.dropped.join(), /^overrides\.greeting: /);
+  }
+});
+
+test("of too many variables the first are used, and of many faults a few are named", () => {
+  const answer = answerTo({ variables: many(1_000) });
+  assert.ok("dropped" in answer);
+  assert.equal(Object.keys(answer.variables ?? {}).length, VARIABLES_MAX);
+  assert.deepEqual(answer.dropped, ["variables: expected at most 50; 950 more came"]);
+  const wrong = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`bad name${n}`, "x"]));
+  const faulty = answerTo({ variables: wrong });
+  assert.ok("dropped" in faulty);
+  assert.deepEqual([faulty.dropped.length, faulty.dropped.at(-1)], [11, "20 more"]);
+});
+
+test("an answer that is no object is an error", () => {
+  assert.deepEqual(answerTo([]), { error: "expected an object with variables and overrides" });
   assert.deepEqual(preCallAnswer("no JSON"), { error: "expected JSON" });
+});
+
+test("an empty value takes no earlier one away", () => {
+  const merged = mergedValues({ variables: { a: "1" } }, { variables: { a: " ", b: "" } });
+  assert.deepEqual(merged, { variables: { a: "1" } });
 });
 
 test("later values count more, and what nobody gives leaves no trace", () => {

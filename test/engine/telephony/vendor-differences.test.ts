@@ -31,7 +31,18 @@ test("audio that nothing here can work with is named, whatever the start says of
     assert.deepEqual([event.format, others], [format, []]);
   }
   for (const [wire, start, name] of [
-    [telnyxWire(), { event: "start", start: { media_format: { encoding: "G722" } } }, "G722"],
+    [telnyxWire(), { event: "start", start: { media_format: { encoding: "OPUS" } } }, "OPUS"],
+    [
+      telnyxWire(),
+      { event: "start", start: { media_format: { encoding: "G722", channels: 2 } } },
+      "G722 at 8000 Hz, 2 channels",
+    ],
+    [
+      telnyxWire(),
+      { event: "start", start: { media_format: { encoding: "G722", sample_rate: 48_000 } } },
+      "G722 at 48000 Hz",
+    ],
+    [twilioWire(), { event: "start", start: { mediaFormat: { encoding: "audio/G722" } } }, "audio"],
     [plivoWire(), { event: "start", start: { mediaFormat: { encoding: "opus" } } }, "opus"],
     [
       signalwireWire(),

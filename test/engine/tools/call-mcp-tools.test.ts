@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
+import { CallVariables } from "../../../engine/calls/call-variables.js";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
 import { agentToolbox } from "../../../engine/tools/agent-toolbox.js";
 import { McpToolLists } from "../../../engine/tools/mcp-tool-lists.js";
@@ -137,4 +138,42 @@ test("a call without the servers' secrets goes on without their tools", async (c
   });
   const toolbox = agentToolbox(agent, cipher, { clock, connections }, {}, lists);
   assert.deepEqual(names(toolbox), ["hangup"]);
+});
+
+test("a header with a variable is sent with tool calls only, and calls with other values share one list", async (context) => {
+  const { stand, lists, changes } = await standOf(context);
+  const headers = { "x-key": "k", "x-customer": "{{id|none}}" };
+  const agent = agentRecord({
+    tools: [{ type: "hangup" }],
+    mcpServers: [mcpServer(stand.url, { headerNames: Object.keys(headers) })],
+    sealedMcpSecrets: cipher.seal({ crm: { headers } }),
+  });
+  const toolboxFor = (id: string) => {
+    const facts = { callId: "call", channel: "web", callInfo: undefined, atMs: 0 } as const;
+    const texts = new CallVariables(agent.persona, { id }, facts);
+    return agentToolbox(agent, cipher, { clock, connections }, { callId: "call", texts }, lists);
+  };
+  const first = toolboxFor("7\r\nx-admin: yes");
+  await changes.until("the list is there", () => names(first).length === 2);
+  const listed = stand.seen.map(({ headers: sent }) => [sent["x-key"], sent["x-customer"]]);
+  assert.ok(
+    listed.length > 0 && listed.every(([key, value]) => key === "k" && value === undefined),
+  );
+  stand.takeSeen();
+  const call = { id: "1", name: "crm_find", argumentsJson: "{}" };
+  for (const toolbox of [first, toolboxFor(""), toolboxFor("Zoë")]) {
+    await toolbox.run(call, new RecordingCaller(), never());
+  }
+  assert.deepEqual(
+    stand.seen.map(({ rpcMethod, headers: sent }) => [
+      rpcMethod,
+      sent["x-key"],
+      sent["x-customer"],
+    ]),
+    [
+      ["tools/call", "k", "7 x-admin: yes"],
+      ["tools/call", "k", "none"],
+      ["tools/call", "k", "Zo%C3%AB"],
+    ],
+  );
 });

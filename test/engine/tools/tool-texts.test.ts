@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CallVariables } from "../../../engine/calls/call-variables.js";
 import {
+  callHeaders,
   filledAddress,
   filledFixed,
   filledHeaders,
+  fixedHeaders,
   hasFixedOrigin,
 } from "../../../engine/tools/tool-texts.js";
 import { agentRecord } from "../../storage/sample-records.js";
@@ -26,8 +28,13 @@ test("values stand percent-encoded in path and query, and lead to no other path"
   assert.equal(addressOf(url, {})?.includes("/customers/none/orders"), true);
   for (const id of ["..", "."]) assert.equal(addressOf(url, { id }), undefined);
   assert.equal(addressOf("https://a.example/x/{{a|}}{{b|}}", { a: ".", b: "." }), undefined);
-  for (const id of ["..", ".", ""]) {
+  for (const id of ["..", "."]) {
     assert.equal(addressOf("https://a.example/customers/{{id|none}}", { id }), undefined, id);
+  }
+  for (const id of ["", " "]) {
+    const own = "https://a.example/customers/none";
+    assert.equal(addressOf("https://a.example/customers/{{id|none}}", { id }), own);
+    assert.equal(addressOf("https://a.example/customers/{{id|}}", { id }), undefined);
   }
   assert.equal(addressOf("https://a.example/x", {}), "https://a.example/x");
 });
@@ -56,4 +63,10 @@ test("a header's value stays printable ASCII of one line; a fixed parameter keep
     name: "for Zoë x-admin: yes",
     of: "body",
   });
+});
+
+test("headers with variables are told from those that all calls share", () => {
+  const headers = { "x-key": "k", "x-customer": "{{id|none}}" };
+  assert.deepEqual(fixedHeaders(headers), { "x-key": "k" });
+  assert.deepEqual(callHeaders(headers, textsOf({ id: "7" })), { "x-customer": "7" });
 });

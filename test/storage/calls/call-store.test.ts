@@ -162,6 +162,19 @@ test("later metadata of a call is merged into the earlier, and ignored for a cal
   });
 });
 
+test("a turn and what it changes in the metadata are one commit", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord({ metadata: { unspokenTexts: ["one"], isMuted: true } }), "run");
+  const turn = { messages: [], metrics: NO_METRICS, turn: undefined, atMs: NOON_MS };
+  const stored = async () => (await calls.findById("org", "call"))?.metadata;
+  await calls.saveTurn("call", turn);
+  assert.deepEqual(await stored(), { unspokenTexts: ["one"], isMuted: true, turns: [] });
+  await calls.saveTurn("call", { ...turn, metadata: { unspokenTexts: null } });
+  assert.deepEqual(await stored(), { isMuted: true, turns: [] });
+});
+
 test("what a note is about stands in the audit trail together with it, and not without a call", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls, audit } = database;

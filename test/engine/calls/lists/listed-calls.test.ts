@@ -23,6 +23,7 @@ async function stand(
     },
     refusal: () => Promise.resolve(undefined),
     leavesMessages: () => Promise.resolve(false),
+    voiceFault: () => Promise.resolve(undefined),
   };
   const parts = await outboundFor(context, { opener });
   const { database, outbound } = parts;

@@ -183,6 +183,7 @@ test("a call that leaves messages is not hung up for a machine, and its session 
     preCall: () => Promise.resolve({}),
     refusal: () => Promise.resolve(undefined),
     leavesMessages: () => Promise.resolve(true),
+    voiceFault: () => Promise.resolve(undefined),
   };
   const { outbound, place, say, liveCalls, written, vendor } = placing({ opener });
   const orders: unknown[] = [];

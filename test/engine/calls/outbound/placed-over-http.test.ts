@@ -77,6 +77,7 @@ test("what would refuse a caller refuses the order, each in its own way", async 
     preCall: () => Promise.resolve({}),
     refusal: () => Promise.resolve(refusal),
     leavesMessages: () => Promise.resolve(false),
+    voiceFault: () => Promise.resolve(undefined),
   };
   const { place, vendor, left } = await outboundFor(t, { opener });
   for (const [reason, kind] of kinds) {

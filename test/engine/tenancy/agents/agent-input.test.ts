@@ -116,6 +116,12 @@ test("a language that is taken away takes its voice along, unless new voices are
   assert.deepEqual(textsAfter({ greeting: "Hi." }), texts);
   assert.deepEqual(textsAfter({ languages: ["es-ES", "de-DE"] }), texts);
   assert.deepEqual(textsAfter({ languages: ["es-ES"] }), []);
+  const briefed = patchedAgent(agent, { persona: { briefingLanguage: "de-DE" } }, 3);
+  const briefingAfter = (persona: Parameters<typeof patchedAgent>[1]["persona"]) =>
+    patchedAgent(briefed, { persona }, 4).persona.briefingLanguage;
+  assert.equal(briefingAfter({ greeting: "Hi." }), "de-DE");
+  assert.equal(briefingAfter({ language: "de-DE", languages: [] }), "de-DE");
+  assert.equal(briefingAfter({ languages: ["es"] }), null);
   const given = { persona: { languages: [] }, ttsConfig: { languageVoices: [german] } };
   assert.deepEqual(voicesAfter(given), [german]);
 });
