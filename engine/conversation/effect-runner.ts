@@ -374,9 +374,10 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #requestReply(
-    { turnId, history, context = [], language, mustAnswer = false }: ReplyRequest,
+    { turnId, history, context = [], language, ...request }: ReplyRequest,
     toolMessages: readonly ChatMessage[],
   ): void {
+    const mustAnswer = request.mustAnswer === true;
     const hasTools = this.#deps.toolbox.definitions.length > 0;
     const conversation = [...historyForModel(history, hasTools), ...toolMessages];
     const { signal } = this.#workOf(turnId).model;
