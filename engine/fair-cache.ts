@@ -43,6 +43,11 @@ export class FairCache<Value extends {}> {
     return entry.value;
   }
 
+  /** As `get`, but it does not count as a use. */
+  peek(owner: string, key: string): Value | undefined {
+    return this.#byOwner.get(owner)?.byKey.get(key)?.value;
+  }
+
   /** Keeps nothing that is larger than the cache. */
   set(owner: string, key: string, value: Value): void {
     const { sizeMax, sizeOf } = this.#options;

@@ -457,6 +457,15 @@ export interface UsageRecord {
 export interface HistoryMessage {
   readonly role: "user" | "assistant";
   readonly content: string;
+  /** What the assistant's tools returned before it said this, the oldest first. */
+  readonly tools?: readonly ToolExchange[];
+}
+
+/** A call of a tool, with the result that the LLM has read. */
+export interface ToolExchange {
+  readonly name: string;
+  readonly argumentsJson: string;
+  readonly result: string;
 }
 
 /** A number of an organization, for inbound calls and as the caller id of its agents. */

@@ -305,7 +305,7 @@ export function assembleConversation(
     textOrdered: (unspoken) => entry.textOrdered(unspoken),
     answererChanged: (answerer) => entry.answererChanged(answerer),
     turnSaved: (save) =>
-      entry.turnSaved(save, answers.take(), {
+      entry.turnSaved({ ...save, added: tools.withoutSecrets(save.added) }, answers.take(), {
         ...tools.take(),
         ...knowledge?.take(save.report?.turn),
       }),

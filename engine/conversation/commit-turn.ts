@@ -35,7 +35,7 @@ import {
 } from "./state.js";
 import { estimatedTokens } from "./token-estimate.js";
 import { withdrawUnheardFailure } from "./tool-failure.js";
-import { toolsDoneAfter } from "./tools.js";
+import { toolsDoneAfter, toolsOfHeardReply } from "./tools.js";
 import {
   EMPTY_TRANSCRIPT_BUFFER,
   onSilenceTimeout,
@@ -139,7 +139,10 @@ export function commitTurn(
   // "One moment" is no answer: the model does not read it, and the question stays open after it.
   const answer = playedAnswer(turn.ledger, untilMs);
   const carried = answer === "" && (outcome === "superseded" || outcome === "interrupted");
-  const added = carried ? [] : turnMessages(turn.userText, answer);
+  withdrawUnheardFailure(state, turn, answer);
+  const isHeard = outcome === "played";
+  const tools = isHeard ? toolsOfHeardReply(state, turn) : [];
+  const added = carried ? [] : turnMessages(turn.userText, answer, tools);
   if (turn.sentCount > 0) {
     state.echo.spokenBefore = spokenBeforeAfter(state.echo.spokenBefore, turn.ledger, untilMs);
   }
@@ -148,8 +151,6 @@ export function commitTurn(
   state.outputPausedAtMs = undefined;
   if (carried) state.user.unanswered = joinWords(turn.userText, state.user.unanswered);
   state.cut = { ...state.cut, question: carried ? turn.userText : "" };
-  const isHeard = outcome === "played";
-  withdrawUnheardFailure(state, turn, answer);
   state.toolsDone = toolsDoneAfter(state, turn, { isOpen: carried, isHeard });
   if (answer === "") retryResultTurn(state, turn, atMs);
   state.carriedOverWait = carried ? carriedOverWaitAfter(turn, atMs) : undefined;

@@ -24,6 +24,7 @@ import {
   SentenceDelivery,
   speakSentence,
 } from "./synthesis.js";
+import { historyForModel } from "./tool-history.js";
 import type { Toolbox } from "./toolbox.js";
 
 /** No machine is this late by itself: the thread, or the whole machine, had other work. */
@@ -236,7 +237,7 @@ const TOO_MANY_TOOLS = JSON.stringify({
 
 type ReplyRequest = Pick<
   Extract<ConversationEffect, { type: "requestReply" }>,
-  "turnId" | "context" | "language"
+  "turnId" | "history" | "context" | "language" | "mustAnswer"
 >;
 
 /** What the LLM reads of notes that were added during the call; empty where there are none. */
@@ -316,7 +317,7 @@ export class EffectRunner implements EffectPerformer {
         this.#deps.caller.send(effect.message);
         return this.#deps.recorder.addMessages(effect.message);
       case "requestReply":
-        return this.#requestReply(effect, [...effect.history, ...effect.toolMessages]);
+        return this.#requestReply(effect, effect.toolMessages);
       case "startPreemptiveReply":
         return this.#startPreemptiveReply(effect);
       case "dropPreemptiveReply":
@@ -383,24 +384,28 @@ export class EffectRunner implements EffectPerformer {
   }
 
   #requestReply(
-    { turnId, context = [], language }: ReplyRequest,
-    conversation: readonly ChatMessage[],
+    { turnId, history, context = [], language, ...request }: ReplyRequest,
+    toolMessages: readonly ChatMessage[],
   ): void {
+    const mustAnswer = request.mustAnswer === true;
+    const hasTools = this.#deps.toolbox.definitions.length > 0;
+    const conversation = [...historyForModel(history, hasTools), ...toolMessages];
     const { signal } = this.#workOf(turnId).model;
     const question = conversation.findLast(({ role }) => role === "user")?.content ?? "";
     const passages = this.#deps.knowledge?.noteFor(turnId, question) ?? "";
     const added = [languageNote(language), contextNote(context)];
     if (typeof passages === "string") {
-      return this.#complete(turnId, conversation, [...added, passages], signal);
+      return this.#complete({ turnId, mustAnswer }, conversation, [...added, passages], signal);
     }
     void passages.then((note) => {
-      if (!signal.aborted) this.#complete(turnId, conversation, [...added, note], signal);
+      if (signal.aborted) return;
+      this.#complete({ turnId, mustAnswer }, conversation, [...added, note], signal);
     });
   }
 
   /** Text that changes per turn follows the prompt, so that vendors can cache the beginning. */
   #complete(
-    turnId: number,
+    { turnId, mustAnswer }: { readonly turnId: number; readonly mustAnswer: boolean },
     conversation: readonly ChatMessage[],
     notes: readonly string[],
     signal: AbortSignal,
@@ -410,9 +415,11 @@ export class EffectRunner implements EffectPerformer {
     const note = this.#deps.earlier?.note ?? "";
     const content = [systemPrompt, note, ...notes].filter((part) => part !== "").join("\n\n");
     const messages = [{ role: "system", content } as const, ...conversation];
+    const toolChoice = mustAnswer ? ({ toolChoice: "none" } as const) : {};
+    const offer = tools.length > 0 ? { tools, ...toolChoice } : {};
     client
       .complete(
-        { modelId, messages, temperature, maxTokens, ...(tools.length > 0 ? { tools } : {}) },
+        { modelId, messages, temperature, maxTokens, ...offer },
         (text) => this.report({ type: "replyToken", turnId, text }),
         signal,
       )
@@ -432,7 +439,7 @@ export class EffectRunner implements EffectPerformer {
   #startPreemptiveReply(
     effect: Extract<ConversationEffect, { type: "startPreemptiveReply" }>,
   ): void {
-    if (this.#deps.preemptiveReplies.mayRequest()) this.#requestReply(effect, effect.history);
+    if (this.#deps.preemptiveReplies.mayRequest()) this.#requestReply(effect, []);
     else this.report({ type: "preemptiveRefused", turnId: effect.turnId });
   }
 

@@ -121,6 +121,8 @@ export type ConversationEffect =
       readonly history: readonly HistoryMessage[];
       /** The tool calls of this turn and their results. */
       readonly toolMessages: readonly ChatMessage[];
+      /** The LLM may call no more tools. */
+      readonly mustAnswer?: true;
       /** Notes that were added during the call; left out where there are none. */
       readonly context?: readonly string[];
       /** What the caller speaks now; left out before the call's language has changed. */

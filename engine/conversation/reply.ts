@@ -53,6 +53,7 @@ import { isFloorFree } from "./tool-delay.js";
 import { takeFailureSentence, withdrawUnheardFailure, withSaid } from "./tool-failure.js";
 import {
   conversationOf,
+  mustAnswer,
   pendingToolsMs,
   startSentences,
   takeLateResult,
@@ -84,6 +85,7 @@ export function startReply(
 
 function replyTurn(state: ConversationState, id: number, fields: TurnFields & Partial<Turn>): Turn {
   const turn = newTurn({ id, kind: "reply", ...fields });
+  if (fields.userText !== "") state.toolRounds = 0;
   turn.splitter = splitterFor(state.settings);
   return Object.assign(turn, fields);
 }
@@ -149,7 +151,13 @@ export function requestReply(
 ): void {
   useBackgroundResults(state, turn);
   const { id: turnId } = turn;
-  out.push({ type: "requestReply", turnId, ...conversationOf(state, turn), ...contextOf(state) });
+  out.push({
+    type: "requestReply",
+    turnId,
+    ...conversationOf(state, turn),
+    ...(mustAnswer(state) && { mustAnswer: true }),
+    ...contextOf(state),
+  });
   setDeadline(state, "turnStall", turn.progressAtMs + firstStallMs(turn));
 }
 

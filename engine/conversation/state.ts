@@ -7,6 +7,7 @@ import type {
   InterruptionSensitivity,
   OnProviderFailure,
   StockPhrases,
+  ToolExchange,
 } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import type { Ending } from "./call-end.js";
@@ -28,6 +29,7 @@ import { type LateTranscripts, NO_LATE_WORDS } from "./late-transcripts.js";
 import { EMPTY_LEDGER, type PlaybackLedger, type WordMark } from "./playback-ledger.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 import { EMPTY_SPLITTER, EMPTY_STREAMED_SPLITTER, type SplitterState } from "./sentences.js";
+import { withNewestTools } from "./tool-history.js";
 import { EMPTY_TRANSCRIPT_BUFFER, type TranscriptBuffer } from "./transcript-buffer.js";
 
 /** How a reply is split for a line that plays audio as it arrives, or for one that gets whole pieces. */
@@ -294,7 +296,7 @@ export function withMessages(
   history: readonly HistoryMessage[],
   added: readonly HistoryMessage[],
 ): readonly HistoryMessage[] {
-  return historyWindow(added.reduce(withMessage, history));
+  return withNewestTools(historyWindow(added.reduce(withMessage, history)));
 }
 
 /** As `withMessages`, plus the messages that left the window. */
@@ -307,11 +309,15 @@ export function keptAndCut(
   return { kept, cut: all.slice(0, all.length - kept.length) };
 }
 
-/** One question and its answer; empty texts are left out. */
-export function turnMessages(userText: string, assistantText: string): readonly HistoryMessage[] {
+/** One question and its answer with the tools that it used; empty texts are left out. */
+export function turnMessages(
+  userText: string,
+  assistantText: string,
+  tools: readonly ToolExchange[] = [],
+): readonly HistoryMessage[] {
   const both = [
     { role: "user", content: userText },
-    { role: "assistant", content: assistantText },
+    { role: "assistant", content: assistantText, ...(tools.length > 0 && { tools }) },
   ] as const;
   return both.filter(({ content }) => content !== "");
 }
@@ -324,11 +330,14 @@ export function joinWords(first: string, second: string): string {
 /** Vendors require alternating roles: two messages of one role become one. */
 function withMessage(
   history: readonly HistoryMessage[],
-  { role, content }: HistoryMessage,
+  message: HistoryMessage,
 ): readonly HistoryMessage[] {
+  const { role, content } = message;
   const last = history.at(-1);
-  if (last?.role !== role) return [...history, { role, content }];
-  return [...history.slice(0, -1), { role, content: joinWords(last.content, content) }];
+  if (last?.role !== role) return [...history, message];
+  const tools = [...(last.tools ?? []), ...(message.tools ?? [])];
+  const joined = { role, content: joinWords(last.content, content) };
+  return [...history.slice(0, -1), { ...joined, ...(tools.length > 0 && { tools }) }];
 }
 
 /** What depends on the language that the agent speaks. */
@@ -770,6 +779,8 @@ export interface ConversationState {
   /** Preemptive replies since a reply last began, and their wasted tokens. */
   preemptiveTries: number;
   wastedTokens: number;
+  /** How often the LLM has called tools since the caller's last words, in all turns together. */
+  toolRounds: number;
   /** Tool calls of a reply that the caller did not hear to its end. */
   toolsDone: ToolsDone | undefined;
   background: BackgroundTools;
@@ -856,6 +867,7 @@ export function newConversation(
     lastTurnId: 0,
     preemptiveTries: 0,
     wastedTokens: 0,
+    toolRounds: 0,
     toolsDone: undefined,
     background: NO_BACKGROUND_TOOLS,
     toolDelays: [],

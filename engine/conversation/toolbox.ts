@@ -34,13 +34,19 @@ export type ToolArguments =
   /** `error` is for the LLM, which may try again. */
   | { readonly ok: false; readonly error: string };
 
+/** The LLM's arguments; undefined where they are not a JSON object. */
+export function parsedArguments(argumentsJson: string): JsonObject | undefined {
+  const parsed = v.safeParse(ArgumentsText, argumentsJson);
+  return parsed.success ? parsed.output : undefined;
+}
+
 /** Parses the LLM's arguments and validates them against the tool's JSON schema (draft 2020-12). Never throws. */
 export function toolArguments(argumentsJson: string, parameters: JsonObject): ToolArguments {
-  const parsed = v.safeParse(ArgumentsText, argumentsJson);
-  if (!parsed.success) return { ok: false, error: "the arguments are not a JSON object" };
+  const given = parsedArguments(argumentsJson);
+  if (given === undefined) return { ok: false, error: "the arguments are not a JSON object" };
   try {
-    const misfit = schemaMisfit(parameters, parsed.output);
-    if (misfit === undefined) return { ok: true, arguments: parsed.output };
+    const misfit = schemaMisfit(parameters, given);
+    if (misfit === undefined) return { ok: true, arguments: given };
     return { ok: false, error: `the arguments do not fit: ${misfit}` };
   } catch {
     // For example a reference that does not resolve.

@@ -1,4 +1,4 @@
-import type { HistoryMessage } from "../../storage/records.js";
+import type { HistoryMessage, ToolExchange } from "../../storage/records.js";
 import type { ChatMessage, ToolCall } from "../vendors/contracts.js";
 import { AGENT_HUNG_UP, BRIEFING_CHARACTERS_MAX, type Ending } from "./call-end.js";
 import { setDeadline } from "./deadlines.js";
@@ -17,8 +17,12 @@ import {
   turnMessages,
   withMessages,
 } from "./state.js";
+import { toolExchanges } from "./tool-history.js";
 
-/** How often an LLM may call tools before it has to answer; LLMs have been seen to loop. */
+/**
+ * How often an LLM may call tools before it has to answer; LLMs have been seen to loop. Turns that a tool's result has
+ * started count together with the turn that called it.
+ */
 const TOOL_ROUNDS_MAX = 4;
 const TOOLS_AT_ONCE_MAX = 8;
 const PUT_OFF = JSON.stringify({
@@ -52,7 +56,7 @@ export function useTools(
   const started = asked.filter((call) => endingFor(call) === undefined);
   const terminal = toolCalls.find((call) => endingFor(call) !== undefined);
   const ending = terminal && endingFor(terminal);
-  const isOver = turn.toolRounds >= TOOL_ROUNDS_MAX;
+  const isOver = mustAnswer(state);
   if (ending !== undefined && (started.length === 0 || isOver)) {
     turn.generating = false;
     turn.ending = ending;
@@ -70,6 +74,7 @@ export function useTools(
   turn.splitter = splitterFor(state.settings);
   turn.progressAtMs = atMs;
   turn.toolRounds += 1;
+  state.toolRounds += 1;
   const background = started.filter((call) => backgroundOf(toolOf(call)) !== undefined);
   for (const call of background) {
     const startsTurn = backgroundOf(toolOf(call)) === "reply";
@@ -90,6 +95,11 @@ export function useTools(
     ...background.map(inBackground),
   ];
   return true;
+}
+
+/** The LLM has called tools as often as it may since the caller's last words. */
+export function mustAnswer({ toolRounds }: Pick<ConversationState, "toolRounds">): boolean {
+  return toolRounds >= TOOL_ROUNDS_MAX;
 }
 
 /** What aborts a tool: a request that a service has started runs to its end, unless its author allows otherwise. */
@@ -195,11 +205,11 @@ function backgroundOf(tool: ConversationTool | undefined): "quiet" | "reply" | u
 /** What the agent says while the tools run; nothing where the LLM has said something, or may use no more tools. */
 export function startSentences(
   state: ConversationState,
-  { toolRounds, sentences }: Turn,
+  { sentences }: Turn,
   toolCalls: readonly ToolCall[],
 ): readonly string[] {
   const hasSpoken = sentences.some((sentence) => !isFiller(sentence));
-  if (hasSpoken || toolRounds >= TOOL_ROUNDS_MAX) return [];
+  if (hasSpoken || mustAnswer(state)) return [];
   const named = toolCalls.map(({ name }) => toolNamed(state, name));
   const told = named.flatMap((tool) =>
     tool !== undefined && "onStart" in tool && tool.onStart !== undefined ? [tool.onStart] : [],
@@ -328,7 +338,17 @@ function isAtWork(message: ChatMessage): boolean {
   return message.role === "tool" && message.content === AT_WORK;
 }
 
-/** Messages of a heard reply are not repeated, except calls whose results are pending. */
+/** What the tools returned that the reply of this turn has read: it stays in the history with a reply that was heard. */
+export function toolsOfHeardReply(
+  { toolsDone }: Pick<ConversationState, "toolsDone">,
+  { kind, toolMessages }: Turn,
+): readonly ToolExchange[] {
+  if (kind !== "reply" && kind !== "resumed") return [];
+  const read = [...(toolsDone?.messages ?? []), ...toolMessages];
+  return toolExchanges(read.filter((message) => !isAtWork(message)));
+}
+
+/** Messages of a heard reply are in the history now, except calls whose results are pending. */
 function onlyPending(toolsDone: ToolsDone | undefined): ToolsDone | undefined {
   if (toolsDone === undefined || toolsDone.pending.length === 0) return undefined;
   const { pending, messages } = toolsDone;

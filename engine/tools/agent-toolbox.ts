@@ -1,4 +1,4 @@
-import type { AgentRecord, JsonObject } from "../../storage/records.js";
+import { type AgentRecord, isJsonObject, type JsonObject } from "../../storage/records.js";
 import type {
   AgentTool,
   BesideSpeech,
@@ -12,6 +12,7 @@ import { briefingLanguageWords } from "../conversation/lexicon.js";
 import type { ConversationTool } from "../conversation/state.js";
 import {
   EMPTY_TOOLBOX,
+  parsedArguments,
   type ToolArguments,
   type Toolbox,
   type ToolOutcome,
@@ -23,7 +24,7 @@ import type { Clock } from "../time/clock.js";
 import type { ToolCall, ToolDefinition } from "../vendors/contracts.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
 import { CallMcpTools } from "./call-mcp-tools.js";
-import { type HttpToolCall, runHttpTool } from "./http-tool.js";
+import { type HttpToolCall, runHttpTool, sentArguments } from "./http-tool.js";
 import type { McpToolLists } from "./mcp-tool-lists.js";
 import { type CallTexts, filledAddress, filledFixed, filledHeaders } from "./tool-texts.js";
 
@@ -262,7 +263,7 @@ interface ToolDeps {
   readonly mcp: CallMcpTools | undefined;
   readonly context: VendorContext;
   readonly call: ToolsCall;
-  /** What HTTP and MCP tools are doing, by name and arguments. */
+  /** What HTTP, MCP and client tools are doing, by name and effective arguments. */
   readonly running: Map<string, Promise<ToolOutcome>>;
   /** How often each id of an HTTP tool call came: an LLM that gives none has the same ones in every reply. */
   readonly seenIds: Map<string, number>;
@@ -279,18 +280,42 @@ function run(
   const tool = agent.tools.find((each) => nameOf(each) === call.name);
   if (tool?.type === "sendDigits") return sendDigits(call, caller);
   const { argumentsJson } = call;
-  if (tool?.type === "client") {
-    return runClientTool({ tool, argumentsJson }, caller, context.clock, signal);
-  }
-  const work = workOf(deps, tool, call, signal);
+  const work =
+    tool?.type === "client"
+      ? () => runClientTool({ tool, argumentsJson }, caller, context.clock, signal)
+      : workOf(deps, tool, call, signal);
   if (work === undefined) return EMPTY_TOOLBOX.run(call, caller, signal);
   // A service that is slow would be asked to do the same again: the second call gets the result of the first.
-  const key = `${call.name} ${argumentsJson}`;
+  const key = `${call.name} ${argumentsKey(deps, tool, argumentsJson)}`;
   const known = deps.running.get(key);
   if (known !== undefined) return known;
   const running = work().finally(() => deps.running.delete(key));
   deps.running.set(key, running);
   return running;
+}
+
+/** The same text for arguments that do the same, however the LLM writes them. */
+function argumentsKey(
+  { headers, call: { texts = UNFILLED } }: ToolDeps,
+  tool: AgentTool | undefined,
+  argumentsJson: string,
+): string {
+  const given = parsedArguments(argumentsJson);
+  if (given === undefined) return argumentsJson;
+  if (tool?.type !== "http") return sortedJson(given);
+  const fixed = filledFixed(headers.get(fixedKey(tool.name)) ?? {}, texts);
+  const url = filledAddress(tool, texts);
+  return sortedJson(url === undefined ? given : sentArguments({ tool, url, fixed }, given));
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) =>
+    isJsonObject(each)
+      ? Object.fromEntries(
+          Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        )
+      : each,
+  );
 }
 
 /** What a service does for a tool call; undefined where the agent has no such tool. */

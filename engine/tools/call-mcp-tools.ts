@@ -53,8 +53,7 @@ export class CallMcpTools {
     this.#texts = texts;
     this.#servers = openMcpServers(agent, cipher);
     this.#ownNames = ownToolNames(agent);
-    for (const [server, open] of this.#servers) this.#look(server, open);
-    this.#offer([...this.#servers.keys()]);
+    this.#offer(this.#newlyKnown());
   }
 
   get secrets(): readonly string[] {
@@ -64,8 +63,10 @@ export class CallMcpTools {
     ]);
   }
 
-  /** The same list until another server's tools have come. */
+  /** The same list until another server's tools have come. Read for each request to the LLM, so that late ones are offered. */
   definitionsBehind(own: readonly ToolDefinition[]): readonly ToolDefinition[] {
+    const servers = this.#newlyKnown();
+    if (servers.length > 0) this.#offer(servers);
     this.#definitions ??= [
       ...own,
       ...[...this.#offered.values()].map(({ offeredAs, description, schema }) => ({
@@ -93,13 +94,17 @@ export class CallMcpTools {
     return this.#lists.call(tool, open, { argumentsJson, idempotencyKey, headers }, signal);
   }
 
-  #look(server: McpServer, open: OpenMcpServer): void {
-    const tools = this.#lists.peek(open, () => {
-      if (this.#known.has(server)) return;
-      this.#look(server, open);
-      this.#offer([server]);
-    });
-    if (tools !== undefined && !this.#known.has(server)) this.#known.set(server, tools);
+  /** The servers whose lists have come since the last look; those still missing are wanted. */
+  #newlyKnown(): readonly McpServer[] {
+    const found: McpServer[] = [];
+    for (const [server, open] of this.#servers) {
+      if (this.#known.has(server)) continue;
+      const tools = this.#lists.peek(open);
+      if (tools === undefined) continue;
+      this.#known.set(server, tools);
+      found.push(server);
+    }
+    return found;
   }
 
   #offer(servers: readonly McpServer[]): void {

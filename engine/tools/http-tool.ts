@@ -78,7 +78,11 @@ export async function requestTool(
 function wireForm({ url, method, headers, arguments: given }: ToolRequest) {
   const target = new URL(url);
   const isPost = method === "POST";
-  if (!isPost) addToQuery(target, given);
+  if (!isPost) {
+    for (const [name, value] of Object.entries(given)) {
+      target.searchParams.append(name, textOf(value));
+    }
+  }
   return {
     method,
     origin: target.origin,
@@ -91,14 +95,6 @@ function wireForm({ url, method, headers, arguments: given }: ToolRequest) {
     },
     body: isPost ? JSON.stringify(given) : undefined,
   } satisfies Partial<MethodRequest>;
-}
-
-/** What the address says itself is the organization's word, which a model must not overrule. */
-function addToQuery({ searchParams }: URL, given: JsonObject): void {
-  const settled = new Set(searchParams.keys());
-  for (const [name, value] of Object.entries(given)) {
-    if (!settled.has(name)) searchParams.append(name, textOf(value));
-  }
 }
 
 function textOf(value: unknown): string {
@@ -193,6 +189,20 @@ const SHARE_USED_UP = "too many services are asked at the same time";
 
 const JsonText = v.pipe(v.string(), v.parseJson());
 
+/**
+ * The LLM's arguments as the service gets them: fixed parameters replace them, and for a GET so does what the address
+ * contains, which the LLM must not overrule.
+ */
+export function sentArguments(
+  { tool: { method }, url, fixed }: Pick<HttpToolCall, "tool" | "url" | "fixed">,
+  given: JsonObject,
+): JsonObject {
+  const sent = { ...given, ...fixed };
+  if (method === "POST") return sent;
+  const { searchParams } = new URL(url);
+  return Object.fromEntries(Object.entries(sent).filter(([name]) => !searchParams.has(name)));
+}
+
 /** Asks the service of an HTTP tool. Whatever goes wrong is told in the result; rejects only when aborted. */
 export async function runHttpTool(
   call: HttpToolCall,
@@ -227,7 +237,7 @@ async function requestService(
   const checked = toolArguments(argumentsJson, tool.parameters);
   if (!checked.ok) return failed("badArguments", checked.error);
   const { method } = tool;
-  const given = { ...checked.arguments, ...fixed };
+  const given = sentArguments({ tool, url, fixed }, checked.arguments);
   const request = { url, method, headers, timeoutMs, orgId, arguments: given };
   try {
     return answered(await requestTool(request, context, signal), tool.speak);

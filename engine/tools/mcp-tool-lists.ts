@@ -5,7 +5,7 @@ import { type ToolOutcome, toolArguments } from "../conversation/toolbox.js";
 import { FairCache } from "../fair-cache.js";
 import type { Logger } from "../log.js";
 import type { McpSecrets } from "../tenancy/agents/agent-mcp.js";
-import type { Clock } from "../time/clock.js";
+import type { CancelTimer, Clock } from "../time/clock.js";
 import { VendorError, type VendorFault } from "../vendors/contracts.js";
 import { ShareUsedUpError } from "../vendors/transport/organization-connections.js";
 import type { VendorContext } from "../vendors/vendor-settings.js";
@@ -35,10 +35,16 @@ const TTL_MIN_MS = 60_000;
 const REFRESH_EVERY_MS = TTL_MIN_MS / 2;
 const TTL_MAX_MS = 60 * 60_000;
 const TTL_DEFAULT_MS = 5 * 60_000;
-/** A list that no call has used for so long is not refreshed any more. */
-const UNUSED_MAX_MS = 60 * 60_000;
-/** After a failure, until it is tried again. */
-const RETRY_AFTER_MS = 30_000;
+/** A list that no call has used for this long is refreshed once an hour. */
+const IDLE_AFTER_MS = 60 * 60_000;
+const IDLE_REFRESH_MS = 60 * 60_000;
+/** A list that no call has used for this long is dropped, so that an agent with a call a week does not start cold. */
+const UNUSED_MAX_MS = 8 * 24 * 60 * 60_000;
+/** A list that could not be read is requested again after this, and after twice as long each time up to the limit. */
+const RETRY_FIRST_MS = 1_000;
+const RETRY_MAX_MS = 30_000;
+/** Retries end when no LLM request of any call has wanted the list for this long. */
+const WANTED_MAX_MS = 2 * 60_000;
 /** A server that spoke an older revision is asked again after so long what it speaks. */
 const LEGACY_MAX_MS = 24 * 60 * 60_000;
 const LIST_TIMEOUT_MS = 10_000;
@@ -97,7 +103,13 @@ interface Entry {
   token: Token | undefined;
   tokenRequest: Promise<Token> | undefined;
   listing: Promise<void> | undefined;
-  failure: { readonly error: string; readonly atMs: number } | undefined;
+  failure:
+    | { readonly error: string; readonly fault: VendorFault; readonly atMs: number }
+    | undefined;
+  /** Failures without a list so far. */
+  failureCount: number;
+  /** Stops the retry that is due; undefined without one. */
+  cancelRetry: CancelTimer | undefined;
   usedAtMs: number;
 }
 
@@ -125,19 +137,21 @@ export class McpToolLists {
   /** Stops all requests. */
   close(): void {
     this.#closed.abort();
+    for (const entry of this.#refreshed) stopRetry(entry);
   }
 
-  /** What is known, at once; `onList` is called when a list arrives that is not known yet. */
-  peek(open: OpenMcpServer, onList?: () => void): readonly McpKnownTool[] | undefined {
+  /** What is known, at once. A list that is not known yet is requested, and again until it arrives while calls ask for it. */
+  peek(open: OpenMcpServer): readonly McpKnownTool[] | undefined {
     const entry = this.#entry(open);
-    if (entry.list !== undefined) return entry.list.tools;
-    const { failure } = entry;
-    const isTooSoon = failure !== undefined && this.#now() - failure.atMs < RETRY_AFTER_MS;
-    if (!isTooSoon) {
-      void this.#list(entry).then(() => {
-        if (entry.list !== undefined) onList?.();
-      });
+    const { list, failure } = entry;
+    if (list !== undefined) {
+      // Only a list that no call has used for long is so old: its server may have changed, and its token have ended.
+      const nowMs = this.#now();
+      const isOld = nowMs - list.atMs > ttlOf(list);
+      if (isOld && nowMs - (failure?.atMs ?? -RETRY_MAX_MS) >= RETRY_MAX_MS) void this.#list(entry);
+      return list.tools;
     }
+    if (entry.cancelRetry === undefined) void this.#list(entry);
     return undefined;
   }
 
@@ -267,6 +281,8 @@ export class McpToolLists {
       tokenRequest: undefined,
       listing: undefined,
       failure: undefined,
+      failureCount: 0,
+      cancelRetry: undefined,
       usedAtMs: nowMs,
     };
     this.#entries.set(open.orgId, key, entry);
@@ -281,24 +297,39 @@ export class McpToolLists {
       const { open, key, list, token } = entry;
       const isUnused = nowMs - entry.usedAtMs > UNUSED_MAX_MS;
       if (isUnused) this.#entries.delete(open.orgId, key);
-      if (isUnused || this.#entries.get(open.orgId, key) !== entry) {
+      if (isUnused || this.#entries.peek(open.orgId, key) !== entry) {
         this.#refreshed.delete(entry);
+        stopRetry(entry);
         continue;
       }
       if (list === undefined) continue;
-      const isOld = nowMs - list.atMs >= ttlOf(list) - REFRESH_EVERY_MS;
+      const isIdle = nowMs - entry.usedAtMs > IDLE_AFTER_MS;
+      const refreshMs = isIdle ? IDLE_REFRESH_MS : ttlOf(list);
+      const isOld = nowMs - list.atMs >= refreshMs - REFRESH_EVERY_MS;
       const isTokenOld = token !== undefined && token.endsAtMs - nowMs < REFRESH_EVERY_MS;
       if (isTokenOld) entry.token = undefined;
-      if (isOld || isTokenOld) void this.#list(entry);
+      if (isOld || (isTokenOld && !isIdle)) void this.#list(entry);
     }
   }
 
   /** Never rejects; what went wrong is in `failure`. One at a time for each server and credential. */
   #list(entry: Entry): Promise<void> {
+    stopRetry(entry);
     entry.listing ??= this.#listed(entry).finally(() => {
       entry.listing = undefined;
     });
     return entry.listing;
+  }
+
+  #retryLater(entry: Entry): void {
+    const delayMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** entry.failureCount);
+    entry.failureCount += 1;
+    entry.cancelRetry = this.#clock.after(delayMs, () => {
+      entry.cancelRetry = undefined;
+      const isWanted = this.#now() - entry.usedAtMs <= WANTED_MAX_MS;
+      const isKept = this.#entries.peek(entry.open.orgId, entry.key) === entry;
+      if (isWanted && isKept) void this.#list(entry);
+    });
   }
 
   async #listed(entry: Entry): Promise<void> {
@@ -328,19 +359,24 @@ export class McpToolLists {
       const { kind } = entry.era?.value ?? pages.era;
       entry.list = { ...shown, tools: await knownTools(tools, kind), atMs };
       entry.failure = undefined;
+      entry.failureCount = 0;
       this.#note("list", "ok", startedMs);
       // Its size is another one now. One that was evicted meanwhile stays out: no refresh knows it.
-      if (this.#entries.get(entry.open.orgId, entry.key) === entry) {
+      if (this.#entries.peek(entry.open.orgId, entry.key) === entry) {
         this.#entries.set(entry.open.orgId, entry.key, entry);
       }
     } catch (error) {
       const fault = faultOf(error);
       this.#note("list", fault, startedMs);
       const { orgId, server } = entry.open;
-      entry.failure = { error: explanation(error, fault), atMs: this.#now() };
+      const isKnown = entry.failure?.fault === fault;
+      entry.failure = { error: explanation(error, fault), fault, atMs: this.#now() };
       entry.era = undefined;
       if (error instanceof VendorError && error.status === 401) entry.token = undefined;
       if (signal.aborted) return;
+      if (entry.list === undefined) this.#retryLater(entry);
+      // One line for an outage, however often it is retried.
+      if (isKnown) return;
       const about = { orgId, mcpServer: server.name, fault };
       log.warn(about, "the tools of an MCP server could not be listed");
     }
@@ -402,6 +438,11 @@ export class McpToolLists {
   #now(): number {
     return this.#clock.monotonicMs();
   }
+}
+
+function stopRetry(entry: Entry): void {
+  entry.cancelRetry?.();
+  entry.cancelRetry = undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { HistoryMessage } from "../../storage/records.js";
 import type { CallerChannel } from "../conversation/caller-channel.js";
 import type { Toolbox, ToolOutcome } from "../conversation/toolbox.js";
 import type { Clock } from "../time/clock.js";
@@ -75,6 +76,18 @@ export class ToolLog {
     const nowMs = this.#clock.monotonicMs();
     const tools = works.map((work) => this.#bounded(useOf(work, this.#secrets, nowMs)));
     return leftOut === 0 ? { tools } : { tools, moreTools: leftOut };
+  }
+
+  /** Messages of the conversation as they may be stored: without the secrets that a service has repeated. */
+  withoutSecrets(messages: readonly HistoryMessage[]): readonly HistoryMessage[] {
+    return messages.map((message) => {
+      const tools = message.tools?.map(({ name, argumentsJson, result }) => ({
+        name,
+        argumentsJson: masked(argumentsJson, this.#secrets),
+        result: masked(result, this.#secrets),
+      }));
+      return tools === undefined ? message : { ...message, tools };
+    });
   }
 
   #bounded(use: ToolUse): ToolUse {

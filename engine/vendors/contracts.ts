@@ -125,6 +125,8 @@ export interface CompletionRequest {
   readonly temperature: number | null;
   readonly maxTokens: number;
   readonly tools?: readonly ToolDefinition[];
+  /** The reply has to be text. The tools stay in the request: vendors refuse earlier tool calls without them. */
+  readonly toolChoice?: "none";
   /** Called for each tool-call fragment. There may be no text until the call is complete. */
   readonly onToolUse?: () => void;
   /** No caller waits for the first token. */

@@ -5,8 +5,15 @@ import type { AtomicRequests } from "../statements/atomic-requests.js";
 import { readJson, writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 
+/** The order of the fields is that of the stored text, which `replacementOf` compares. */
 const messages = v.array(
-  v.object({ role: v.picklist(["user", "assistant"]), content: v.string() }),
+  v.object({
+    role: v.picklist(["user", "assistant"]),
+    content: v.string(),
+    tools: v.exactOptional(
+      v.array(v.object({ name: v.string(), argumentsJson: v.string(), result: v.string() })),
+    ),
+  }),
 );
 
 /** The history of a conversation under its key; the caller decides how much is kept and for how long. */

@@ -32,6 +32,7 @@ export const ChatCompletionsRequest = v.looseObject({
     v.minLength(1),
   ),
   tools: v.optional(v.nullable(v.pipe(ToolsOffered, v.minLength(1)))),
+  tool_choice: v.optional(v.unknown()),
   stream: v.optional(v.nullable(v.boolean())),
   stream_options: v.optional(
     v.nullable(

@@ -243,7 +243,8 @@ async function answer(
     refuse(request, refusal);
     return;
   }
-  const offered = body.tools?.map((tool) => tool.function) ?? [];
+  const mayUse = body.tool_choice !== "none";
+  const offered = (mayUse && body.tools?.map((tool) => tool.function)) || [];
   const limit = body.max_completion_tokens ?? body.max_tokens ?? undefined;
   const tokensMax = limit === undefined ? undefined : Math.max(0, limit - thoughtTokensOf(body));
   const reply = composeReply(body.messages, offered, tokensMax, fault);

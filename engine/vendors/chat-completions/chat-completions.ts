@@ -26,6 +26,7 @@ import {
   type ParameterCorrection,
   REASONING_FIELDS,
   type RequestRefusal,
+  TOOL_CHOICE,
 } from "./chat-parameters.js";
 import { refuseOpenAi, streamedError } from "./openai-refusal.js";
 import { estimateTokens } from "./token-estimate.js";
@@ -236,7 +237,8 @@ export class ChatCompletions implements LanguageModel {
     { onToken, onRefused, onAccepted }: AnswerListener,
   ): Promise<Completion> {
     const { vendor, callIdOf } = this.#dialect;
-    const { modelId, messages, tools, onToolUse } = request;
+    const { modelId, messages, tools, toolChoice, onToolUse } = request;
+    const mayOffer = toolChoice !== "none" || TOOL_CHOICE in parameters;
     // A model's signature is not valid for another model.
     const origin = `${this.#vendor.address} ${modelId}`;
     const { signsToolCalls } = languageAbilities(vendor, modelId);
@@ -259,7 +261,7 @@ export class ChatCompletions implements LanguageModel {
         body: JSON.stringify({
           model: modelId,
           messages: openAiMessages(messages, { origin, callIdOf, signsToolCalls }),
-          ...toolsOffered(tools),
+          ...(mayOffer ? toolsOffered(tools) : {}),
           stream: true,
           ...parameters,
         }),

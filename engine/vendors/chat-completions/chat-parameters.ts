@@ -18,6 +18,8 @@ export const REASONING_HEADROOM_TOKENS = 1_024;
 export const REASONING_FIELDS = { reasoningEffort: v.optional(choice(REASONING_EFFORTS)) };
 
 export const EFFORT = "reasoning_effort";
+/** A model that refuses it gets the request without tools instead. */
+export const TOOL_CHOICE = "tool_choice";
 
 /** A parameter that a model refused once, and how requests are corrected. */
 export interface ParameterCorrection {
@@ -40,7 +42,10 @@ export interface ParameterSources {
 
 /** The part of a request's body that differs between models. */
 export function chatParameters(
-  request: Pick<CompletionRequest, "modelId" | "maxTokens" | "temperature" | "tools">,
+  request: Pick<
+    CompletionRequest,
+    "modelId" | "maxTokens" | "temperature" | "tools" | "toolChoice"
+  >,
   { vendor, effort: setEffort, common, corrections }: ParameterSources,
 ): Readonly<Record<string, unknown>> {
   const abilities = languageAbilities(vendor, request.modelId);
@@ -61,6 +66,7 @@ export function chatParameters(
     parameters["temperature"] = request.temperature;
   }
   if (effort !== undefined) parameters[EFFORT] = effort;
+  if (hasTools && request.toolChoice === "none") parameters[TOOL_CHOICE] = "none";
   for (const { parameter, sentAs } of applied) {
     if (parameter === EFFORT || !(parameter in parameters)) continue;
     const value = parameters[parameter];

@@ -121,7 +121,8 @@ class Ollama implements LanguageModel {
         body: JSON.stringify({
           model: request.modelId,
           messages: ollamaMessages(request.messages, { origin }),
-          ...toolsOffered(request.tools),
+          // Ollama has no `tool_choice`, and accepts earlier tool calls without the tools.
+          ...(request.toolChoice === "none" ? {} : toolsOffered(request.tools)),
           stream: true,
           think: false,
           keep_alive: this.#settings.keepAlive,

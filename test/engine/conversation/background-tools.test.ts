@@ -138,3 +138,30 @@ test("a result whose reply failed is told behind the apology", () => {
   assert.equal(asks(call), 5);
   assert.deepEqual(newestMessages(call).slice(-2), ["a_result", "a_result: booked"]);
 });
+
+test("results that make the LLM call tools again and again end in an answer", () => {
+  const call = askedCall();
+  const mustAnswer = () =>
+    call.effects.findLast((effect) => effect.type === "requestReply")?.mustAnswer === true;
+  for (let round = 1; round <= 4; round += 1) {
+    assert.equal(mustAnswer(), false);
+    const turnId = call.turn?.id ?? 0;
+    calls(call, `c${round} slow`);
+    if (round < 4) {
+      // The LLM says nothing while the tool runs, and its result starts the next turn.
+      call.send({ type: "replyToken", turnId, text: "One moment." });
+      call.send({ type: "replyDone", turnId, tokens: 1 });
+      speak(call);
+      call.send({ type: "toolDone", turnId, callId: `c${round}`, content: "not yet" });
+      call.clock.advance(1_000);
+    }
+  }
+  assert.equal(mustAnswer(), true);
+  assert.equal(call.effects.filter(({ type }) => type === "runTool").length, 4);
+  const turnId = call.turn?.id ?? 0;
+  call.send({ type: "replyToken", turnId, text: "I could not book it." });
+  call.send({ type: "replyDone", turnId, tokens: 1 });
+  speak(call);
+  call.send({ type: "written", text: "try again" });
+  assert.equal(mustAnswer(), false);
+});

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { CredentialCipher } from "../../../engine/security/credential-cipher.js";
+import { fixedKey } from "../../../engine/tenancy/agents/agent-tools.js";
 import { agentToolbox, sessionTools, withTransfers } from "../../../engine/tools/agent-toolbox.js";
 import { Connections } from "../../../engine/vendors/transport/connections.js";
+import { Changes } from "../../doubles/changes.js";
 import { RecordingCaller } from "../../doubles/recording-caller.js";
 import { VirtualClock } from "../../doubles/virtual-clock.js";
 import { agentRecord } from "../../storage/sample-records.js";
@@ -219,4 +221,63 @@ test("the same call with the same arguments is not started twice while it runs",
   server.answer = (response) => response.end("again");
   await run();
   assert.equal(server.requests.length, 2, "once it is done, it may be asked anew");
+});
+
+test("arguments that do the same are the same call, however the LLM writes them", async (context) => {
+  const server = new ScriptedWebServer();
+  await server.start();
+  context.after(() => server.close());
+  const held: (() => void)[] = [];
+  const changes = new Changes();
+  server.answer = (response) => {
+    held.push(() => response.end("booked"));
+    changes.tell();
+  };
+  const book = { name: "book", description: "Books", parameters: {}, timeoutMs: 5_000 };
+  const rest = {
+    method: "POST",
+    url: `${server.url}/book`,
+    headerNames: [],
+    speak: false,
+  } as const;
+  const agent = agentRecord({
+    tools: [{ type: "http", ...book, ...rest, fixedParameterNames: ["shop"] }],
+    sealedToolHeaders: cipher.seal({ [fixedKey("book")]: { shop: "north" } }),
+  });
+  const toolbox = agentToolbox(agent, cipher, { clock, connections }, { callId: "call-1" });
+  const forms = [
+    '{"day":{"on":"a","at":1},"seats":2}',
+    '{ "day": {"on": "a", "at": 1}, "seats": 2 }',
+    '{"seats":2,"day":{"at":1,"on":"a"}}',
+    '{"seats":2.0,"day":{"at":1,"on":"a"},"shop":"south"}',
+  ];
+  const runs = forms.map((argumentsJson, at) =>
+    toolbox.run({ id: `t${at}`, name: "book", argumentsJson }, new RecordingCaller(), never()),
+  );
+  const other = { id: "t9", name: "book", argumentsJson: '{"day":{"on":"b","at":1},"seats":2}' };
+  runs.push(toolbox.run(other, new RecordingCaller(), never()));
+  await changes.until("two requests", () => held.length === 2);
+  for (const answer of held) answer();
+  await Promise.all(runs);
+  const keys = server.requests.map(({ headers }) => headers["idempotency-key"]);
+  assert.equal(keys.length, 2);
+  assert.deepEqual(new Set(keys), new Set(["call-1/t0", "call-1/t9"]));
+});
+
+test("the caller's page is not asked twice for the same while it works", async () => {
+  const show = { name: "show", description: "Shows it", parameters: {}, timeoutMs: 5_000 };
+  const agent = agentRecord({ tools: [{ type: "client", ...show }] });
+  const toolbox = agentToolbox(agent, cipher, { clock, connections });
+  const caller = new RecordingCaller();
+  const forms = ['{"order":1,"open":true}', '{"open": true, "order": 1}', '{"order":2}'];
+  const outcomes = await Promise.all(
+    forms.map((argumentsJson, at) =>
+      toolbox.run({ id: `t${at}`, name: "show", argumentsJson }, caller, never()),
+    ),
+  );
+  assert.deepEqual(
+    caller.toolCalls.map(({ arguments: given }) => given),
+    [{ order: 1, open: true }, { order: 2 }],
+  );
+  assert.equal(outcomes[0], outcomes[1]);
 });

@@ -57,6 +57,19 @@ test("a call does not wait for a list; its tools are offered when it comes, and 
   assert.deepEqual(stand.takeSeen(), []);
 });
 
+test("the tools of a server that was out of order at a call's start are offered from the next turn on", async (context) => {
+  const { stand, changes, toolbox } = await standOf(context);
+  stand.status = 503;
+  const call = toolbox();
+  assert.deepEqual(names(call), ["hangup"]);
+  await changes.until("the list has failed", () => stand.takeSeen().length > 0);
+  await new Promise(setImmediate);
+  stand.status = undefined;
+  clock.advance(1_000);
+  await changes.until("the list is there", () => names(call).length === 2);
+  assert.deepEqual(names(call), ["hangup", "crm_find"]);
+});
+
 test("the tools of a call stay the same when the server's list changes", async (context) => {
   const { stand, lists, changes, toolbox } = await standOf(context);
   const first = toolbox();

@@ -26,6 +26,8 @@ export class McpStand {
   tools: readonly McpStandTool[] = [];
   /** Speaks only the revisions with a handshake, as older servers do. */
   isLegacy = false;
+  /** The answer to each request; undefined: it works. */
+  status: number | undefined;
   /** Requests without it are refused. */
   bearer: string | undefined;
   readonly #handler = createMcpHandler(() => this.#server());
@@ -41,6 +43,10 @@ export class McpStand {
     const body = Buffer.concat(chunks).toString();
     const rpcMethod = methodOf(body);
     this.seen.push({ rpcMethod, headers: request.headers });
+    if (this.status !== undefined) {
+      response.writeHead(this.status).end();
+      return;
+    }
     if (this.bearer !== undefined && request.headers.authorization !== `Bearer ${this.bearer}`) {
       response.writeHead(401).end();
       return;

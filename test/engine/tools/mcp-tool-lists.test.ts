@@ -295,9 +295,9 @@ test("a tool call that an older server refuses with 400 is not repeated, and the
   assert.deepEqual(outcomes.slice(0, 1), ["list ok"]);
 });
 
-test("a list is refreshed off the path of calls, and no more when no call uses it", async (context) => {
+test("a list is refreshed off the path of calls, once an hour when no call uses it, and is dropped after eight days", async (context) => {
   const stand = await standOf(context);
-  const { lists, changes } = listsOf(context);
+  const { lists, changes, outcomes } = listsOf(context);
   const open = opened(mcpServer(stand.url));
   await lists.read(open, false);
   stand.takeSeen();
@@ -307,10 +307,49 @@ test("a list is refreshed off the path of calls, and no more when no call uses i
   clock.advance(5 * 60_000);
   await changes.until("the list is refreshed", () => lists.peek(open)?.length === 2);
   assert.deepEqual(stand.takeSeen(), ["tools/list"]);
-  clock.advance(61 * 60_000);
-  stand.takeSeen();
+  const refreshes = async (afterMs: number) => {
+    const before = outcomes.length;
+    clock.advance(afterMs - 1);
+    assert.equal(outcomes.length, before);
+    clock.advance(1);
+    await changes.until("the list is refreshed", () => outcomes.length === before + 1);
+  };
+  for (let count = 0; count < 13; count += 1) await refreshes(4.5 * 60_000);
+  for (let count = 0; count < 2; count += 1) await refreshes(59.5 * 60_000);
+  clock.advance(8 * 24 * 60 * 60_000);
+  assert.equal(lists.peek(open), undefined);
+});
+
+test("a server that fails at a call's start is asked again, with growing pauses, until no call wants its tools", async (context) => {
+  const stand = await standOf(context);
+  stand.status = 503;
+  const { lists, outcomes, changes, log } = listsOf(context);
+  const open = opened(mcpServer(stand.url));
+  assert.equal(lists.peek(open), undefined);
+  const asked = (count: number) =>
+    changes.until(`${count} requests`, () => outcomes.length === count);
+  await asked(1);
+  for (const [at, pauseMs] of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
+    // The failure is noted before its retry is set.
+    await new Promise(setImmediate);
+    clock.advance(pauseMs - 1);
+    assert.equal(outcomes.length, at + 1);
+    assert.equal(lists.peek(open), undefined, "a turn in between makes no request");
+    assert.equal(outcomes.length, at + 1);
+    clock.advance(1);
+    await asked(at + 2);
+  }
+  // The newest turn was two minutes ago.
+  for (let count = 9; count <= 11; count += 1) {
+    await new Promise(setImmediate);
+    clock.advance(30_000);
+    await asked(count);
+  }
+  await new Promise(setImmediate);
   clock.advance(10 * 60_000);
-  assert.deepEqual(stand.takeSeen(), []);
+  await new Promise(setImmediate);
+  assert.equal(outcomes.length, 11);
+  assert.equal(log.ofLevel("warn").length, 1);
 });
 
 test("a bearer token is sent; a wrong one is said to the agent's author, and stands in no log", async (context) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import * as v from "valibot";
 import { MP3, PCM_24K } from "../../../engine/audio/audio-format.js";
 import { SystemClock } from "../../../engine/time/clock.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
@@ -9,6 +10,10 @@ import type { VendorContext, VendorSettings } from "../../../engine/vendors/vend
 import { never } from "./sandboxed-vendors.js";
 import { ScriptedWebServer } from "./scripted-web-server.js";
 
+const ToolFields = v.object({
+  tool_choice: v.optional(v.string()),
+  tools: v.optional(v.array(v.unknown())),
+});
 const SAID = [{ role: "user", content: "12345678" }] as const;
 
 describe("requests to a vendor", () => {
@@ -38,6 +43,34 @@ describe("requests to a vendor", () => {
     await model.complete(request, () => undefined, never()).catch(() => undefined);
     return JSON.parse(server.requests.at(-1)?.body ?? "");
   }
+
+  /** The tools of a request after which the model may call none. */
+  async function lastRound(vendor: string): Promise<readonly [unknown, boolean]> {
+    const model = languageModel(vendor, given(), context);
+    const tools = [{ name: "find", description: "Finds it", parameters: {} }];
+    const toolChoice = "none" as const;
+    const fields = { modelId: "m", messages: SAID, temperature: null, maxTokens: 200 };
+    await model
+      .complete({ ...fields, tools, toolChoice }, () => undefined, never())
+      .catch(() => undefined);
+    const body: unknown = JSON.parse(server.requests.at(-1)?.body ?? "");
+    const { tool_choice, tools: offered } = v.parse(ToolFields, body);
+    return [tool_choice, offered !== undefined];
+  }
+
+  it("a model that has to answer keeps its tools and may not call them", async () => {
+    server.answer = (response) => response.end('data: [DONE]\n\n{"done":true}\n');
+    for (const vendor of ["openai", "groq", "anthropic", "gemini", "mistral", "openrouter", "vllm"])
+      assert.deepEqual([vendor, ...(await lastRound(vendor))], [vendor, "none", true]);
+    assert.deepEqual(await lastRound("ollama"), [undefined, false]);
+  });
+
+  it("a model that refuses the parameter gets no tools when it has to answer", async () => {
+    const error = { message: "unknown parameter", param: "tool_choice" };
+    server.answer = (response) => response.writeHead(400).end(JSON.stringify({ error }));
+    assert.deepEqual(await lastRound("vllm"), [undefined, false]);
+    assert.equal(server.requests.length, 2);
+  });
 
   async function bodyOfSpeech(
     vendor: string,

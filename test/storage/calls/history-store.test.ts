@@ -6,7 +6,11 @@ import { temporaryDatabase } from "../temporary-file.js";
 
 const MESSAGES: readonly HistoryMessage[] = [
   { role: "user", content: "¿Qué tal? 你好 \u0000 \u{1F950}" },
-  { role: "assistant", content: "" },
+  {
+    role: "assistant",
+    content: "",
+    tools: [{ name: "book", argumentsJson: "{}", result: '{"ok":true,"id":7}' }],
+  },
 ];
 
 test("a history can be loaded by its organization, while it is recent enough", async (context) => {
