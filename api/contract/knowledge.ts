@@ -89,11 +89,14 @@ export const EmbeddingsBody = requestObject({
   providerId: idField("the id of an LLM provider of your own, whose vendor has embeddings"),
   modelId: nameField("the vendor's name of an embedding model"),
   dimensions: v.optional(
-    v.nullable(
-      wholeNumberField(
-        "how many numbers a vector has, for a model that can shorten its vectors; null: the model's own number",
-        1,
-        EMBEDDING_DIMENSIONS_MAX,
+    worded(
+      v.pipe(
+        v.nullable(
+          v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(EMBEDDING_DIMENSIONS_MAX)),
+        ),
+        v.description(
+          `null or a whole number from 1 to ${EMBEDDING_DIMENSIONS_MAX}: how many numbers a vector has, for a model that can shorten its vectors`,
+        ),
       ),
     ),
   ),

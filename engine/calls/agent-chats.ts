@@ -145,7 +145,7 @@ export class AgentChats {
       const hasDocuments = forCall.agent.knowledge.documentIds.length > 0;
       const knowledge = hasDocuments ? await this.#knowledgeOf(forCall.agent) : undefined;
       const question = messages.findLast(({ role }) => role === "user")?.content ?? "";
-      await knowledge?.hearWhole(question, VECTORS_WAIT_MAX_MS);
+      if (knowledge !== undefined) await knowledge.hearWhole(question, VECTORS_WAIT_MAX_MS);
       const passages = knowledge === undefined ? "" : await knowledge.noteFor(0, question);
       const llm = llmOf(forCall, knowledge?.wholeNote ?? "");
       const either = AbortSignal.any([signal, deadline.signal]);

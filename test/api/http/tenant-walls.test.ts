@@ -297,6 +297,8 @@ test("whatever a stranger requests, no data of another organization is shown or 
     createClientToken: 404,
     placeCall: 404,
     createCallList: 404,
+    setEmbeddings: 400,
+    clearEmbeddings: 404,
   };
   for (const [id, { success }] of withoutId) {
     // The second of two providers has the name of the first.
