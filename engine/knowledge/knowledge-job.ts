@@ -52,6 +52,7 @@ export interface KnowledgeJobOptions {
 interface FetchedPage {
   readonly bytes: Uint8Array;
   readonly format: DocumentFormat;
+  readonly charset: string | undefined;
 }
 
 interface FetchFault extends ReadingFault {
@@ -155,6 +156,7 @@ export class KnowledgeJob extends FixedLimitsJob {
     if (format === undefined) {
       return { error: `"${name}" is neither HTML, Markdown, text nor PDF`, isRetryable: false };
     }
-    return { bytes: Buffer.concat(chunks), format };
+    const charset = /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType)?.[1];
+    return { bytes: Buffer.concat(chunks), format, charset };
   }
 }

@@ -10,6 +10,7 @@ import { auditOf } from "../tenancy/audit-store.js";
 import { embeddingJobInsert, revisionBump } from "./embedding-store.js";
 import type { FoundPassage } from "./found-passage.js";
 import {
+  areMostPassages,
   documentRanges,
   joinRanges,
   type PassageQuery,
@@ -292,7 +293,8 @@ export class KnowledgeStore {
       const { rows } = await searchSqlite(orgId, query, ranges).execute(this.#db);
       return [...rows];
     }
-    const search = searchPostgres(orgId, query).compile(this.#db);
+    const areMost = await areMostPassages(this.#db, orgId, query.documentIds);
+    const search = searchPostgres(orgId, query, areMost).compile(this.#db);
     const withIndex = WITH_INDEX.compile(this.#db);
     const [, { rows }] = await this.#atomic.run([
       { compile: () => withIndex },

@@ -118,21 +118,40 @@ export function searchSqlite(
  */
 export const WITH_INDEX = sql`select set_config('enable_seqscan', 'off', true)`;
 
-/** Looks up each term by itself among the documents' passages, in an index that has both. */
-export function searchPostgres(orgId: string, { documentIds, terms, limit }: PassageQuery) {
-  const having = (term: ReturnType<typeof sql>) => sql`"knowledgePassages" p
-    where string_to_array(p.terms, ' ') @> array[${term}]
-      and array[p."documentId"] && array[${sql.join(documentIds)}]::text[]`;
+/** Whether most of the organization's passages belong to the documents. */
+export async function areMostPassages(
+  db: Kysely<Tables>,
+  orgId: string,
+  documentIds: readonly string[],
+): Promise<boolean> {
+  const { rows } = await sql<{ readonly isMost: boolean }>`select coalesce(
+      2 * sum(d.passages) filter (where d.id in (${sql.join(documentIds)})) >= sum(d.passages), false) as "isMost"
+    from "knowledgeDocuments" d where d."orgId" = ${orgId}`.execute(db);
+  return rows[0]?.isMost === true;
+}
+
+/**
+ * Looks up each term by itself. Among few passages of the organization, the index is asked for their documents, too; among
+ * most of them, that would take longer than to leave out the others.
+ */
+export function searchPostgres(
+  orgId: string,
+  { documentIds, terms, limit }: PassageQuery,
+  areMost: boolean,
+) {
+  const ids = sql.join(documentIds);
+  const ofDocuments = areMost
+    ? sql`p."documentId" in (${ids})`
+    : sql`array[p."documentId"] && array[${ids}]::text[]`;
   return sql<FoundPassage>`with total as (${totalOf(orgId, documentIds)}
-    ), counted as materialized (
-      select wanted.term, found.n from unnest(string_to_array(${terms.join(" ")}, ' ')) as wanted(term)
-      cross join lateral (select count(*) as n from
-        (select 1 from ${having(sql`wanted.term`)} limit ${COUNTED_MAX}) as capped) as found
+    ), hits as materialized (
+      select wanted.term, found.sequence from unnest(string_to_array(${terms.join(" ")}, ' ')) as wanted(term)
+      cross join lateral (select p.sequence from "knowledgePassages" p
+        where string_to_array(p.terms, ' ') @> array[wanted.term] and ${ofDocuments} limit ${COUNTED_MAX}) as found
+    ), counted as (select term, count(*) as n from hits group by term
     ), chosen as materialized (${CHOSEN}
     ), scores as materialized (
-      select found.sequence, sum(chosen.weight) as score from chosen
-      cross join lateral (select p.sequence from ${having(sql`chosen.term`)} offset 0) as found
-      group by found.sequence
+      select hits.sequence, sum(chosen.weight) as score from hits join chosen using (term) group by hits.sequence
     )
     select ${FOUND} from scores
     join "knowledgePassages" p on p.sequence = scores.sequence
