@@ -114,9 +114,10 @@ export function searchSqlite(
 }
 
 /**
- * Uses the index whatever the planner prefers for a small table: splitting the terms of each passage takes far longer.
+ * Uses the index whatever the planner prefers for a small table: splitting the terms of each passage takes far longer. The
+ * costs that it then expects would have it compile the statement each time.
  */
-export const WITH_INDEX = sql`select set_config('enable_seqscan', 'off', true)`;
+export const WITH_INDEX = sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`;
 
 /** Whether most of the organization's passages belong to the documents. */
 export async function areMostPassages(
@@ -140,14 +141,16 @@ export function searchPostgres(
   areMost: boolean,
 ) {
   const ids = sql.join(documentIds);
-  const ofDocuments = areMost
-    ? sql`p."documentId" in (${ids})`
-    : sql`array[p."documentId"] && array[${ids}]::text[]`;
+  const having = sql`from "knowledgePassages" p where string_to_array(p.terms, ' ') @> array[wanted.term]`;
+  // Without "offset 0" the planner may read all passages of the documents for each term.
+  const found = areMost
+    ? sql`select of_term.sequence from (select p.sequence, p."documentId" ${having} offset 0) as of_term
+        where of_term."documentId" in (${ids})`
+    : sql`select p.sequence ${having} and array[p."documentId"] && array[${ids}]::text[]`;
   return sql<FoundPassage>`with total as (${totalOf(orgId, documentIds)}
     ), hits as materialized (
       select wanted.term, found.sequence from unnest(string_to_array(${terms.join(" ")}, ' ')) as wanted(term)
-      cross join lateral (select p.sequence from "knowledgePassages" p
-        where string_to_array(p.terms, ' ') @> array[wanted.term] and ${ofDocuments} limit ${COUNTED_MAX}) as found
+      cross join lateral (${found} limit ${COUNTED_MAX}) as found
     ), counted as (select term, count(*) as n from hits group by term
     ), chosen as materialized (${CHOSEN}
     ), scores as materialized (
