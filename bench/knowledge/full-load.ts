@@ -44,11 +44,11 @@ export async function fullLoad(
   const [allMs, oneMs, otherRequestsMs]: [number[], number[], number[]] = [[], [], []];
   for (const question of questions) {
     oneMs.push(await search(question, [shortId]));
-    let isSearching = true;
+    const state = { isSearching: true };
     const searched = search(question, [...ids, ...trial.values()]).finally(() => {
-      isSearching = false;
+      state.isSearching = false;
     });
-    while (isSearching) {
+    while (state.isSearching) {
       const startedAtMs = performance.now();
       await database.knowledge.list("another");
       otherRequestsMs.push(performance.now() - startedAtMs);
