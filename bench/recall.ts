@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Database, openDatabase } from "../storage/database.js";
 import { EmbeddingStand } from "./knowledge/embedding-stand.js";
+import { fullLoad, fullLoadLine } from "./knowledge/full-load.js";
 import { type Recall, recallTrial, storeTrialDocuments } from "./knowledge/recall-trial.js";
 import { type SpokenTurn, spokenTurns } from "./knowledge/turn-waits.js";
 import { quantile } from "./quantile.js";
@@ -12,12 +13,14 @@ import { quantile } from "./quantile.js";
 /**
  * Asks 100 questions about 30 documents and says how many find their passage: `npm run bench:recall`. With `-- --embeddings`
  * also by the sandbox's vectors, or by those of a real model: `--url http://127.0.0.1:11434/v1 --model nomic-embed-text`.
- * `--turns` says the questions word by word and measures how long the turns wait. `--missed` lists the questions.
+ * `--turns` says the questions word by word and measures how long the turns wait. `--full` measures the search among as many
+ * documents as an organization may have. `--missed` lists the questions.
  */
 const { values } = parseArgs({
   options: {
     embeddings: { type: "boolean", default: false },
     turns: { type: "boolean", default: false },
+    full: { type: "boolean", default: false },
     missed: { type: "boolean", default: false },
     url: { type: "string" },
     model: { type: "string", default: "text-embedding-3-small" },
@@ -64,6 +67,7 @@ try {
   );
   const ids = await storeTrialDocuments(database, orgId, nowMs);
   print("Full text", await recallTrial(database, orgId, ids));
+  if (values.full) console.log(fullLoadLine(await fullLoad(database, orgId, ids)));
   if (values.embeddings) {
     const { model, key, url: address } = values;
     const { organization, plan } = await tenantOf(database, orgId);

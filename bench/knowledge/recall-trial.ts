@@ -40,7 +40,7 @@ export async function storeTrialDocuments(
 ): Promise<ReadonlyMap<TrialDocument, string>> {
   const ids = new Map<TrialDocument, string>();
   for (const document of Object.values(LANGUAGES).flat())
-    ids.set(document, await stored(database, orgId, document, nowMs));
+    ids.set(document, await storeDocument(database, orgId, document, nowMs));
   return ids;
 }
 
@@ -81,7 +81,8 @@ export async function recallTrial(
   return results;
 }
 
-async function stored(
+/** Stores one document for the organization, and returns its id. */
+export async function storeDocument(
   database: Database,
   orgId: string,
   { name, text }: TrialDocument,

@@ -1,5 +1,6 @@
 import { ParleyError } from "../../storage/parley-error.js";
 import type { AgentLlm } from "../conversation/effect-runner.js";
+import { withPassages } from "../conversation/passages-note.js";
 import { CallKnowledge, type CallKnowledgeDeps } from "../knowledge/call-knowledge.js";
 import type { Logger } from "../log.js";
 import { OrganizationCounts } from "../organization-counts.js";
@@ -171,8 +172,8 @@ function complete(
   onText: (text: string) => void,
   signal: AbortSignal,
 ) {
-  const content = passages === "" ? systemPrompt : `${systemPrompt}\n\n${passages}`;
-  const prompt: ChatMessage = { role: "system", content };
-  const request = { modelId, messages: [prompt, ...messages], temperature, maxTokens };
+  const prompt: ChatMessage = { role: "system", content: systemPrompt };
+  const conversation = withPassages(messages, passages);
+  const request = { modelId, messages: [prompt, ...conversation], temperature, maxTokens };
   return client.complete(request, onText, signal);
 }

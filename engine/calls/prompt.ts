@@ -20,9 +20,10 @@ export interface PromptNotes {
 }
 
 /**
- * The first message of every request to the LLM. Empty persona fields are left out. The time is that of the
- * conversation's start, and is near the end, before the telephone call's data: vendors charge less for a prompt
- * with a cached beginning.
+ * The first message of every request to the LLM. Empty persona fields are left out. Vendors answer sooner, and charge
+ * less, where a prompt begins like an earlier one. So the documents come first: variables may make the persona's texts
+ * differ between calls. The time is that of the conversation's start, and is near the end, before the telephone call's
+ * data.
  */
 export function systemMessage(
   persona: Omit<
@@ -39,12 +40,12 @@ export function systemMessage(
   { callNote = "", documents = "" }: PromptNotes = {},
 ): ChatMessage {
   const parts = [
+    documents,
     persona.systemPrompt.trim(),
     labelled("Your manner", persona.personality),
     languageRule(persona.language),
     VOICE_RULES,
     labelled("Rules that you always keep", persona.guardrails),
-    documents,
     timeNote(persona.timeZone, beganAtMs),
     callNote,
   ];

@@ -14,6 +14,7 @@ import type {
 } from "./effects.js";
 import type { ConversationEvent } from "./events.js";
 import { languageName } from "./lexicon.js";
+import { withPassages } from "./passages-note.js";
 import type { PreparedPhrases } from "./prepared-phrases.js";
 import type { BargeIn, EndOfTurn } from "./reasons.js";
 import type { SpeechCache, SpokenSentence, VoicePaces } from "./speech-cache.js";
@@ -394,16 +395,15 @@ export class EffectRunner implements EffectPerformer {
     const question = conversation.findLast(({ role }) => role === "user")?.content ?? "";
     const passages = this.#deps.knowledge?.noteFor(turnId, question) ?? "";
     const added = [languageNote(language), contextNote(context)];
-    if (typeof passages === "string") {
-      return this.#complete({ turnId, mustAnswer }, conversation, [...added, passages], signal);
-    }
+    const complete = (note: string) =>
+      this.#complete({ turnId, mustAnswer }, withPassages(conversation, note), added, signal);
+    if (typeof passages === "string") return complete(passages);
     void passages.then((note) => {
-      if (signal.aborted) return;
-      this.#complete({ turnId, mustAnswer }, conversation, [...added, note], signal);
+      if (!signal.aborted) complete(note);
     });
   }
 
-  /** Text that changes per turn follows the prompt, so that vendors can cache the beginning. */
+  /** Text that changes during a call follows the prompt, so that vendors can cache the beginning. */
   #complete(
     { turnId, mustAnswer }: { readonly turnId: number; readonly mustAnswer: boolean },
     conversation: readonly ChatMessage[],

@@ -21,10 +21,11 @@ const Work = v.object({
   name: v.string(),
   format: v.picklist(DOCUMENT_FORMATS),
   bytes: v.instance(Uint8Array),
+  charset: v.optional(v.string()),
 });
 
-const { orgId, name, format, bytes } = v.parse(Work, workerData);
-const text = await documentText(format, bytes);
+const { orgId, name, format, bytes, charset } = v.parse(Work, workerData);
+const text = await documentText(format, bytes, charset);
 if (text instanceof UnreadableDocument) {
   parentPort?.postMessage({ kind: "unreadable", reason: text.reason });
 } else {

@@ -25,6 +25,8 @@ export interface DocumentToRead {
   readonly name: string;
   readonly format: DocumentFormat;
   readonly bytes: Uint8Array;
+  /** As the document's server names it. */
+  readonly charset?: string | undefined;
 }
 
 /** Why a document cannot be used: a sentence that starts with its name. */

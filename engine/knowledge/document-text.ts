@@ -1,3 +1,4 @@
+import { TextDecoder } from "node:util";
 import { Parser } from "htmlparser2";
 import { extractText, getDocumentProxy } from "unpdf";
 
@@ -10,6 +11,18 @@ export const SMALL_DOCUMENT_CHARACTERS_MAX = 4_000;
 export const PDF_PAGES_MAX = 1_000;
 /** A scanned page has fewer characters: at most a stamp of the scanner. */
 const CHARACTERS_PER_PAGE_MIN = 10;
+
+/** Browsers look for the charset of a page in as many bytes. */
+const META_MAX_BYTES = 1_024;
+const CHARSET_CHARACTERS_SHOWN = 40;
+const BYTE_ORDER_MARKS: readonly (readonly [mark: readonly number[], charset: string])[] = [
+  [[0xef, 0xbb, 0xbf], "utf-8"],
+  [[0xff, 0xfe], "utf-16le"],
+  [[0xfe, 0xff], "utf-16be"],
+];
+
+/** The characters from 0x80 on, which Node decodes as control characters of ISO-8859-1. */
+const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
 const PDF_START = "%PDF-";
 /** The signature of a PDF may follow a few other bytes. */
@@ -31,6 +44,7 @@ export class UnreadableDocument {
 export async function documentText(
   format: DocumentFormat,
   bytes: Uint8Array,
+  charset?: string,
 ): Promise<string | UnreadableDocument> {
   const isPdf = Buffer.from(
     bytes.buffer,
@@ -46,19 +60,44 @@ export async function documentText(
   }
   if (isPdf)
     return new UnreadableDocument(`is a PDF and not ${format}: give it a name that ends in .pdf`);
-  const text = decoded(bytes);
-  if (text === undefined) return new UnreadableDocument("is not text in UTF-8");
+  const text = decoded(bytes, charset ?? (format === "html" ? charsetInPage(bytes) : undefined));
+  if (typeof text !== "string") return text;
   const words = format === "html" ? htmlText(text) : text;
   return typeof words === "string" ? checked(words) : words;
 }
 
-function decoded(bytes: Uint8Array): string | undefined {
+/** A byte order mark says more about a text than its server does. */
+function decoded(bytes: Uint8Array, named = "utf-8"): string | UnreadableDocument {
+  const charset = BYTE_ORDER_MARKS.find(([mark]) => mark.every((byte, at) => bytes[at] === byte));
+  let decoder: TextDecoder;
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return text.includes("\0") ? undefined : text;
+    decoder = new TextDecoder(charset?.[1] ?? named, { fatal: true });
   } catch {
-    return undefined;
+    const shown = named.slice(0, CHARSET_CHARACTERS_SHOWN);
+    return new UnreadableDocument(`has the unknown charset "${shown}": save it in UTF-8`);
   }
+  const wrong = new UnreadableDocument(`is not text in ${decoder.encoding.toUpperCase()}`);
+  try {
+    const decodedText = decoder.decode(bytes);
+    const text =
+      decoder.encoding === "windows-1252"
+        ? decodedText.replace(
+            /[\x80-\x9f]/g,
+            (control) => WINDOWS_1252[control.charCodeAt(0) - 0x80] ?? control,
+          )
+        : decodedText;
+    return text.includes("\0") ? wrong : text;
+  } catch {
+    return wrong;
+  }
+}
+
+/** The charset that a page names in its first bytes, if any. */
+function charsetInPage(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, META_MAX_BYTES));
+  const named = /<meta\s[^>]*?charset\s*=\s*["']?\s*([^\s"'>;/]+)/i.exec(start.toString("latin1"));
+  // A page whose meta could be read as ASCII is not in UTF-16.
+  return named?.[1]?.replace(/^utf-16.*$/i, "utf-8");
 }
 
 function checked(text: string): string | UnreadableDocument {
@@ -68,7 +107,10 @@ function checked(text: string): string | UnreadableDocument {
     .replace(/\p{Cs}/gu, "\ufffd")
     .trim();
   if (clean === "") return new UnreadableDocument("has no text");
-  if (clean.length <= DOCUMENT_CHARACTERS_MAX) return clean;
+  return clean.length <= DOCUMENT_CHARACTERS_MAX ? clean : tooLong();
+}
+
+function tooLong(): UnreadableDocument {
   const most = DOCUMENT_CHARACTERS_MAX.toLocaleString("en-US");
   return new UnreadableDocument(`has more than ${most} characters of text: split it`);
 }
@@ -81,6 +123,7 @@ const SKIPPED = new Set([
   "svg",
   "head",
   "nav",
+  "footer",
   "iframe",
 ]);
 const HEADINGS = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
@@ -104,31 +147,53 @@ const INLINE = new Set(
 /** No real page is nested as deeply, and the parser's time grows with the square of the depth. */
 const HTML_DEPTH_MAX = 1_000;
 
+/** Whether an element and all in it is no text of the page: hidden, or the same on each page of a site. */
+function isSkipped(name: string, attributes: Readonly<Record<string, string>>): boolean {
+  const { hidden, role = "", style = "" } = attributes;
+  return (
+    SKIPPED.has(name) ||
+    hidden !== undefined ||
+    attributes["aria-hidden"] === "true" ||
+    /^(?:navigation|contentinfo)$/i.test(role.trim()) ||
+    /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b/i.test(style)
+  );
+}
+
 /** Returns the text of a page, with headings in Markdown. */
 function htmlText(html: string): string | UnreadableDocument {
   const parts: string[] = [];
+  /** The depth of the outermost element that is skipped; 0 outside of one. */
   let skippedDepth = 0;
   let depth = 0;
+  let characters = 0;
   const parser = new Parser({
-    onopentag: (name) => {
+    onopentag: (name, attributes) => {
       depth += 1;
       if (depth > HTML_DEPTH_MAX) parser.pause();
-      if (SKIPPED.has(name)) skippedDepth += 1;
+      if (skippedDepth === 0 && isSkipped(name, attributes)) skippedDepth = depth;
+      if (skippedDepth > 0) return;
       if (HEADINGS.has(name)) parts.push(`\n\n${"#".repeat(Number(name[1]))} `);
       else if (name === "br" || name === "tr" || name === "li") parts.push("\n");
       else if (name === "td" || name === "th") parts.push(" ");
       else if (!INLINE.has(name)) parts.push("\n\n");
     },
     ontext: (text) => {
-      if (skippedDepth === 0) parts.push(text.replace(/\s+/g, " "));
+      if (skippedDepth > 0) return;
+      parts.push(text.replace(/\s+/g, " "));
+      // A page with far too much text is not read to its end, which would take too much memory.
+      characters += text.replace(/\s+/g, "").length;
+      if (characters > DOCUMENT_CHARACTERS_MAX) parser.pause();
     },
     onclosetag: (name) => {
+      const isInSkipped = skippedDepth > 0;
+      if (depth === skippedDepth) skippedDepth = 0;
       depth -= 1;
-      if (SKIPPED.has(name)) skippedDepth = Math.max(0, skippedDepth - 1);
+      if (isInSkipped) return;
       if (!INLINE.has(name) && name !== "td" && name !== "th" && name !== "li") parts.push("\n\n");
     },
   });
   parser.end(html);
+  if (characters > DOCUMENT_CHARACTERS_MAX) return tooLong();
   if (depth > HTML_DEPTH_MAX) return new UnreadableDocument("is nested too deeply");
   return parts
     .join("")

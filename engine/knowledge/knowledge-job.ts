@@ -20,6 +20,9 @@ const LIMITS: FixedLimits = {
 const HOUR_MS = 60 * 60 * 1_000;
 /** From the start of the connection to the last byte. */
 const FETCH_MAX_MS = 30_000;
+/** Redirects on the same site that are followed, such as to HTTPS, to "www", or to the address with a slash. */
+const REDIRECTS_MAX = 5;
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const ACCEPT = "text/html, text/markdown, text/plain, application/pdf";
 /** The name of a page's server in errors. */
 const VENDOR = "page";
@@ -52,6 +55,17 @@ export interface KnowledgeJobOptions {
 interface FetchedPage {
   readonly bytes: Uint8Array;
   readonly format: DocumentFormat;
+  readonly charset: string | undefined;
+}
+
+interface PageToFetch {
+  readonly orgId: string;
+  readonly name: string;
+  readonly url: string;
+}
+
+interface Redirect {
+  readonly location: string;
 }
 
 interface FetchFault extends ReadingFault {
@@ -96,16 +110,36 @@ export class KnowledgeJob extends FixedLimitsJob {
     return { kind: "done" };
   }
 
-  /** Fetches the page through the dispatcher that refuses private addresses; redirects are not followed. */
-  async #fetch(
-    { orgId, name, url }: { readonly orgId: string; readonly name: string; readonly url: string },
+  /** Fetches the page, and follows a limited number of redirects on its site. */
+  async #fetch(page: PageToFetch, signal: AbortSignal): Promise<FetchedPage | FetchFault> {
+    let target = new URL(page.url);
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+      const answer = await this.#fetchOnce(page, target, signal);
+      if (!("location" in answer)) return answer;
+      const next = URL.canParse(answer.location, target.href)
+        ? new URL(answer.location, target.href)
+        : undefined;
+      if (next === undefined || !isSameSite(target, next)) {
+        const error = `"${page.name}" redirects to another site: add the page's own address`;
+        return { error, isRetryable: false };
+      }
+      target = next;
+    }
+    const error = `"${page.name}" redirects more than ${REDIRECTS_MAX} times`;
+    return { error, isRetryable: false };
+  }
+
+  /** Fetches through the dispatcher that refuses private addresses. */
+  async #fetchOnce(
+    { orgId, name }: PageToFetch,
+    target: URL,
     signal: AbortSignal,
-  ): Promise<FetchedPage | FetchFault> {
+  ): Promise<FetchedPage | FetchFault | Redirect> {
     const { connections, clock } = this.#options;
-    const target = new URL(url);
     const chunks: Buffer[] = [];
     let contentType = "";
     let status = 0;
+    let location = "";
     const request: MethodRequest = {
       vendor: VENDOR,
       dispatcher: connections.for(true, orgId),
@@ -127,6 +161,7 @@ export class KnowledgeJob extends FixedLimitsJob {
       },
       refuse: (refused) => {
         status = refused.status;
+        location = [refused.headers["location"]].flat()[0] ?? "";
         const detail = { code: undefined, message: undefined };
         return refusal(VENDOR, faultOfStatus(refused.status), refused, detail, undefined);
       },
@@ -139,6 +174,7 @@ export class KnowledgeJob extends FixedLimitsJob {
       await requestStream(request, take, signal);
     } catch (failure) {
       if (signal.aborted) throw failure;
+      if (REDIRECT_STATUSES.has(status) && location !== "") return { location };
       if (status !== 0) {
         const isRetryable = status >= 500 || status === 429;
         return { error: `"${name}" was answered with status ${status}`, isRetryable };
@@ -155,6 +191,14 @@ export class KnowledgeJob extends FixedLimitsJob {
     if (format === undefined) {
       return { error: `"${name}" is neither HTML, Markdown, text nor PDF`, isRetryable: false };
     }
-    return { bytes: Buffer.concat(chunks), format };
+    const charset = /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType)?.[1];
+    return { bytes: Buffer.concat(chunks), format, charset };
   }
+}
+
+/** Whether the next address is of the same host, with or without "www.", and no less safe. */
+function isSameSite(from: URL, next: URL): boolean {
+  const hostOf = ({ hostname }: URL) => hostname.replace(/^www\./, "");
+  const isSafe = next.protocol === "https:" || next.protocol === from.protocol;
+  return hostOf(from) === hostOf(next) && isSafe && next.username === "" && next.password === "";
 }

@@ -8,7 +8,16 @@ import type { Tables } from "../tables.js";
 import type { AuditRecord } from "../tenancy/audit-record.js";
 import { auditOf } from "../tenancy/audit-store.js";
 import { embeddingJobInsert, revisionBump } from "./embedding-store.js";
-import { type FoundPassage, IS_CURRENT } from "./found-passage.js";
+import type { FoundPassage } from "./found-passage.js";
+import {
+  areMostPassages,
+  documentRanges,
+  joinRanges,
+  type PassageQuery,
+  searchPostgres,
+  searchSqlite,
+  WITH_INDEX,
+} from "./passage-search.js";
 
 /** Passages written or removed per statement, so that a large document does not delay other requests. */
 const PASSAGES_PER_STEP = 20;
@@ -45,12 +54,6 @@ export interface NewPassage {
   readonly text: string;
   /** Hashed terms of lower-case letters and digits. */
   readonly terms: readonly string[];
-}
-
-export interface PassageQuery {
-  readonly documentIds: readonly string[];
-  readonly terms: readonly string[];
-  readonly limit: number;
 }
 
 /** The content read from a document. */
@@ -286,10 +289,12 @@ export class KnowledgeStore {
 
   async #search(orgId: string, query: PassageQuery): Promise<FoundPassage[]> {
     if (this.#writers === "one") {
-      const { rows } = await searchSqlite(orgId, query).execute(this.#db);
+      const ranges = joinRanges(await documentRanges(this.#db, orgId, query.documentIds));
+      const { rows } = await searchSqlite(orgId, query, ranges).execute(this.#db);
       return [...rows];
     }
-    const search = searchPostgres(orgId, query).compile(this.#db);
+    const areMost = await areMostPassages(this.#db, orgId, query.documentIds);
+    const search = searchPostgres(orgId, query, areMost).compile(this.#db);
     const withIndex = WITH_INDEX.compile(this.#db);
     const [, { rows }] = await this.#atomic.run([
       { compile: () => withIndex },
@@ -351,53 +356,4 @@ export class KnowledgeStore {
   #documents() {
     return this.#db.selectFrom("knowledgeDocuments").select(COLUMNS);
   }
-}
-
-const FOUND = sql`p.${sql.ref("documentId")}, d.${sql.ref("name")} as ${sql.ref("documentName")},
-  p.${sql.ref("position")} - d.${sql.ref("firstPosition")} as ${sql.ref("position")}, p.${sql.ref("text")}`;
-
-function ownedBy(orgId: string, documentIds: readonly string[]) {
-  return sql`p.${sql.ref("orgId")} = ${orgId} and d.${sql.ref("orgId")} = ${orgId}
-    and p.${sql.ref("documentId")} in (${sql.join(documentIds)}) and ${IS_CURRENT}`;
-}
-
-function searchSqlite(orgId: string, { documentIds, terms, limit }: PassageQuery) {
-  const match = terms.map((term) => `"${term}"`).join(" OR ");
-  return sql<FoundPassage>`select ${FOUND} from knowledgeIndex
-    join knowledgePassages p on p.sequence = knowledgeIndex.rowid
-    join knowledgeDocuments d on d.id = p.documentId
-    where knowledgeIndex match ${match} and ${ownedBy(orgId, documentIds)}
-    order by bm25(knowledgeIndex), p.sequence limit ${limit}`;
-}
-
-/**
- * Uses the index whatever the planner prefers for a small table: splitting the terms of each passage takes far longer.
- */
-const WITH_INDEX = sql`select set_config('enable_seqscan', 'off', true)`;
-
-/**
- * Ranks like bm25, with terms that a passage either has or lacks: PostgreSQL's own ranking ignores how rare a term is.
- * Each term is looked up by itself, and no other column of a passage is read for it.
- */
-function searchPostgres(orgId: string, { documentIds, terms, limit }: PassageQuery) {
-  return sql<FoundPassage>`with hits as materialized (
-      select found.sequence, found."documentId", wanted.term
-      from unnest(string_to_array(${terms.join(" ")}, ' ')) as wanted(term)
-      cross join lateral (select p.sequence, p."documentId" from "knowledgePassages" p
-        where string_to_array(p.terms, ' ') @> array[wanted.term] offset 0) as found
-      where found."documentId" in (${sql.join(documentIds)})
-    ), total as (
-      select coalesce(sum(d.passages), 0) as passages from "knowledgeDocuments" d
-      where d."orgId" = ${orgId} and d.id in (${sql.join(documentIds)})
-    ), rarity as (
-      select term, ln(1 + greatest(0, total.passages - count(*) + 0.5) / (count(*) + 0.5)) as weight
-      from hits, total group by term, total.passages
-    ), scores as (
-      select hits.sequence, sum(rarity.weight) as score from hits join rarity using (term) group by hits.sequence
-    )
-    select ${FOUND} from scores
-    join "knowledgePassages" p on p.sequence = scores.sequence
-    join "knowledgeDocuments" d on d.id = p."documentId"
-    where ${ownedBy(orgId, documentIds)}
-    order by scores.score desc, p.sequence limit ${limit}`;
 }

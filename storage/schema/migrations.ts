@@ -70,6 +70,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "035-call-lists": (schema) => schema.align(),
   "036-embeddings": (schema) => schema.align(),
   "037-holds-of-call-lists": (schema) => schema.align(),
+  /** PostgreSQL's index of passages contains their document, too. An older one stays for servers of that release. */
+  "038-passages-by-document-and-term": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [

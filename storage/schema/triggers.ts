@@ -142,8 +142,11 @@ export const sqliteTables: Readonly<Record<string, string>> = {
     terms, content='', contentless_delete=1, tokenize='ascii')`,
 };
 
-/** Indexes on expressions, by name. A pending list would be read in full for each term of a search. */
+/**
+ * Indexes on expressions, by name. A pending list would be read in full for each term of a search. The document is part of
+ * the index, so that a search in one document does not read the passages of the others.
+ */
 export const postgresIndexes: Readonly<Record<string, string>> = {
-  knowledgePassagesByTerm: `create index "knowledgePassagesByTerm" on "knowledgePassages"
-    using gin (string_to_array("terms", ' ')) with (fastupdate = off)`,
+  knowledgePassagesByDocumentTerm: `create index "knowledgePassagesByDocumentTerm" on "knowledgePassages"
+    using gin (string_to_array("terms", ' '), (array["documentId"])) with (fastupdate = off)`,
 };

@@ -154,6 +154,24 @@ test("a page that cannot be used says why", async (context) => {
   assert.match(missing.error ?? "", /\/nothing" was answered with status 404/);
 });
 
+test("redirects on the same site are followed, others and endless ones are not", async (context) => {
+  const site = createServer((request, response) => {
+    const to = { "/prices": "/prices/", "/away": "http://127.0.0.2/", "/round": "/round" }[
+      request.url ?? ""
+    ];
+    if (to !== undefined) return response.writeHead(301, { location: to }).end();
+    return response.writeHead(200, { "content-type": "text/html" }).end("<p>A haircut costs ten.");
+  }).listen(0, "127.0.0.1");
+  await once(site, "listening");
+  context.after(() => site.close());
+  const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const customer = await server.customer();
+  const fetched = async (path: string) => read(customer, await addPage(customer, url + path));
+  assert.equal((await fetched("/prices")).status, "ready");
+  assert.match((await fetched("/away")).error ?? "", /\/away" redirects to another site/);
+  assert.match((await fetched("/round")).error ?? "", /\/round" redirects more than 5 times/);
+});
+
 test("a document that an agent uses cannot be deleted, and documents of unknown format or excessive size are refused", async () => {
   const customer = await server.customer();
   const { id } = await upload(customer, "hours.md", HOURS);

@@ -289,7 +289,9 @@ const COUNT_MAX = 2000;
  * The replies of the sandbox's LLM: a few rules over the conversation in the request, and no canned answers. So a
  * reply shows that the caller's words and the history really reached the LLM.
  */
-export function replyTo(messages: readonly ChatMessage[]): string {
+export function replyTo(request: readonly ChatMessage[]): string {
+  const passages = request.filter(({ role }) => role === "user").map(({ content }) => content);
+  const messages = request.map((message) => ({ ...message, content: wordsIn(message) }));
   const system = messages.filter(({ role }) => role === "system" || role === "developer");
   const wantsSummary = system.some(
     ({ content }) => /json/i.test(content) && /sentiment/i.test(content),
@@ -319,10 +321,7 @@ export function replyTo(messages: readonly ChatMessage[]): string {
     countTo(last) ??
     arithmetic(last) ??
     aboutEarlier(last, said) ??
-    aboutDocuments(
-      last,
-      system.map(({ content }) => content),
-    ) ??
+    aboutDocuments(last, [...system.map(({ content }) => content), ...passages.slice(-1)]) ??
     quote(
       last,
       said.length,
@@ -351,6 +350,14 @@ const DocumentLine = v.pipe(
   v.object({ document: v.string(), text: v.string() }),
 );
 const SHARED_WORDS_MIN = 2;
+
+/** A caller's words without the passages of documents before them. */
+function wordsIn({ role, content }: ChatMessage): string {
+  if (role !== "user") return content;
+  const label = "\n\nThe caller's words:\n";
+  const at = content.lastIndexOf(label);
+  return at === -1 ? content : content.slice(at + label.length);
+}
 
 /** The sentence of the documents and notes in the prompt that shares most of its longer words with the question. */
 function aboutDocuments(question: string, prompts: readonly string[]): string | undefined {

@@ -41,6 +41,16 @@ test("what the owner left empty leaves no trace", () => {
   assert.doesNotMatch(content, /manner|Rules that|Speak /);
 });
 
+test("calls whose variables differ share the documents at the prompt's beginning", () => {
+  const persona = { greeting: "", personality: "", language: "", guardrails: "", timeZone: "UTC" };
+  const documents = 'Documents:\n{"document":"hours.md","text":"Open."}';
+  const of = (name: string) =>
+    systemMessage({ ...persona, systemPrompt: `You speak with ${name}.` }, SUMMER_MS, { documents })
+      .content;
+  assert.ok(of("Ada").startsWith(`${documents}\n\nYou speak with Ada.`));
+  assert.ok(of("Grace").startsWith(`${documents}\n\nYou speak with Grace.`));
+});
+
 test("the LLM gets date, weekday and time of the agent's zone", () => {
   const persona = { systemPrompt: "", greeting: "", personality: "", language: "", guardrails: "" };
   const told = (timeZone: string, atMs: number) =>

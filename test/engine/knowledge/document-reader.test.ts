@@ -46,6 +46,44 @@ test("the text of HTML is read without scripts and navigation, below its heading
   assert.equal(text, "Prices\nCut: 30 €\nOne\nTwo");
 });
 
+test("a document is read in the charset that its server or the page itself names", async () => {
+  const decode = async (bytes: Buffer, charset?: string, format: DocumentFormat = "html") => {
+    const reader = new DocumentReader({ clock: new SystemClock() });
+    const content = await reader.read({ orgId: "org", name: "page", format, bytes, charset });
+    return "error" in content ? content.error : content.passages.map(({ text }) => text).join();
+  };
+  const latin = Buffer.from("<p>Gr\xfc\xdfe f\xfcr 5 \x80", "latin1");
+  assert.equal(await decode(latin, "ISO-8859-1"), "Grüße für 5 €");
+  const withMeta = Buffer.concat([Buffer.from('<meta charset="windows-1252">'), latin]);
+  assert.equal(await decode(withMeta), "Grüße für 5 €");
+  const older = '<meta http-equiv="content-type" content="text/html; charset=windows-1252">';
+  assert.equal(await decode(Buffer.concat([Buffer.from(older), latin])), "Grüße für 5 €");
+  assert.equal(await decode(Buffer.from([0x93, 0xfa, 0x96, 0x7b]), "Shift_JIS", "txt"), "日本");
+  assert.equal(await decode(Buffer.from("\ufeffGrüße", "utf16le"), undefined, "txt"), "Grüße");
+  assert.equal(await decode(latin), '"page" is not text in UTF-8');
+  assert.equal(
+    await decode(latin, "klingon"),
+    '"page" has the unknown charset "klingon": save it in UTF-8',
+  );
+});
+
+test("what a page hides, and its footer, are not read", async () => {
+  const page = `<div hidden>A<p>B</p></div><p aria-hidden="true">C</p><p style="color:red; display: none">D</p>
+    <div role="navigation">E</div><footer><p>F</p></footer><input hidden><p style="display:block">Seen</p>
+    <p aria-hidden="false">Also</p>`;
+  assert.equal(await textOf("page.html", "html", page), "Seen\nAlso");
+});
+
+test("a large page with too much text is refused for its text, not for the memory it takes", async () => {
+  const content = await read(
+    "long.html",
+    "html",
+    "<p>some <b>words</b> more</p>\n".repeat(320_000),
+  );
+  assert.ok("error" in content);
+  assert.match(content.error, /more than 1,000,000 characters of text/);
+});
+
 test("the error for an unusable document names it and the reason", async () => {
   const cases: readonly (readonly [string, DocumentFormat, Uint8Array | string, RegExp])[] = [
     ["lie.pdf", "pdf", "just words", /^"lie\.pdf" is not a PDF/],

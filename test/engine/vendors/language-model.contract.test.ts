@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { withPassages } from "../../../engine/conversation/passages-note.js";
 import type { ChatFault } from "../../../engine/sandbox/faults.js";
 import {
   type ChatMessage,
@@ -82,6 +83,20 @@ for (const { vendor, knob } of VENDORS) {
       const tokens = await tokensOf("say The table is booked for two.");
       assert.equal(tokens.join(""), "The table is booked for two.");
       assert.ok(tokens.length > 2);
+    });
+
+    it("answers from passages that stand with the caller's last words, behind the history", async () => {
+      const note = 'Passages:\n{"document":"hours.md","text":"The shop closes at four on Saturdays."}';
+      const messages = withPassages(
+        [
+          ...asking("Hello there.").messages,
+          { role: "assistant", content: "Good day." },
+          { role: "user", content: "When does the shop close on Saturdays?" },
+        ],
+        note,
+      );
+      const { tokens } = await askedWithTools(messages);
+      assert.equal(tokens.join(""), "The shop closes at four on Saturdays.");
     });
 
     it("reports why the reply ended and how many tokens it took", async () => {

@@ -9,6 +9,7 @@ import {
   SEARCHES_PER_ORGANIZATION_MAX,
   type SearchUrgency,
 } from "../../../storage/knowledge/knowledge-store.js";
+import { joinRanges, TERM_PASSAGES_MAX } from "../../../storage/knowledge/passage-search.js";
 import { insertOrganizations, NOON_MS } from "../sample-records.js";
 import { temporaryDatabase } from "../temporary-file.js";
 
@@ -105,6 +106,59 @@ test("a search finds only passages of the named documents of its organization", 
   assert.equal(await knowledge.find("org", "foreign"), undefined);
   assert.deepEqual([...(await knowledge.known("org", ["foreign", "second"]))], ["second"]);
   assert.equal(await knowledge.fail({ orgId: "org", id: "foreign" }, "x", NOON_MS), false);
+});
+
+test("passages of other documents neither lengthen a search nor change its order", async (context) => {
+  const { knowledge } = await opened(context, {}, { id: "second" }, { id: "third" });
+  const other = Array.from({ length: 40 }, () => passage("hours", "other"));
+  for (const [id, passages] of [
+    ["second", other],
+    ["document", [passage("hours", "shop"), passage("hours"), passage("shop"), passage("shop")]],
+    ["third", other],
+  ] as const) {
+    await knowledge.finish({ orgId: "org", id }, content(...passages), NOON_MS);
+  }
+  const query = { documentIds: ["document"], terms: ["hours", "shop"], limit: 2 };
+  const ask = async () =>
+    (await found(knowledge, "org", query)).map(({ documentId, position }) => [
+      documentId,
+      position,
+    ]);
+  // "hours" is the rarer word of this document, though not of all documents.
+  assert.deepEqual(await ask(), [
+    ["document", 0],
+    ["document", 1],
+  ]);
+  const entire = { ...query, documentIds: ["second", "document", "third"], limit: 200 };
+  assert.equal((await found(knowledge, "org", entire)).length, 84);
+});
+
+test("a term of too many passages is left out where rarer terms are enough", async (context) => {
+  const { knowledge } = await opened(context, {});
+  const passages = Array.from({ length: TERM_PASSAGES_MAX + 1 }, (_each, index) =>
+    passage("common", ...(index % 400 === 3 ? ["rare", "scarce"] : [])),
+  );
+  await knowledge.finish(documentRecord(), content(...passages), NOON_MS);
+  const ask = async (...terms: string[]) =>
+    (await found(knowledge, "org", { documentIds: ["document"], terms, limit: 5 })).map(
+      ({ position }) => position,
+    );
+  assert.deepEqual(await ask("common", "rare", "scarce"), [3, 403]);
+  assert.deepEqual(await ask("common"), [0, 1, 2, 3, 4]);
+});
+
+test("a search reads few ranges of the index, and leaves the widest gaps out", () => {
+  const range = (first: number, last: number) => ({ first, last });
+  const ranges = [range(50, 59), range(1, 9), range(10, 20), range(100, 110), range(30, 35)];
+  assert.deepEqual(joinRanges(ranges, 4), [
+    range(1, 20),
+    range(30, 35),
+    range(50, 59),
+    range(100, 110),
+  ]);
+  assert.deepEqual(joinRanges(ranges, 2), [range(1, 59), range(100, 110)]);
+  assert.deepEqual(joinRanges([range(1, 90), range(20, 30)], 2), [range(1, 90)]);
+  assert.deepEqual(joinRanges([], 2), []);
 });
 
 test("only a limited number of searches run at the same time, and turns find more room than early searches", async (context) => {

@@ -36,7 +36,7 @@ interface Found {
 const OWN_TABLES =
   /^(?:kysely_migration|kysely_migration_lock|schemaState|commitMarks|knowledgeIndex(?:_\w+)?)$/;
 /** The index that replaces it in PostgreSQL. */
-const OWN_INDEX = "knowledgePassagesByTerm";
+const OWN_INDEX = "knowledgePassagesByDocumentTerm";
 
 function shapeOf({ columns, keys, indexes }: Found): SchemaShape {
   const lines = [
