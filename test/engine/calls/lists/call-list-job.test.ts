@@ -634,6 +634,9 @@ test("a vendor that cannot be reached gets orders ever more seldom, and the list
   start();
   await change(START);
   await until("eight orders", () => asked.length === 8);
+  await until("the failure of the eighth", async () =>
+    (await states()).every(([state]) => state === "waiting"),
+  );
   const waitsSec = asked.slice(1).map((atMs, index) => (atMs - (asked[index] ?? 0)) / 1_000);
   const expectedSec = [10, 20, 40, 80, 160, 320, 600];
   assert.ok(
