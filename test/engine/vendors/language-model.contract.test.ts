@@ -86,7 +86,8 @@ for (const { vendor, knob } of VENDORS) {
     });
 
     it("answers from passages that stand with the caller's last words, behind the history", async () => {
-      const note = 'Passages:\n{"document":"hours.md","text":"The shop closes at four on Saturdays."}';
+      const note =
+        'Passages:\n{"document":"hours.md","text":"The shop closes at four on Saturdays."}';
       const messages = withPassages(
         [
           ...asking("Hello there.").messages,
