@@ -21,7 +21,7 @@ export interface TransferDialsOptions {
   readonly log: Logger;
 }
 
-/** What the vendor is told about the person of a transfer: the number that the person sees, and how long the two may talk. */
+/** The settings of a transfer's second leg: the number that the person sees, and the longest conversation. */
 export class TransferDials {
   readonly #options: TransferDialsOptions;
 
@@ -76,7 +76,7 @@ export function ownNumberOf({ metadata }: Pick<CallRecord, "metadata">): string 
   return own === undefined ? undefined : accountNumber(own);
 }
 
-/** Vendors show a number that is not the account's only of somebody who has called the account. */
+/** A vendor shows a number of another account only if it is the caller's, and the caller has called this account. */
 function callersNumberOf({ metadata }: CallRecord): string | undefined {
   const { direction, from } = callInfoIn(metadata) ?? {};
   return direction !== "inbound" || from === undefined ? undefined : accountNumber(from);

@@ -98,7 +98,7 @@ export interface WarmTransfersOptions {
 export interface WarmTransferOrder {
   /** E.164, or a SIP address. */
   readonly to: string;
-  /** A number that the person sees in place of that of the call; nobody but the call's own account shows the caller's. */
+  /** A number that the person sees in place of the call's; only the call's own account may show the caller's number. */
   readonly callerId?: string | undefined;
   /** What the person hears about the call; may be empty. */
   readonly summary: string;
@@ -189,7 +189,7 @@ function machineIn({ call }: Pick<WarmCall, "call">): string {
   return transferOf(call)?.answeredBy ?? "";
 }
 
-/** Whoever has not accepted after the vendor has heard a machine was one. */
+/** If the vendor has heard a machine and the person has not accepted, a machine has answered. */
 function unanswered(warm: Pick<WarmCall, "call">, report: TransferReport): TransferReport {
   const reason = machineIn(warm);
   if (reason === "" || report.result !== "notAccepted") return report;

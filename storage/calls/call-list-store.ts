@@ -600,7 +600,7 @@ export class CallListStore {
 
 /**
  * The statements that claim a row for a call, to be committed with the job of the call: the list is still running and has a
- * place, nothing was placed for the row meanwhile, and no other list is calling the person. Whoever claims a row first calls, and nobody else does.
+ * place, nothing was placed for the row meanwhile, and no other list is calling the person. The first claim of a row places its call, and later claims fail.
  */
 export function rowClaim(
   db: Kysely<Tables>,

@@ -246,7 +246,7 @@ test("embeddings, as numbers and as base64, are closer for texts that share word
   );
   assert.ok(cosine(question, near) > 0.3 && cosine(question, far) < 0.2);
   assert.ok(usage.prompt_tokens > 10);
-  // The SDK itself asks for base64 unless it is told otherwise.
+  // The SDK asks for base64 unless its caller names another encoding.
   const plain = await client.embeddings.create({ model: "text-embedding-3-small", input });
   const first = plain.data[0]?.embedding ?? [];
   assert.ok(Math.abs(cosine(question, first) - 1) < 1e-4);

@@ -154,7 +154,7 @@ const Answerers = v.object({
   ),
 });
 
-/** Resolves when the newest of so many calls says who is at its other end: a kill loses what is not stored. */
+/** Resolves when the newest of the given number of records has stored who has answered: a kill loses what is not stored. */
 function answererStored({ customer }: Line, kind: RegExp, count = 1): Promise<true> {
   return eventually(`an answerer that is ${kind}`, async () => {
     const headers = { "x-api-key": customer.apiKey };

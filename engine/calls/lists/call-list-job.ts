@@ -99,7 +99,7 @@ const SKIPPED: ReadonlyMap<RequestErrorCode, string> = new Map([
   ["target_not_allowed", "targetNotAllowed"],
 ]);
 
-/** When a list looks again, where that is known better than by whoever refuses its orders. */
+/** How soon a list looks again after these refusals; their own hint of a time is for other callers. */
 const CHECKS_MS: ReadonlyMap<RequestErrorCode, number> = new Map([
   ["calls_limit_reached", FULL_CHECK_MS],
   ["minutes_limit_reached", MINUTES_CHECK_MS],

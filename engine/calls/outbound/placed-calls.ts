@@ -34,7 +34,7 @@ export const NOT_CONNECTED: Ending = {
   message: "the call ended before it reached the agent",
 };
 
-/** Nobody knows whether the person was called: another call would perhaps be the second one. */
+/** It is unknown whether the person was called, so that another call could be the second one. */
 export const NO_OUTCOME: Ending = {
   reason: "outcomeUnknown",
   status: "failed",

@@ -127,7 +127,7 @@ export function speakingToolNames(
   return new Set([...tools, ...mcpServers].flatMap((each) => ("name" in each ? [each.name] : [])));
 }
 
-/** Throws RequestError `invalid_request` for sentences of a tool that the agent does not have: nobody would hear them. */
+/** Throws RequestError `invalid_request` for sentences of a tool that the agent does not have, which no caller would hear. */
 export function requireNamedTools({
   persona,
   tools,
