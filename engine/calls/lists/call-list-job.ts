@@ -151,6 +151,8 @@ export class CallListJob extends FixedLimitsJob {
       return list.state === "paused" ? again(PAUSED_CHECK_MS) : { kind: "done" };
     }
     if (await this.#pauseIfFailing(list, failuresInRow)) return again(CALLS_CHECK_MS);
+    // The worker that placed the call may not have replied.
+    if (calling > 0 && list.nextCallAtMs !== null) await store.waitUntil(list.id, null);
     const heldMs = list.heldUntilMs - this.#options.clock.epochMs();
     // A hold does not delay the ends of calls. One that seems longer is of a clock that was wrong.
     if (heldMs > 0 && heldMs <= WAIT_MAX_MS)

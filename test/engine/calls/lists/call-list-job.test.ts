@@ -72,18 +72,25 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
   const rows = Array.from({ length: people }, (_, index) => callListRow(index + 1));
   await database.callLists.insertWithin(list, rows, 9, callListEntry("create"));
   const orders: PlacedOrder[] = [];
+  const runners: JobRunner[] = [];
+  /** A run that waits for such a worker ends only with time. */
+  let isFrozen = false;
   /** What the worker answers in place of placing the call. */
   const refusals = new Map<string, ListedPlacement | "broken" | "frozen" | "frozenBehindClaim">();
   /** The vendor's answer to every order, in place of that. */
   const vendor: { answer: ListedPlacement | undefined } = { answer: undefined };
   /** When the worker was asked, whatever it answered. */
   const asked: number[] = [];
+  const frozen = () => {
+    isFrozen = true;
+    return new Promise<never>(() => undefined);
+  };
   const placer: CallPlacer = {
     placeListedCall: async (order) => {
       asked.push(clock.epochMs());
       const refused = vendor.answer ?? refusals.get(order.to);
       if (refused === "broken") throw new Error("the worker has ended");
-      if (refused === "frozen") return new Promise(() => undefined);
+      if (refused === "frozen") return frozen();
       const isVendors =
         refused === "frozenBehindClaim" ||
         refused?.kind === "placed" ||
@@ -98,7 +105,7 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
       if (!(await database.calls.place(job, callId, row))) return refusal("conflict");
       if (refused === "frozenBehindClaim") {
         orders.push({ ...order, atMs: clock.epochMs() });
-        return new Promise(() => undefined);
+        return frozen();
       }
       if (refused?.kind === "refused") {
         await database.calls.failPlaced(callId);
@@ -132,14 +139,17 @@ async function stand(context: TestContext, fields: Partial<CallListRecord> = {},
     };
     context.after(stop);
     runner.start();
+    runners.push(runner);
     return stop;
   };
   const change = (to: StateChange) => database.callLists.change(list, to, callListEntry("start"));
-  /** Moves the clock step by step until the condition is true. */
+  const isRunning = () => !isFrozen && runners.some(({ runningCount }) => runningCount > 0);
+  /** Moves the clock step by step until the condition is true; no step falls into a run, which would be late with all it does. */
   const until = async (what: string, holds: () => boolean | Promise<boolean>, stepMs = 1_000) => {
     for (let step = 0; step < WAIT_MAX_STEPS; step += 1) {
       if (await holds()) return;
       await pollIsOver(database);
+      while (isRunning()) await database.jobs.nextTimes();
       clock.advance(stepMs);
     }
     assert.fail(`it never came to: ${what}`);
@@ -291,6 +301,19 @@ test("nobody is called outside the windows of their own time", async (context) =
   await until("the call to Tokyo", () => orders.length === 2, 10 * MINUTE_MS);
   const waitedMs = (orders[1]?.atMs ?? 0) - NOON_MS;
   assert.ok(waitedMs >= 12 * hourMs, `called after ${waitedMs / hourMs} hours`);
+  await until("nothing is waited for", async () => (await nextCallAtMs()) === null);
+});
+
+test("a list that waited says no longer when it goes on, even if its worker has not replied that it calls", async (context) => {
+  const windows = [{ days: ["sun"], from: "13:30", to: "20:00" } as const];
+  const { database, start, change, until, orders, refusals } = await stand(context, { windows });
+  refusals.set("+15550101001", "frozenBehindClaim");
+  start();
+  await change(START);
+  const nextCallAtMs = async () =>
+    (await database.callLists.findUncounted("org", "list"))?.nextCallAtMs;
+  await until("the list says when it goes on", async () => (await nextCallAtMs()) !== null);
+  await until("the call", () => orders.length === 1, MINUTE_MS);
   await until("nothing is waited for", async () => (await nextCallAtMs()) === null);
 });
 
