@@ -34,6 +34,7 @@ export class AudioSocketCaller implements LegSocket {
   #cancelTimer: CancelTimer;
   #hasSpoken = false;
   #isEnding = false;
+  #hasSentLately = false;
   #silentTicks = 0;
 
   constructor(options: AudioSocketCallerOptions) {
@@ -49,7 +50,18 @@ export class AudioSocketCaller implements LegSocket {
   }
 
   send(frame: WireFrame): void {
-    if (!this.#isEnding && typeof frame !== "string") this.#socket.write(frame);
+    if (this.#isEnding || typeof frame === "string") return;
+    this.#hasSentLately = true;
+    this.#socket.write(frame);
+  }
+
+  /** Sends a frame of silence if nothing was sent since it was called last, and the call has begun. */
+  keepAlive(): void {
+    const isQuiet = !this.#hasSentLately;
+    this.#hasSentLately = false;
+    if (!isQuiet || this.#isEnding || this.getBufferedAmount() > 0) return;
+    const silence = new Uint8Array(this.#wire.frameBytes);
+    for (const frame of this.#wire.audio(silence)) this.#socket.write(frame);
   }
 
   getBufferedAmount(): number {
@@ -105,6 +117,8 @@ export class AudioSocketCaller implements LegSocket {
 /** More than a server's calls; a connection that has not sent its UUID counts too. */
 const CONNECTIONS_MAX = 2_000;
 const SILENCE_TICK_MS = 5_000;
+/** Asterisk ends a connection over which nothing has come or gone for two seconds, as while the caller's telephone is silent on hold. */
+export const KEEP_ALIVE_MS = 500;
 /** Asterisk sends fifty frames a second, also in silence: after a minute without one, its machine is gone. */
 const SILENT_TICKS_MAX = 12;
 export const AUDIO_SOCKET = "audiosocket";
@@ -124,7 +138,7 @@ export class AudioSocketRoute {
   readonly #options: AudioSocketRouteOptions;
   readonly #server: Server;
   readonly #callers = new Set<AudioSocketCaller>();
-  readonly #stopTicking: CancelTimer;
+  readonly #timers: readonly CancelTimer[];
   #isFull = false;
 
   /** Rejects if the port is unavailable. */
@@ -144,12 +158,16 @@ export class AudioSocketRoute {
     server.on("error", (error) => {
       options.log.error({ error }, "AudioSocket connections cannot be taken");
     });
-    this.#stopTicking = options.clock.every(SILENCE_TICK_MS, () => this.#tick());
+    const { clock } = options;
+    this.#timers = [
+      clock.every(SILENCE_TICK_MS, () => this.#tick()),
+      clock.every(KEEP_ALIVE_MS, () => this.#keepAlive()),
+    ];
   }
 
   /** Call it when the calls have been told to end: their last frames are still sent, with a short time limit. */
   async close(): Promise<void> {
-    this.#stopTicking();
+    for (const cancel of this.#timers) cancel();
     const closed = once(this.#server, "close");
     this.#server.close();
     for (const caller of this.#callers) caller.end();
@@ -186,6 +204,10 @@ export class AudioSocketRoute {
     this.#isFull = true;
     const connections = this.#callers.size;
     this.#options.log.warn({ connections }, "there are too many AudioSocket connections");
+  }
+
+  #keepAlive(): void {
+    for (const caller of this.#callers) caller.keepAlive();
   }
 
   #tick(): void {

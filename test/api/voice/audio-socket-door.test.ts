@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { AudioSocketRoute } from "../../../api/voice/audio-socket-route.js";
+import { AudioSocketRoute, KEEP_ALIVE_MS } from "../../../api/voice/audio-socket-route.js";
 import type { StartedStream } from "../../../api/voice/phone-calls.js";
 import { PhoneLeg } from "../../../api/voice/phone-leg.js";
 import { freePorts } from "../../../bench/livestream/free-ports.js";
@@ -22,9 +22,11 @@ const NO_LEG = { transfer: () => Promise.resolve(false), hangUp: () => Promise.r
 /** Ticks by hand. */
 class TickingClock extends SystemClock {
   tick = () => {};
+  keepAlive = () => {};
 
-  override every(_periodMs: number, action: () => void): () => void {
-    this.tick = action;
+  override every(periodMs: number, action: () => void): () => void {
+    if (periodMs === KEEP_ALIVE_MS) this.keepAlive = action;
+    else this.tick = action;
     return () => {};
   }
 }
@@ -103,6 +105,31 @@ test("a connection that has been silent for a minute is dropped, one that speaks
   assert.equal(speaking.destroyed, false);
   assert.match(JSON.stringify(log.lines), /connection timed out/);
   speaking.destroy();
+});
+
+test("a call in which nobody speaks is kept alive by silence, and by nothing beside words", async (context) => {
+  const { clock, begun, dial } = await openDoor(context);
+  const [phone, waiting] = [await dial(), await dial()];
+  phone.write(Buffer.concat([Buffer.from([0x01, 0, 16]), Buffer.alloc(16, 7)]));
+  while (begun.length < 1) await new Promise(setImmediate);
+  const { socket, wire } = begun[0] ?? assert.fail("no call");
+  const silence = Buffer.concat([Buffer.from([0x10, 1, 0x40]), Buffer.alloc(320)]);
+  const words = Buffer.concat([Buffer.from([0x10, 1, 0x40]), Buffer.alloc(320, 1)]);
+  const say = () => {
+    for (const frame of wire.audio(Buffer.alloc(320, 1))) socket.send(frame, true);
+  };
+  clock.keepAlive();
+  say();
+  clock.keepAlive();
+  clock.keepAlive();
+  socket.end(1000, "");
+  const chunks: Buffer[] = [];
+  phone.on("data", (bytes: Buffer) => chunks.push(bytes));
+  await once(phone, "end");
+  phone.destroy();
+  assert.deepEqual(Buffer.concat(chunks), Buffer.concat([silence, words, silence]));
+  assert.equal(waiting.bytesRead, 0);
+  waiting.destroy();
 });
 
 test("a port in use is an error immediately", async (context) => {
