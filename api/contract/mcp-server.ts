@@ -167,6 +167,7 @@ export const McpServerTools = v.object({
           "notAllowed",
           "notListed",
           "schemaRefused",
+          "taskRequired",
           "nameTooLong",
           "nameTaken",
           "overLimit",

@@ -51,6 +51,8 @@ export interface McpListedTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
+  /** The server runs it as a task only (revision 2025-11-25), whose result is asked for later. */
+  readonly needsTask: boolean;
 }
 
 export interface McpToolPages {
@@ -77,11 +79,18 @@ export type McpToolResult =
   | { readonly ok: true; readonly result: unknown; readonly note?: string }
   | { readonly ok: false; readonly error: string };
 
-const ListedTool = v.object({
-  name: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
-  description: v.optional(v.string(), ""),
-  inputSchema: v.custom<JsonObject>(isJsonObject),
-});
+const ListedTool = v.pipe(
+  v.object({
+    name: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
+    description: v.optional(v.string(), ""),
+    inputSchema: v.custom<JsonObject>(isJsonObject),
+    execution: v.fallback(v.optional(v.object({ taskSupport: v.optional(v.string()) })), undefined),
+  }),
+  v.transform(({ execution, ...tool }) => ({
+    ...tool,
+    needsTask: execution?.taskSupport === "required",
+  })),
+);
 const ToolPage = v.looseObject({
   tools: v.array(v.unknown()),
   nextCursor: v.optional(v.string()),

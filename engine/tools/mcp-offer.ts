@@ -18,6 +18,7 @@ export type McpOmissionReason =
   | "notAllowed"
   | "notListed"
   | "schemaRefused"
+  | "taskRequired"
   | "nameTooLong"
   | "nameTaken"
   | "overLimit";
@@ -32,8 +33,13 @@ export interface McpOmission {
 /** A tool of a server's list, with a schema that the LLM can be given, or why it cannot. */
 export type McpKnownTool = { readonly name: string; readonly description: string } & (
   | { readonly schema: JsonObject; readonly headers: readonly McpHeaderParameter[] }
-  | { readonly refusal: string }
+  | Refusal
 );
+
+interface Refusal {
+  readonly reason: "schemaRefused" | "taskRequired";
+  readonly refusal: string;
+}
 
 export interface McpOfferedTool {
   /** As the LLM calls it. */
@@ -98,7 +104,7 @@ function refusalOf(
   if (allowedTools !== null && !allowedTools.includes(tool.name)) {
     return { reason: "notAllowed", message: "it is not in allowedTools" };
   }
-  if ("refusal" in tool) return { reason: "schemaRefused", message: tool.refusal };
+  if ("refusal" in tool) return { reason: tool.reason, message: tool.refusal };
   if (offeredAs.length > NAME_MAX_CHARACTERS) {
     const message = `with the server's name it has more than ${NAME_MAX_CHARACTERS} characters`;
     return { reason: "nameTooLong", message };
@@ -122,22 +128,28 @@ const NO_HEADERS = { ok: true, parameters: [] } as const;
 
 /** The tool with a schema that fits the rules of an agent's tools: what only narrows arguments and is not of these rules is left out, since the server checks them itself. */
 export function knownMcpTool(
-  { name, description, inputSchema }: McpListedTool,
+  { name, description, inputSchema, needsTask }: McpListedTool,
   era: McpEra["kind"],
 ): McpKnownTool {
   const told = { name, description: description.slice(0, DESCRIPTION_MAX_CHARACTERS) };
+  const schemaRefused = (refusal: string) =>
+    ({ ...told, reason: "schemaRefused", refusal }) as const;
+  if (needsTask) {
+    const refusal = "the server runs it as a task only, whose result comes later";
+    return { ...told, reason: "taskRequired", refusal };
+  }
   const text = JSON.stringify(inputSchema);
   if (Buffer.byteLength(text) > UNREAD_SCHEMA_MAX_BYTES) {
-    return { ...told, refusal: `its schema has more than ${UNREAD_SCHEMA_MAX_BYTES} bytes` };
+    return schemaRefused(`its schema has more than ${UNREAD_SCHEMA_MAX_BYTES} bytes`);
   }
   // Older revisions have no such headers.
   const marked = era === "modern" ? mcpHeaderParameters(inputSchema) : NO_HEADERS;
-  if (!marked.ok) return { ...told, refusal: marked.error };
+  if (!marked.ok) return schemaRefused(marked.error);
   const flat = withoutReferences(inputSchema);
-  if (!flat.ok) return { ...told, refusal: flat.error };
+  if (!flat.ok) return schemaRefused(flat.error);
   const schema = { ...withKnownKeywords(flat.schema, 1), type: "object" };
   if (!isToolSchema(schema)) {
-    return { ...told, refusal: "its schema is larger or deeper than a tool's can be" };
+    return schemaRefused("its schema is larger or deeper than a tool's can be");
   }
   return { ...told, schema, headers: marked.parameters };
 }

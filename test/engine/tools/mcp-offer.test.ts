@@ -9,7 +9,12 @@ const SERVER = mcpServer("https://mcp.example/");
 
 function tool(name: string, inputSchema: object = ORDER) {
   return knownMcpTool(
-    { name, description: "Does it", inputSchema: isJsonObject(inputSchema) ? inputSchema : {} },
+    {
+      name,
+      description: "Does it",
+      inputSchema: isJsonObject(inputSchema) ? inputSchema : {},
+      needsTask: name === "slow",
+    },
     "modern",
   );
 }
@@ -28,13 +33,17 @@ test("the names of a server's tools stand behind the server's, in characters tha
 });
 
 test("each tool that is left out has its reason", () => {
-  const server = { ...SERVER, allowedTools: ["find", "far", "twice", "twice.", "wrong", "gone"] };
+  const server = {
+    ...SERVER,
+    allowedTools: ["find", "far", "twice", "twice.", "wrong", "slow", "gone"],
+  };
   const list = [
     tool("find"),
     tool("other"),
     tool("twice."),
     tool("twice_"),
     tool("wrong", { type: "object", properties: { a: { $ref: "https://a.example/b" } } }),
+    tool("slow"),
   ];
   const { tools, omitted } = mcpOffer([server], () => list, ["crm_find"]);
   assert.deepEqual(
@@ -48,6 +57,7 @@ test("each tool that is left out has its reason", () => {
       "other notAllowed",
       "twice_ notAllowed",
       "wrong schemaRefused",
+      "slow taskRequired",
       "far notListed",
       "twice notListed",
       "gone notListed",
@@ -133,6 +143,9 @@ test("a tool whose marks for headers break the specification's rules is refused 
   assert.equal(typeof schemaOf(data), "object");
   const wrong = object({ region: { ...marked, "x-mcp-header": "a b" } });
   const inputSchema = isJsonObject(wrong) ? wrong : {};
-  const older = knownMcpTool({ name: "find", description: "", inputSchema }, "legacy");
+  const older = knownMcpTool(
+    { name: "find", description: "", inputSchema, needsTask: false },
+    "legacy",
+  );
   assert.deepEqual("headers" in older && older.headers, []);
 });
