@@ -438,7 +438,7 @@ export interface OpenerDeps extends AssemblyDeps {
   readonly vendors: AgentVendorsOptions;
   readonly journal: Pick<
     CallJournal,
-    "start" | "link" | "annotate" | "stored" | "recordFailed" | "refused"
+    "start" | "link" | "transferNotMade" | "annotate" | "stored" | "recordFailed" | "refused"
   >;
   readonly recordings: Pick<Recordings, "startRecording" | "converters">;
   readonly feed: Pick<CallFeed, "hasWatchers" | "publishAudio">;
@@ -698,7 +698,7 @@ export class CallOpener {
     vendors.llm.client.warm();
     vendors.tts.client.warm();
     const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
-    const { sessionId, spareSessionId, failedTransfer, control } = conversation;
+    const { sessionId, spareSessionId, failedTransfer, unreportedTransfer, control } = conversation;
     const outbound = this.#outboundOf(request, { admitted, callId, conversation }, agent, callInfo);
     const entry = await this.#deps.journal.start({
       callId,
@@ -718,6 +718,8 @@ export class CallOpener {
       answerer: answererOf(outbound),
     });
     if (before !== undefined) this.#deps.journal.link(callId, before, control?.unspoken);
+    if (before !== undefined && unreportedTransfer !== undefined)
+      this.#deps.journal.transferNotMade({ id: before, orgId }, unreportedTransfer);
     const promptChars = vendors.llm.systemPrompt.length;
     const { isPaced } = audio;
     const isStreamed = audio.speech.encoding !== "mp3";
