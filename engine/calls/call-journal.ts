@@ -774,8 +774,9 @@ export class CallEntry implements CallRecorder {
 }
 
 /** The result of a warm transfer is stored as it develops, maybe before the call's end. */
-function transferNoteOf({ transferTo: to, callerId = null, briefing }: Ending): JsonObject {
-  return to === undefined || briefing === undefined ? {} : { transfer: { to, callerId } };
+function transferNoteOf({ transferTo: to, callerId, briefing }: Ending): JsonObject {
+  const isWarm = to !== undefined && briefing !== undefined;
+  return isWarm ? { transfer: { to, callerId: callerId ?? null } } : {};
 }
 
 function blindTransferOf({
