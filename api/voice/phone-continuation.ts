@@ -145,9 +145,14 @@ async function answer(
   let otherAddress: string | undefined;
   if (next.kind === "askedAgain" || transferred !== undefined) {
     // A refused call would be refused again, and the vendor would repeat the request.
-    const refusal = await opener.refusal({ tenant, agentId: claims.agentId || undefined });
+    const request = { tenant, agentId: claims.agentId || undefined };
+    const refusal = await opener.refusal(request);
     otherAddress = refusal && (await otherServerAddress(refusal, options.otherServer));
-    if (refusal !== undefined && otherAddress === undefined) return refuse(refusal);
+    if (refusal !== undefined && otherAddress === undefined) {
+      const isReturning = next.kind === "goesOn";
+      const ofCaller = isReturning ? await opener.refusal({ ...request, isReturning }) : refusal;
+      if (ofCaller !== undefined) return refuse(ofCaller);
+    }
   }
   const streamBase = otherAddress ?? (await options.streamAddress());
   const placedCallId = next.kind === "askedAgain" ? next.placedCallId : undefined;

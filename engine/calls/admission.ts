@@ -214,6 +214,9 @@ const SAMPLE_INTERVAL_MS = 1_000;
 /** One bad second may be a garbage collection; two in a row are load. */
 const BAD_SAMPLES_TO_CLOSE = 2;
 const GOOD_SAMPLES_TO_OPEN = 3;
+/** While the server takes no new calls, so many callers may return to their agent in ten seconds, and as many beyond its limit. */
+const RETURNING_MAX = 10;
+const RETURNING_PERIOD_MS = 10_000;
 /** Audio that waits longer than two frames is heard as a gap. */
 const AUDIO_POOL_WAIT_MAX_MS = 40;
 
@@ -224,7 +227,10 @@ const AUDIO_POOL_WAIT_MAX_MS = 40;
 export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #gauges: AdmissionGauges;
+  readonly #clock: Clock;
   readonly #stop: CancelTimer;
+  /** When callers returned whom a full server took, the earliest first. */
+  #returnedAtMs: readonly number[] = [];
   #badSamples = 0;
   #goodSamples = 0;
   #isClosed = false;
@@ -232,6 +238,7 @@ export class Admission {
   constructor(limits: AdmissionLimits, gauges: AdmissionGauges, clock: Clock) {
     this.#limits = limits;
     this.#gauges = gauges;
+    this.#clock = clock;
     this.#stop = clock.every(SAMPLE_INTERVAL_MS, () => this.#sample());
   }
 
@@ -244,6 +251,25 @@ export class Admission {
     }
     const isRefusing = this.#isClosed && !this.#gauges.othersAccept();
     return isRefusing ? "the server is too busy for another call" : undefined;
+  }
+
+  /** As `refusal`, for a caller who returns from a call that this installation had: it is not a new one. */
+  get refusalOfReturning(): string | undefined {
+    const { refusal } = this;
+    const { callsMax } = this.#limits;
+    const isRoom = callsMax === 0 || this.#gauges.callCount() < callsMax + RETURNING_MAX;
+    return isRoom && this.#returned().length < RETURNING_MAX ? undefined : refusal;
+  }
+
+  /** Such a caller has a place, which counts if a new one would have been refused. */
+  noteReturning(): void {
+    if (this.refusal === undefined) return;
+    this.#returnedAtMs = [...this.#returned(), this.#clock.monotonicMs()];
+  }
+
+  #returned(): readonly number[] {
+    const sinceMs = this.#clock.monotonicMs() - RETURNING_PERIOD_MS;
+    return this.#returnedAtMs.filter((atMs) => atMs > sinceMs);
   }
 
   /** Whether another call would degrade those in progress. */

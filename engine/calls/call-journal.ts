@@ -56,12 +56,14 @@ import {
   placedCallFacts,
   type RefusedCall,
   type StreamedCall,
+  transferCompletedEvent,
   turnEvents,
 } from "./call-stream.js";
 import { EarlierMessages, type SummaryAccess } from "./earlier-messages.js";
 import type { EventFilters } from "./event-filters.js";
 import { LiveTranscript } from "./live-transcript.js";
 import { type HistoryAccess, SharedHistory } from "./shared-history.js";
+import { blindTransferAtEnd, openBlindTransferOf, transferNote } from "./transfer-record.js";
 import {
   afterLosses,
   type CallWrite,
@@ -341,6 +343,16 @@ export class CallJournal {
     this.annotate(callId, { continues: before });
   }
 
+  /** The caller of a blind transfer to `to` is back with the agent, and the vendor has reported nothing of it: it was not made. */
+  transferNotMade(call: Pick<CallRecord, "id" | "orgId">, to: string): void {
+    const report = { result: "failed", reason: NOT_REPORTED, durationSec: undefined } as const;
+    const { atMs } = this.#now();
+    const outcome = { to, mode: "blind", startedAtMs: 0, ...report } as const;
+    const isOpen = (metadata: JsonObject) => openBlindTransferOf({ metadata }) === to;
+    const event = transferCompletedEvent(call, outcome, atMs);
+    this.annotateIf(call.id, isOpen, transferNote({ metadata: {} }, report), event);
+  }
+
   /** Adds metadata to a call, if it has a record. */
   annotate(callId: string, metadata: JsonObject): void {
     annotate(this.#deps, this.#writes, callId, metadata);
@@ -423,15 +435,8 @@ function annotate(
   });
 }
 
-/** Takes an earlier transfer, which was warm or refused, out of a call's metadata. */
-const NOTHING_OF_EARLIER = {
-  mode: null,
-  startedAtMs: null,
-  personCallId: null,
-  isOnHold: null,
-  isRefused: null,
-  reason: null,
-} as const;
+/** Why a blind transfer has failed, in place of the vendor's own word. */
+const NOT_REPORTED = "the caller came back, and the telephony vendor reported no outcome";
 
 /** A metadata field of a call with an STT outage that its caller noticed. */
 export const LONG_STT_OUTAGE = "longSttOutage";
@@ -709,19 +714,12 @@ export class CallEntry implements CallRecorder {
         endReason: ending.reason,
         endMessage: ending.message,
         ...placedCallFacts(this.#start, ending, status),
-        ...(ending.transferTo !== undefined && {
-          // The result of a warm transfer is stored as it develops, maybe before this.
-          transfer: {
-            to: ending.transferTo,
-            callerId: ending.callerId ?? null,
-            // A transfer that failed earlier in the call is forgotten.
-            ...(ending.briefing === undefined && { ...NOTHING_OF_EARLIER, result: "pending" }),
-          },
-        }),
+        ...transferNoteOf(ending),
         ...this.#deafness(),
         ...this.#longWait(),
         ...(everyReplyFailed && { [EVERY_REPLY_FAILED]: true }),
       },
+      ...blindTransferOf(ending),
       messages,
       usage: this.#usage(save, endedAtMs, durationSec),
     };
@@ -773,6 +771,21 @@ export class CallEntry implements CallRecorder {
     if (this.#longestWaitMs < WAITED_FOR_LONG_MS) return {};
     return { longestWaitMs: Math.round(this.#longestWaitMs), [WAITED_FOR_LONG]: true };
   }
+}
+
+/** The result of a warm transfer is stored as it develops, maybe before the call's end. */
+function transferNoteOf({ transferTo: to, callerId, briefing }: Ending): JsonObject {
+  const isWarm = to !== undefined && briefing !== undefined;
+  return isWarm ? { transfer: { to, callerId: callerId ?? null } } : {};
+}
+
+function blindTransferOf({
+  transferTo: to,
+  callerId,
+  briefing,
+}: Ending): Pick<CallEnd, "metadataFrom"> {
+  if (to === undefined || briefing !== undefined) return {};
+  return { metadataFrom: (stored) => blindTransferAtEnd(stored, { to, callerId }) };
 }
 
 /** Requests in one turn of the event loop take effect together. Rejects when both have settled, if one has failed. */

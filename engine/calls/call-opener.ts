@@ -411,7 +411,10 @@ export interface RefusedCall extends Pick<OpenRequest, "tenant" | "agentId" | "c
   readonly callId?: string | undefined;
 }
 
-type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId">;
+type Admitted = Pick<OpenRequest, "tenant" | "agentId" | "placedCallId"> & {
+  /** The caller had a call here before, and returns to the agent. */
+  readonly isReturning?: boolean;
+};
 
 interface Opening {
   readonly admitted: AgentForCall;
@@ -438,7 +441,7 @@ export interface OpenerDeps extends AssemblyDeps {
   readonly vendors: AgentVendorsOptions;
   readonly journal: Pick<
     CallJournal,
-    "start" | "link" | "annotate" | "stored" | "recordFailed" | "refused"
+    "start" | "link" | "transferNotMade" | "annotate" | "stored" | "recordFailed" | "refused"
   >;
   readonly recordings: Pick<Recordings, "startRecording" | "converters">;
   readonly feed: Pick<CallFeed, "hasWatchers" | "publishAudio">;
@@ -447,7 +450,7 @@ export interface OpenerDeps extends AssemblyDeps {
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   /** Whether the sandbox stands at the address of every vendor of the platform. */
   readonly isSandboxed?: boolean;
-  readonly admission: Pick<Admission, "refusal">;
+  readonly admission: Pick<Admission, "refusal" | "refusalOfReturning" | "noteReturning">;
   readonly storeWatch: Pick<StoreHealth, "refusal">;
   /** As in `ConversationDeps`. */
   readonly hasOtherNodes: (callId: string) => Promise<boolean>;
@@ -581,8 +584,10 @@ export class CallOpener {
 
   async #admit(request: Admitted): Promise<AgentForCall> {
     if (this.#stopping) throw serverStops();
-    const overload = request.placedCallId ? undefined : this.#deps.admission.refusal;
-    if (overload !== undefined) throw new CallRefusedError("overloaded", overload);
+    const { refusal: ofNew, refusalOfReturning } = this.#deps.admission;
+    const overload = request.isReturning === true ? refusalOfReturning : ofNew;
+    if (overload !== undefined && !request.placedCallId)
+      throw new CallRefusedError("overloaded", overload);
     const { refusal } = this.#deps.storeWatch;
     if (refusal !== undefined) throw cannotBeStored(refusal);
     const agent = await this.#agentFor(request);
@@ -596,7 +601,7 @@ export class CallOpener {
     announce: (call: OpenedCall) => void,
     signal: AbortSignal,
   ): Promise<LiveConversation> {
-    const { slots, liveCalls } = this.#deps;
+    const { slots, liveCalls, admission } = this.#deps;
     const { organization, plan } = request.tenant;
     const { maxConcurrentCalls } = plan.limits;
     const { placedCallId } = request;
@@ -605,7 +610,8 @@ export class CallOpener {
     const told = isFirst ? request.callInfo?.preCall?.callId : undefined;
     const callId = placedCallId ?? told ?? this.#deps.newId();
     try {
-      const agent = await this.#admit(request);
+      const isReturning = await this.#isReturning(request);
+      const agent = await this.#admit({ ...request, isReturning });
       const orgId = organization.id;
       const isOneConversation = request.terms?.isOneConversation === true;
       const conversation = await this.#conversations.find(orgId, agent.agent.id, {
@@ -620,6 +626,7 @@ export class CallOpener {
         if (!(await takePlace(this.#deps, place, conversation))) {
           throw tooManyCalls(maxConcurrentCalls);
         }
+        if (isReturning) admission.noteReturning();
         // A server that is stopping did not wait for a call that it did not know of.
         if (this.#stopping) throw serverStops();
       }
@@ -642,6 +649,14 @@ export class CallOpener {
       }
       throw isRetryable(error) ? cannotBeStored("it could not be stored", error) : error;
     }
+  }
+
+  /** Whether the telephone call has a record already; looked up only where that makes a difference. */
+  async #isReturning({ tenant, conversation }: OpenRequest): Promise<boolean> {
+    const { admission, database } = this.#deps;
+    const { before = [] } = conversation ?? {};
+    if (before.length === 0 || admission.refusal === undefined) return false;
+    return (await database.calls.findLastOf(tenant.organization.id, before)) !== undefined;
   }
 
   /** The conversation's time limit covers all of its calls. */
@@ -698,7 +713,7 @@ export class CallOpener {
     vendors.llm.client.warm();
     vendors.tts.client.warm();
     const { key: historyKey, messages: history, before, wasBroken = false } = conversation;
-    const { sessionId, spareSessionId, failedTransfer, control } = conversation;
+    const { sessionId, spareSessionId, failedTransfer, unreportedTransfer, control } = conversation;
     const outbound = this.#outboundOf(request, { admitted, callId, conversation }, agent, callInfo);
     const entry = await this.#deps.journal.start({
       callId,
@@ -718,6 +733,8 @@ export class CallOpener {
       answerer: answererOf(outbound),
     });
     if (before !== undefined) this.#deps.journal.link(callId, before, control?.unspoken);
+    if (before !== undefined && unreportedTransfer !== undefined)
+      this.#deps.journal.transferNotMade({ id: before, orgId }, unreportedTransfer);
     const promptChars = vendors.llm.systemPrompt.length;
     const { isPaced } = audio;
     const isStreamed = audio.speech.encoding !== "mp3";

@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import type { CallStore } from "../../storage/calls/call-store.js";
 import type { CallRecord, JsonObject } from "../../storage/records.js";
 import type { NewEvent } from "../../storage/webhooks/event-record.js";
@@ -7,17 +6,23 @@ import type { Logger } from "../log.js";
 import { SignedIds } from "../security/signed-ids.js";
 import type { StreamClaims } from "../security/stream-token.js";
 import { phoneVendor } from "../telephony/phone-vendors.js";
-import {
-  TRANSFER_RESULTS,
-  type TransferReport,
-  type TransferResult,
-} from "../telephony/transfer-report.js";
+import type { TransferReport } from "../telephony/transfer-report.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import { isBrokenOff, onceEnded } from "./broken-call.js";
 import type { CallJournal } from "./call-journal.js";
 import { transferCompletedEvent } from "./call-stream.js";
 import type { LiveCalls } from "./live-calls.js";
+import {
+  ENDED_BY_TRANSFER,
+  endingNote,
+  isOpenTransfer,
+  isReportedBlind,
+  NOTHING_OF_EARLIER,
+  type StoredTransfer,
+  transferNote,
+  transferOf,
+} from "./transfer-record.js";
 
 /** The path that a vendor requests when the stream of a call has ended. */
 export const CONTINUATION_PATH = "/api/telephony/continue";
@@ -61,12 +66,6 @@ const DIALS = "dials";
 const OWN_ACCOUNT = "own";
 const PLACED = "placed:";
 const UNSUPPORTED_AUDIO: EndReason = "unsupportedAudio";
-const TRANSFERRED: EndReason = "transferred";
-/** A metadata field of a call whose transfer failed, instead of `transferred`. */
-export const TRANSFER_FAILED = "transferFailed";
-
-const ENDED_BY_TRANSFER: ReadonlySet<string> = new Set([TRANSFERRED, TRANSFER_FAILED]);
-
 /** The key of a call that this server placed; its first session has the call's id. */
 export function placedCallKey(callId: string): string {
   return `${PLACED}${callId}`;
@@ -76,101 +75,6 @@ export function placedCallKey(callId: string): string {
 export function placedCallOf(callKey: string): string | undefined {
   return callKey.startsWith(PLACED) ? callKey.slice(PLACED.length) : undefined;
 }
-
-/**
- * `pending`: the vendor has not reported yet. A warm transfer also has what the person hears, the vendor's id of the person's
- * call, and when it began.
- */
-const StoredTransfer = v.object({
-  to: v.string(),
-  result: v.picklist(["pending", "dialing", ...TRANSFER_RESULTS]),
-  mode: v.optional(v.picklist(["blind", "warm"]), "blind"),
-  summary: v.optional(v.string(), ""),
-  personCallId: v.optional(v.string(), ""),
-  /** The vendor has heard a machine in the person's call. */
-  answeredBy: v.optional(v.string(), ""),
-  startedAtMs: v.optional(v.number(), 0),
-  /** The vendor has been asked, or is about to be, to put the caller on hold. */
-  isOnHold: v.optional(v.boolean(), false),
-  /** The vendor has been asked, or is about to be, to bring the caller back. Only at vendors with a document for that. */
-  isSentBack: v.optional(v.boolean(), false),
-  /** What the person of a blind transfer is to see, as the tool or the request names it. */
-  callerId: v.optional(v.string()),
-  /** A blind transfer that was not made: the caller stayed with the agent. */
-  isRefused: v.optional(v.boolean(), false),
-  /** The caller on hold has asked what follows, at a vendor whose callers do. */
-  isAsking: v.optional(v.boolean(), false),
-});
-
-/** A second transfer in a call has none of these of the first. */
-export const NOTHING_OF_EARLIER = {
-  personCallId: null,
-  isOnHold: null,
-  acceptedBy: null,
-  waitedSec: null,
-  isSentBack: null,
-  isRefused: null,
-  isAsking: null,
-  reason: null,
-  durationSec: null,
-  answeredBy: null,
-} as const satisfies JsonObject;
-
-export type StoredTransfer = v.InferOutput<typeof StoredTransfer>;
-
-export function transferOf({ metadata }: Pick<CallRecord, "metadata">): StoredTransfer | undefined {
-  const stored = v.safeParse(StoredTransfer, metadata["transfer"]);
-  return stored.success ? stored.output : undefined;
-}
-
-/** Whether the person has neither accepted nor has the transfer failed. */
-export function isOpenTransfer({ result }: Pick<StoredTransfer, "result">): boolean {
-  return result === "pending" || result === "dialing";
-}
-
-/** What a call's record says of a transfer that has its outcome. */
-export function transferNote(call: CallRecord, report: TransferReport): JsonObject {
-  const { result, reason, durationSec } = report;
-  const transfer = { result, reason, ...(durationSec !== undefined && { durationSec }) };
-  const wasTransferred = call.metadata["endReason"] === TRANSFERRED;
-  const ending: JsonObject =
-    result === "answered" || !wasTransferred
-      ? {}
-      : {
-          endReason: TRANSFER_FAILED,
-          endMessage: `the caller was not transferred: ${TRANSFER_WORDS[result]}`,
-        };
-  return { transfer, ...ending };
-}
-
-/** Whether these metadata are of the warm transfer that began then, and it has no outcome yet. */
-export function isOpenSince(metadata: JsonObject, startedAtMs: number): boolean {
-  const transfer = transferOf({ metadata });
-  return (
-    transfer?.mode === "warm" && transfer.startedAtMs === startedAtMs && isOpenTransfer(transfer)
-  );
-}
-
-/**
- * Why a call's transfer failed; undefined if there was none, or if it succeeded, or if the call went on after one that was not made.
- */
-export function failedTransferOf(call: CallRecord): TransferResult | undefined {
-  const { result, mode, isRefused } = transferOf(call) ?? {};
-  if (result === undefined || result === "answered" || isRefused) return undefined;
-  const { endReason } = call.metadata;
-  if (mode === "warm" && !ENDED_BY_TRANSFER.has(String(endReason))) return undefined;
-  return result === "pending" || result === "dialing" ? "failed" : result;
-}
-
-const TRANSFER_WORDS: Readonly<Record<Exclude<TransferResult, "answered">, string>> = {
-  busy: "the line was busy",
-  noAnswer: "nobody answered",
-  rejected: "the call was rejected",
-  failed: "the telephony vendor could not connect it",
-  canceled: "it was canceled while it rang",
-  notAccepted: "the person did not accept it",
-  machine: "an answering machine answered",
-};
 
 /** The conversation of a telephone call, with ids that follow from the call's key. */
 export interface PhoneConversation {
@@ -421,7 +325,9 @@ export class Continuations {
    * the outcome. Never rejects: a store that is away or slow stops no transfer.
    */
   async transferOrdered(claims: StreamClaims, to: string): Promise<void> {
-    await this.#noteOrder(claims, () => true, {
+    // A slow store may note it after the vendor's report.
+    const isNews = (metadata: JsonObject) => !isReportedBlind(metadata);
+    await this.#noteOrder(claims, isNews, {
       transfer: { ...NOTHING_OF_EARLIER, mode: null, summary: null, to, result: "dialing" },
     });
   }
@@ -478,14 +384,9 @@ export class Continuations {
     return within(clock, OUTCOME_STORED_MAX_MS, journal.stored());
   }
 
-  /** The outcome of a warm transfer may have been stored before the end of its call. */
+  /** The outcome of a transfer may have been stored before the end of its call. */
   #noteEnding(call: CallRecord, result: StoredTransfer["result"]): void {
-    if (result === "pending" || result === "dialing") return;
-    const { transfer: _, ...ending } = transferNote(call, {
-      result,
-      reason: "",
-      durationSec: undefined,
-    });
+    const ending = endingNote(call, result);
     if (Object.keys(ending).length > 0) this.#options.journal.annotate(call.id, ending);
   }
 

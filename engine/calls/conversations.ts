@@ -16,8 +16,9 @@ import type { Clock } from "../time/clock.js";
 import { isBrokenOff, onceEnded } from "./broken-call.js";
 import { answererIn, type CallJournal, controlIn } from "./call-journal.js";
 import { CallRefusedError } from "./call-refused-error.js";
-import { failedTransferOf, type PhoneConversation } from "./continuations.js";
+import type { PhoneConversation } from "./continuations.js";
 import type { LiveCalls } from "./live-calls.js";
+import { failedTransferOf, openBlindTransferOf } from "./transfer-record.js";
 
 /** The contract's lifetime of a conversation that is not continued. */
 const HISTORY_LIFETIME_MS = 24 * 60 * 60 * 1_000;
@@ -44,6 +45,8 @@ export interface Conversation {
   readonly wasBroken?: boolean;
   /** The agent's transfer of that call failed for this reason. */
   readonly failedTransfer?: TransferResult | undefined;
+  /** The target of that transfer, if it was a blind one of which the vendor has reported nothing. */
+  readonly unreportedTransfer?: string | undefined;
   /** The calling and the called number, from the record of that call. */
   readonly callInfo?: CallInfo | undefined;
   /** The values of the call before, so that the organization's service is asked once per conversation. */
@@ -139,7 +142,8 @@ export class Conversations {
     const { unspoken } = controlIn(call);
     const control = { ...(await this.#controlOf(call, messages, wasBroken)), unspoken };
     const answerer = answererIn(call);
-    const broken = { wasBroken, failedTransfer, callInfo, language, control, answerer };
+    const transfer = { failedTransfer, unreportedTransfer: openBlindTransferOf(call) };
+    const broken = { wasBroken, ...transfer, callInfo, language, control, answerer };
     return { ...fresh, ...ids, messages, ...broken };
   }
 

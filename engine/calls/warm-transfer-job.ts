@@ -21,7 +21,7 @@ import {
   type StoredTransfer,
   transferNote,
   transferOf,
-} from "./continuations.js";
+} from "./transfer-record.js";
 
 /**
  * Callers who wait are few, and the vendor may be away for a while. The last try hangs the caller up: with the time that a transfer

@@ -31,15 +31,17 @@ import { type TransferOutcome, transferCompletedEvent } from "./call-stream.js";
 import {
   type Continuations,
   continuationUrl,
+  type PersonClaims,
+  sentBackUrl,
+} from "./continuations.js";
+import { ownNumberOf, type TransferDials } from "./transfer-dials.js";
+import {
   isOpenSince,
   isOpenTransfer,
   NOTHING_OF_EARLIER,
-  type PersonClaims,
-  sentBackUrl,
   transferNote,
   transferOf,
-} from "./continuations.js";
-import { ownNumberOf, type TransferDials } from "./transfer-dials.js";
+} from "./transfer-record.js";
 import { maybeOnHold, RETURN_MAX_MS } from "./warm-transfer-job.js";
 
 /** A caller who asks what follows has asked once by then. */
@@ -61,7 +63,7 @@ export const HOLD_MUSIC_PATH = "/api/telephony/hold.mp3";
 /** A query parameter of the sound of the question alone. */
 export const QUESTION_PARAMETER = "question";
 /** The results of a transfer whose person may still ring or wait. */
-const MAY_BE_CALLED = new Set(["pending", "dialing", "answered", "canceled", "failed"]);
+const MAY_BE_CALLED = new Set(["pending", "dialing", "unknown", "answered", "canceled", "failed"]);
 /** How often a person is asked who answers nothing. */
 const ASKED_MAX = 3;
 const ACCEPT_KEY = "1";

@@ -1,7 +1,7 @@
 /** A machine or a person who asks, in place of the person who is called, who is calling and why. */
 
 import { saveWords } from "./commit-turn.js";
-import { setDeadline } from "./deadlines.js";
+import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import { answeringMachineIn, asksBack, asksToWait, recordsMessage } from "./lexicon.js";
 import { startScripted } from "./playout.js";
@@ -32,7 +32,10 @@ export function meetAnswerer(
     answerScreener(state, atMs, out);
     return true;
   }
-  if (answerer.kind === "screener") answerer.kind = "person";
+  if (answerer.kind === "screener") {
+    answerer.kind = "person";
+    clearDeadline(state, "answerer");
+  }
   return greetPerson(state, atMs, out);
 }
 

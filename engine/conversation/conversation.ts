@@ -19,7 +19,7 @@ import {
   watchDuration,
 } from "./farewell.js";
 import { onFillerDeadline, onPhraseReady, preparedPhrases } from "./filler.js";
-import { onIdleDeadline, onUnrecognizedVoiceDeadline, onVoiceHeard, watchCaller } from "./idle.js";
+import { onIdleDeadline, onUnrecognizedVoiceDeadline, onVoiceHeard } from "./idle.js";
 import { onControlRequested, onSayDeadline, sayUnspoken } from "./live-control.js";
 import { onPlaybackEnd, onPlayed, onSoundLate } from "./playback-end.js";
 import { advanceSpeech, startScripted } from "./playout.js";
@@ -56,6 +56,7 @@ import {
   onWritten,
 } from "./user-turn.js";
 import {
+  answerOrGreet,
   mayGreet,
   onAnswererDeadline,
   onAnswererDetected,
@@ -303,5 +304,5 @@ function onOpened(state: ConversationState, event: OpenedEvent, out: Conversatio
   sayUnspoken(state, event.atMs);
   const sentences = speakableSentences(greeting);
   if (sentences.length > 0) startScripted(state, "greeting", sentences, event.atMs, out);
-  else if (isSilent) watchCaller(state, event.atMs);
+  else if (isSilent) answerOrGreet(state, event.atMs, out);
 }

@@ -40,7 +40,7 @@ export const DEADLINE_NAMES = [
   "backgroundResult",
   /** The telephony vendor has not answered a request to transfer the call. */
   "transfer",
-  /** No verdict on who has answered has come, a machine's greeting is over, or no person has come. */
+  /** No verdict on who has answered has come, a machine's greeting is over, no person has come, or one has finished speaking. */
   "answerer",
   /** The limit of the call's duration is near. */
   "timeUp",

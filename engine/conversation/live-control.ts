@@ -10,13 +10,12 @@ import {
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { ControlRequestedEvent } from "./events.js";
-import { watchCaller } from "./idle.js";
 import { startScripted } from "./playout.js";
 import { dropPreemptiveReply } from "./preemptive-generation.js";
-import { startTurnReply } from "./reply.js";
 import { speakableSentences } from "./sentences.js";
 import { type ConversationState, dropCutSpeech, isPersonThere, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
+import { answerOrGreet } from "./voicemail.js";
 
 /** A text that waits is tried again so often, where no end of a turn does it. */
 const SAY_RECHECK_MS = 250;
@@ -149,16 +148,11 @@ function unmute(state: ConversationState, atMs: number, out: ConversationEffect[
   if (!state.control.isMuted) return;
   state.control.isMuted = false;
   out.push({ type: "reportMuted", isMuted: false });
-  if (state.phase !== "live" || turnOf(state) !== undefined) return;
   const { user } = state;
-  if (pendingText(user.hearing) !== "" || user.digits !== "") return;
-  if (user.unanswered === "") {
-    watchCaller(state, atMs);
-    return;
-  }
+  const isSpeaking = pendingText(user.hearing) !== "" || user.digits !== "";
   // The wait begins here: before, nobody was to answer.
-  user.endedAtMs = atMs;
-  startTurnReply(state, atMs, out);
+  if (user.unanswered !== "" && !isSpeaking && turnOf(state) === undefined) user.endedAtMs = atMs;
+  answerOrGreet(state, atMs, out);
 }
 
 /** A question of which the caller has heard no answer stays open. */

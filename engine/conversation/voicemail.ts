@@ -12,11 +12,19 @@ import { startScripted } from "./playout.js";
 import { dropPreemptiveReply } from "./preemptive-generation.js";
 import { startTurnReply } from "./reply.js";
 import { speakableSentences } from "./sentences.js";
-import { type ConversationState, dropCutSpeech, type OutboundSettings, turnOf } from "./state.js";
+import {
+  type ConversationState,
+  dropCutSpeech,
+  isPersonThere,
+  type OutboundSettings,
+  turnOf,
+} from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
 /** Vendors decide within some five seconds of silence; a person who has said hello does not wait much longer. */
 const VERDICT_QUIET_MAX_MS = 6_000;
+/** A noise that sounds like a voice keeps a person waiting for at most this long after their last words. */
+const VERDICT_WORDLESS_MAX_MS = 8_000;
 /** A greeting may be as long, and Twilio's verdict follows its end after at most 30 s. */
 const VERDICT_MAX_MS = 45_000;
 /** After this much silence a machine's greeting is over, and its beep too. */
@@ -32,6 +40,8 @@ const SCREENER_MAX_MS = 5_000;
 const SCREENER_QUIET_MS = 1_500;
 /** Words become a turn within this time. */
 const WORDS_MAX_MS = 5_000;
+/** How often it is checked whether a person who is speaking has finished. */
+const PERSON_RECHECK_MS = 500;
 /** Before the call is open nothing can be said. */
 const OPENING_MS = 250;
 
@@ -153,6 +163,7 @@ export function onAnswererDeadline(
     case "screener":
       return onPersonDeadline(state, event.atMs, out);
     case "person":
+      return answerOrGreet(state, event.atMs, out);
     case "voicemail":
       return;
   }
@@ -178,9 +189,19 @@ function onVerdictDeadline(
   { atMs, voiceAgoMs = Number.POSITIVE_INFINITY }: VoiceMoment,
   out: ConversationEffect[],
 ): void {
-  const leftMs = Math.min(VERDICT_QUIET_MAX_MS - voiceAgoMs, state.answerer.untilMs - atMs);
+  const leftMs = Math.min(
+    VERDICT_QUIET_MAX_MS - voiceAgoMs,
+    wordsUntilMs(state) - atMs,
+    state.answerer.untilMs - atMs,
+  );
   if (leftMs >= 1) setDeadline(state, "answerer", atMs + leftMs);
   else meetUnknown(state, { atMs, voiceAgoMs }, out);
+}
+
+/** When words wait for an answer, how long a voice without further words keeps them waiting. */
+function wordsUntilMs({ user }: ConversationState): number {
+  const isWaiting = user.unanswered !== "" && pendingText(user.hearing) === "";
+  return isWaiting ? user.endedAtMs + VERDICT_WORDLESS_MAX_MS : Number.POSITIVE_INFINITY;
 }
 
 /** Where the vendor does not know, a machine that has named itself is one; everything else is a person. */
@@ -198,17 +219,30 @@ function meetUnknown(
 
 /** What the person has said meanwhile is answered now. */
 function meetPerson(state: ConversationState, atMs: number, out: ConversationEffect[]): void {
-  const { answerer, user, control, phase } = state;
-  answerer.kind = "person";
+  state.answerer.kind = "person";
   clearDeadline(state, "answerer");
-  if (phase !== "live" || control.isMuted || turnOf(state) !== undefined) return;
-  if (pendingText(user.hearing) !== "" || user.digits !== "") return;
-  if (user.unanswered === "" && greetPerson(state, atMs, out)) return;
-  if (user.unanswered === "") {
-    watchCaller(state, atMs);
-    return;
-  }
-  startTurnReply(state, atMs, out);
+  answerOrGreet(state, atMs, out);
+}
+
+/**
+ * Answers what the person has said, or says the greeting that waits for a person. A person who is speaking finishes first: what
+ * waits is not left to their words, which STT may take back.
+ */
+export function answerOrGreet(
+  state: ConversationState,
+  atMs: number,
+  out: ConversationEffect[],
+): void {
+  const { answerer, user, control, phase } = state;
+  if (phase !== "live" || control.isMuted) return;
+  const isSpeaking = pendingText(user.hearing) !== "" || user.digits !== "";
+  const isTurn = turnOf(state) !== undefined;
+  if (isSpeaking || isTurn) {
+    // The end of the agent's turn answers the person, and does not greet.
+    const isWatched = isPersonThere(state) && (!isTurn || answerer.isGreetingDue);
+    if (isWatched) setDeadline(state, "answerer", atMs + PERSON_RECHECK_MS);
+  } else if (user.unanswered !== "") startTurnReply(state, atMs, out);
+  else if (!greetPerson(state, atMs, out)) watchCaller(state, atMs);
 }
 
 /** What the agent was saying is not for a machine. */

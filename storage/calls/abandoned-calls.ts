@@ -1,9 +1,10 @@
 import { type Kysely, type Selectable, sql } from "kysely";
+import * as v from "valibot";
 import { analysisJob, placedCallQueue, summaryJob } from "../jobs/job-record.js";
 import { jobInsert, jobsDueNow } from "../jobs/job-store.js";
 import type { CallRecord } from "../records.js";
 import type { AtomicRequests } from "../statements/atomic-requests.js";
-import { writeJson } from "../statements/json-column.js";
+import { readJson, writeJson } from "../statements/json-column.js";
 import type { Tables } from "../tables.js";
 import type { EventOutbox } from "../webhooks/event-outbox.js";
 import { type NewEvent, newEvent, terminalEventId } from "../webhooks/event-record.js";
@@ -44,6 +45,7 @@ type AbandonedCall = Pick<
   | "lastSavedAtMs"
   | "ttsChars"
   | "totalTokens"
+  | "metadata"
 > & { readonly heartbeatAtMs: number | null; readonly uptimeMs: number | null };
 
 interface ClosingStore {
@@ -187,6 +189,7 @@ function activeCalls(db: Kysely<Tables>) {
         "calls.lastSavedAtMs",
         "calls.ttsChars",
         "calls.totalTokens",
+        "calls.metadata",
         "runs.heartbeatAtMs",
         "runs.uptimeMs",
       ])
@@ -206,13 +209,37 @@ async function closeAll(
   return (await Promise.all(closings)).filter((closed) => closed).length;
 }
 
+const WithTransfer = v.object({
+  transfer: v.fallback(v.optional(v.object({ result: v.optional(v.string()) })), undefined),
+});
+const ORDERED_TRANSFER = "dialing";
+const UNKNOWN_OUTCOME = { transfer: { result: "unknown" } };
+
+/**
+ * The run that was about to order this call's transfer has died, and whether the vendor got the order is not known. A report of the
+ * vendor that arrives meanwhile stays.
+ */
+async function markOrderedTransfer(db: Kysely<Tables>, call: AbandonedCall): Promise<void> {
+  const { transfer } = readJson("calls.metadata", WithTransfer, call.metadata);
+  if (transfer?.result !== ORDERED_TRANSFER) return;
+  await db
+    .updateTable("calls")
+    .set({
+      metadata: sql<string>`json_patch(${sql.ref("metadata")}, ${writeJson(UNKNOWN_OUTCOME)})`,
+    })
+    .where("id", "=", call.id)
+    .where("metadata", "=", call.metadata)
+    .execute();
+}
+
 /** Returns false if the call has ended in the meantime. */
-function close(
+async function close(
   { db, atomic, outbox }: ClosingStore,
   call: AbandonedCall,
   endReason: string,
   nowMs: number,
 ): Promise<boolean> {
+  await markOrderedTransfer(db, call);
   const endedAtMs = endOf(call, nowMs);
   const durationSec = (endedAtMs - call.startedAtMs) / 1000;
   const facts = { endReason, ...outcomeOf(call) };

@@ -39,7 +39,19 @@ const Variables = v.record(v.string(), v.string());
 const StoredEnding = v.object({
   endReason: v.fallback(v.string(), ""),
   voicemail: v.fallback(v.object({ messageLeft: v.boolean() }), { messageLeft: false }),
+  /** The id of the call that goes on with the same person or machine on another stream. */
+  continuedBy: v.fallback(v.optional(v.string()), undefined),
+  answerer: v.fallback(v.optional(v.object({ kind: v.string() })), undefined),
 });
+/** A call breaks three times at most, and comes back from five transfers. */
+const CONTINUATIONS_MAX = 10;
+/**
+ * A vendor asks what follows a stream that has broken within seconds, and may be told to wait for a server that restarts. A call whose
+ * machine verdict was still due may go on for this long after its end.
+ */
+export const CONTINUED_WITHIN_MS = 30_000;
+/** Ends that nothing follows, also before the verdict. */
+const FINAL_ENDS: ReadonlySet<string> = new Set(["machine", "notPutThrough"]);
 const NOT_HELD = {
   holdCode: null,
   holdReason: null,
@@ -80,8 +92,20 @@ export type PlacedOutcome =
 type StoredEnd = Pick<
   Extract<PlacedOutcome, { readonly kind: "ended" }>,
   "endReason" | "messageLeft" | "wasConnected"
->;
-const UNKNOWN_END: StoredEnd = { endReason: "", messageLeft: false, wasConnected: false };
+> & { readonly continuedBy: string | undefined; readonly mayGoOn: boolean };
+const UNKNOWN_END: StoredEnd = {
+  endReason: "",
+  messageLeft: false,
+  wasConnected: false,
+  continuedBy: undefined,
+  mayGoOn: false,
+};
+
+/** What one record says of its call, and the record that continues it. */
+interface RecordedOutcome {
+  readonly outcome: PlacedOutcome;
+  readonly continuedBy?: string | undefined;
+}
 
 /** What becomes of a row whose call has this id. */
 export interface RowOutcome {
@@ -314,9 +338,37 @@ export class CallListStore {
     return rows.map(rowOf);
   }
 
-  /** What became of these calls. */
-  async outcomes(callIds: readonly string[]): Promise<ReadonlyMap<string, PlacedOutcome>> {
-    if (callIds.length === 0) return new Map();
+  /**
+   * What became of these calls. A call whose stream broke may go on under another record: the last one counts, and one that may still
+   * begin is waited for.
+   */
+  async outcomes(
+    callIds: readonly string[],
+    nowMs: number,
+  ): Promise<ReadonlyMap<string, PlacedOutcome>> {
+    const outcomes = new Map<string, PlacedOutcome>();
+    /** The calls by the records that are to be read. */
+    let records = new Map(callIds.map((id) => [id, id]));
+    for (let step = 0; records.size > 0 && step <= CONTINUATIONS_MAX; step += 1) {
+      const continued = new Map<string, string>();
+      for (const [id, { outcome, continuedBy }] of await this.#recorded(
+        [...records.keys()],
+        nowMs,
+      )) {
+        const callId = records.get(id) ?? id;
+        outcomes.set(callId, laterOutcome(outcomes.get(callId), outcome));
+        if (continuedBy !== undefined) continued.set(continuedBy, callId);
+      }
+      records = continued;
+    }
+    return outcomes;
+  }
+
+  /** What these records say of their calls. */
+  async #recorded(
+    callIds: readonly string[],
+    nowMs: number,
+  ): Promise<ReadonlyMap<string, RecordedOutcome>> {
     // A call gets its record in the commit that removes its job, so the jobs have to be read first.
     const [jobs, calls] = await this.#atomic.run([
       this.#db.selectFrom("jobs").select("id").where("id", "in", callIds.map(placedCallJobId)),
@@ -325,15 +377,17 @@ export class CallListStore {
     const placing = new Set(jobs.rows.map(({ id }) => id));
     const statusOf = new Map(calls.rows.map(({ id, status }) => [id, status]));
     const ended = callIds.filter((id) => (statusOf.get(id) ?? "active") !== "active");
-    const ends = await this.#ends(ended);
+    const ends = await this.#ends(ended, nowMs);
     return new Map(
-      callIds.map((id): [string, PlacedOutcome] => {
+      callIds.map((id): [string, RecordedOutcome] => {
         const status = statusOf.get(id);
         if (status === "completed" || status === "failed") {
-          return [id, { kind: "ended", status, ...(ends.get(id) ?? UNKNOWN_END) }];
+          const { continuedBy, mayGoOn, ...end } = ends.get(id) ?? UNKNOWN_END;
+          if (mayGoOn) return [id, { outcome: { kind: "inProgress" } }];
+          return [id, { outcome: { kind: "ended", status, ...end }, continuedBy }];
         }
         const isInProgress = status === "active" || placing.has(placedCallJobId(id));
-        return [id, { kind: isInProgress ? "inProgress" : "notPlaced" }];
+        return [id, { outcome: { kind: isInProgress ? "inProgress" : "notPlaced" } }];
       }),
     );
   }
@@ -520,19 +574,29 @@ export class CallListStore {
     return Number(numUpdatedRows) === 1;
   }
 
-  async #ends(callIds: readonly string[]): Promise<ReadonlyMap<string, StoredEnd>> {
+  async #ends(callIds: readonly string[], nowMs: number): Promise<ReadonlyMap<string, StoredEnd>> {
     if (callIds.length === 0) return new Map();
     const rows = await this.#db
       .selectFrom("calls")
-      .select(["id", "status", "durationSec", "metadata"])
+      .select(["id", "status", "durationSec", "endedAtMs", "metadata"])
       .where("id", "in", callIds)
       .execute();
     return new Map(
-      rows.map(({ id, status, durationSec, metadata }) => {
-        const { endReason, voicemail } = readJson("calls.metadata", StoredEnding, metadata);
+      rows.map(({ id, status, durationSec, endedAtMs, metadata }) => {
+        const stored = readJson("calls.metadata", StoredEnding, metadata);
+        const { endReason, voicemail, continuedBy, answerer } = stored;
         // A placed call that never reached its agent has failed, and its record has no duration.
         const wasConnected = status === "completed" || (durationSec ?? 0) > 0;
-        return [id, { endReason, messageLeft: voicemail.messageLeft, wasConnected }];
+        const isOpen = answerer !== undefined && answerer.kind !== "person";
+        const agoMs = nowMs - (endedAtMs ?? nowMs);
+        // An end that seems to be in the future is of a clock that was wrong.
+        const isRecent = agoMs >= 0 && agoMs < CONTINUED_WITHIN_MS;
+        const isFollowed = continuedBy !== undefined || FINAL_ENDS.has(endReason);
+        const mayGoOn = isOpen && isRecent && !isFollowed;
+        return [
+          id,
+          { endReason, messageLeft: voicemail.messageLeft, wasConnected, continuedBy, mayGoOn },
+        ];
       }),
     );
   }
@@ -650,6 +714,14 @@ export function rowClaim(
       return its.not(its.exists(isSame));
     });
   return { guard, claim };
+}
+
+/** A record that has been removed says nothing, and a call that was connected once has reached its agent. */
+function laterOutcome(earlier: PlacedOutcome | undefined, later: PlacedOutcome): PlacedOutcome {
+  if (earlier === undefined) return later;
+  if (later.kind === "notPlaced") return earlier;
+  const wasConnected = earlier.kind === "ended" && earlier.wasConnected;
+  return later.kind === "ended" && wasConnected ? { ...later, wasConnected } : later;
 }
 
 function listOf(row: Selectable<Tables["callLists"]>): CallListRecord {

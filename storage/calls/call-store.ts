@@ -75,6 +75,8 @@ export interface CallEnd {
   readonly metrics: CallMetrics;
   /** Merged into the stored metadata, nested objects field by field; a null removes its field. */
   readonly metadata: JsonObject;
+  /** What the end adds to `metadata` depending on those that are stored, in the same commit. */
+  readonly metadataFrom?: (stored: JsonObject) => JsonObject;
   /** Appended to the transcript. */
   readonly messages: readonly TranscriptMessage[];
   readonly turn?: JsonObject;
@@ -234,11 +236,43 @@ export class CallStore {
     return history === undefined || changes.at(-1) === 1;
   }
 
-  /** Saves the end completely or not at all. Returns false, with no usage added, if the call was no longer active. */
+  /**
+   * Saves the end completely or not at all. Returns false, with no usage added, if the call was no longer active. Throws if other
+   * writers of metadata that the end depends on were faster each time.
+   */
   finish(callId: string, callEnd: CallEnd): Promise<boolean> {
+    const { metadataFrom } = callEnd;
+    const finished =
+      metadataFrom === undefined
+        ? this.#finish(callId, callEnd)
+        : this.#finishFrom(callId, callEnd, metadataFrom);
+    return this.#usageChanges.after(finished);
+  }
+
+  async #finishFrom(
+    callId: string,
+    callEnd: CallEnd,
+    metadataFrom: NonNullable<CallEnd["metadataFrom"]>,
+  ): Promise<boolean> {
+    for (let attempt = 0; attempt < CONDITIONAL_WRITES_MAX; attempt += 1) {
+      const row = await this.#db
+        .selectFrom("calls")
+        .select(["metadata", "status"])
+        .where("id", "=", callId)
+        .executeTakeFirst();
+      if (row?.status !== "active") return false;
+      const more = metadataFrom(readJson("calls.metadata", jsonObject, row.metadata));
+      const metadata = { ...callEnd.metadata, ...more };
+      if (await this.#finish(callId, { ...callEnd, metadata }, row.metadata)) return true;
+    }
+    throw new Error(`the metadata of call ${callId} changed each time that it was to end`);
+  }
+
+  /** `stored`: the end depends on these metadata, and is saved only while the call has them. */
+  async #finish(callId: string, callEnd: CallEnd, stored?: string): Promise<boolean> {
     const { messages, turn, usage, endedAtMs, events = [], jobs = [] } = callEnd;
     const addition = mergedMetadata(callEnd.metadata);
-    const end = this.#db
+    const active = this.#db
       .updateTable("calls")
       .set({
         status: callEnd.status,
@@ -250,15 +284,13 @@ export class CallStore {
       })
       .where("id", "=", callId)
       .where("status", "=", "active");
+    const end = stored === undefined ? active : active.where("metadata", "=", stored);
     const queries = [
       ...appendMessages(this.#db, callId, messages),
       ...appendTurn(this.#db, callId, turn),
       addUsage(this.#db, usage),
     ];
-    const finished = this.#withEvents(end, queries, events, jobs).then(
-      (changes) => changes !== undefined,
-    );
-    return this.#usageChanges.after(finished);
+    return (await this.#withEvents(end, queries, events, jobs)) !== undefined;
   }
 
   /**

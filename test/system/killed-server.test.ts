@@ -512,7 +512,31 @@ const STATES: readonly State[] = [
     check: (calls) => {
       const { status, metadata } = assertContinued(calls);
       assert.equal(status, "failed");
-      assert.equal(Object(metadata["transfer"]).to, TRANSFER_TO);
+      const { result, reason, to } = Object(metadata["transfer"]);
+      assert.deepEqual([result, to], ["failed", TRANSFER_TO]);
+      assert.match(reason, /reported no outcome/);
+    },
+  },
+  {
+    title:
+      "an inbound call whose transfer over REST never reached the vendor, and whose caller hangs up",
+    isPossible: transfersOverRest,
+    late: 1,
+    begin: async (line) => {
+      const { caller, call, phone } = await adopted(line);
+      call.transferFault = "orderLost";
+      await asksForTransfer(phone);
+      await eventually("the order", () => (call.lostOrders > 0 ? true : undefined));
+      return async () => {
+        await phone.closed;
+        assert.equal(await caller.goOn("callerGone"), undefined);
+      };
+    },
+    check: (calls) => {
+      const { status, metadata } = single(calls);
+      assert.equal(status, "failed");
+      const { result, to } = Object(metadata["transfer"]);
+      assert.deepEqual([result, to], ["unknown", TRANSFER_TO]);
     },
   },
   {

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { WebSocket } from "ws";
+import { SIGNING_KEYS } from "../../bench/attack/clients/webhook-signers.js";
 import { closeOf } from "./events.js";
 import { OWN_VENDORS_ALLOWED, OwnVendors } from "./own-vendors.js";
+import { VendorCaller } from "./phone-vendor-caller.js";
 import { VENDOR_STREAMS } from "./phone-vendor-streams.js";
 import { closeServer, heard, PacerWatch, ring, streamUrl, webhookUrl } from "./telephone-stand.js";
 import { type Customer, TestServer } from "./test-server.js";
+
+const TRANSFER_TO = "+15550003333";
 
 const clock = new PacerWatch();
 let server: TestServer;
@@ -72,6 +76,42 @@ test("a stream whose webhook was answered before the server was full is closed w
   socket.once("open", () => socket.send(VENDOR_STREAMS["Twilio in µ-law"]?.start(token) ?? ""));
   assert.equal(await closed, 4029);
   await first.hangUp();
+  await full.close();
+});
+
+test("a full server takes back a caller whose transfer has failed, and no new one", async () => {
+  const full = await TestServer.start({
+    environment: { CALLS_MAX: "1", SIGNALWIRE_SIGNING_KEY: SIGNING_KEYS.SIGNALWIRE_SIGNING_KEY },
+  });
+  const customer = await full.customer();
+  await full.tenancy.dialTargets.allow(customer.email, TRANSFER_TO);
+  const tools = [{ type: "transfer", to: TRANSFER_TO } as const];
+  await full.agent(customer, { persona: { greeting: "Hello there." }, tools });
+  const stream = VENDOR_STREAMS["SignalWire in 16-bit samples"];
+  assert.ok(stream);
+  const { vendor } = stream;
+  const caller = new VendorCaller(stream, streamUrl(full, vendor));
+  const call = await caller.ring(webhookUrl(full, customer, { vendor }));
+  assert.equal(await call.said(1), "Hello there.");
+  call.play();
+  call.say("transfer me");
+  assert.match(await call.said(2), /transfer you/);
+  call.play();
+  await call.closed;
+  const dial = await caller.handedOn();
+  await full.endedCall(customer);
+  await full.settled();
+  const other = await full.customer();
+  await full.agent(other, { persona: { greeting: "Hello there." } });
+  const second = await ring(full, other);
+  await heard(second, "Hello there.");
+  const again = await caller.dialed(dial, "busy");
+  assert.ok(again, "the caller is not lost");
+  assert.match(await again.said(2), /the line is busy/);
+  again.play();
+  await assert.rejects(ring(full, other), /refused/);
+  again.drop();
+  await second.hangUp();
   await full.close();
 });
 

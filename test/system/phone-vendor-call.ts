@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
+import { microphoneClock } from "../../engine/sandbox/sound/microphone-clock.js";
 import { decodeSpeech, encodeSpeech } from "../../engine/sandbox/telephone/tone-code.js";
 import { Changes } from "../doubles/changes.js";
 import { decoderOf, encoderOf, rateHzOf, type VendorStream } from "./phone-vendor-streams.js";
@@ -22,6 +23,8 @@ export class VendorCall {
   readonly #socket: WebSocket;
   readonly #encode: (pcm: Int16Array) => Buffer;
   readonly #decode: (bytes: Buffer) => Int16Array;
+  /** Undefined before the person has spoken. */
+  #stopSilence: (() => void) | undefined;
 
   static async connect(url: string, stream: VendorStream): Promise<VendorCall> {
     const socket = new WebSocket(url, { perMessageDeflate: false });
@@ -42,6 +45,7 @@ export class VendorCall {
     this.closed = new Promise((resolve) => {
       socket.once("close", resolve);
     });
+    socket.once("close", () => this.#stopSilence?.());
     socket.on("message", (data: Buffer, isBinary) => this.#read(data, isBinary));
   }
 
@@ -49,14 +53,22 @@ export class VendorCall {
     this.#socket.send(data);
   }
 
-  /** Sends the speech as fast as the socket accepts it, followed by half a second of silence. */
+  /** Sends the speech as fast as the socket accepts it, followed by half a second of silence, and from then on silence in real time. */
   say(text: string): void {
     const rateHz = rateHzOf(this.stream.codec);
     const speech = encodeSpeech(text, rateHz);
     const pcm = new Int16Array(speech.length + SILENCE_SEC * rateHz);
     pcm.set(speech);
-    const bytes = this.#encode(pcm);
-    const frameBytes = (bytes.length / pcm.length) * (rateHz / FRAMES_PER_SECOND);
+    this.#sendAudio(this.#encode(pcm), pcm.length);
+    const silence = new Int16Array(rateHz / FRAMES_PER_SECOND);
+    this.#stopSilence ??= microphoneClock.add(() => {
+      if (this.#socket.readyState === WebSocket.OPEN)
+        this.#sendAudio(this.#encode(silence), silence.length);
+    });
+  }
+
+  #sendAudio(bytes: Buffer, samples: number): void {
+    const frameBytes = (bytes.length / samples) * (rateHzOf(this.stream.codec) / FRAMES_PER_SECOND);
     for (let at = 0; at < bytes.length; at += frameBytes) {
       this.#chunk += 1;
       this.send(this.stream.media(bytes.subarray(at, at + frameBytes), this.#chunk));

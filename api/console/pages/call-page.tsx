@@ -655,6 +655,7 @@ function transferFacts({ metadata }: Call): readonly Figure[] {
 const TRANSFER_WORDS: Readonly<Record<string, string>> = {
   pending: "no report yet",
   dialing: "the person is being called",
+  unknown: "no report, and the server stopped as it ordered the transfer",
   answered: "answered",
   busy: "busy",
   noAnswer: "no answer",

@@ -170,10 +170,12 @@ export class CallListJob extends FixedLimitsJob {
   ): Promise<{ readonly calling: number; readonly failuresInRow: number }> {
     const { store, clock } = this.#options;
     const rows = await store.calling(list.id, CALLING_MAX);
-    const outcomes = await store.outcomes(rows.flatMap(({ callId }) => callId ?? []));
+    const nowMs = clock.epochMs();
+    const callIds = rows.flatMap(({ callId }) => callId ?? []);
+    const outcomes = await store.outcomes(callIds, nowMs);
     const ends = rows.flatMap((row) => {
       const outcome = outcomes.get(row.callId ?? "");
-      return outcome === undefined ? [] : (endOf(list, row, outcome, clock.epochMs()) ?? []);
+      return outcome === undefined ? [] : (endOf(list, row, outcome, nowMs) ?? []);
     });
     await store.settle(list.id, ends);
     const failuresInRow = ends

@@ -58,6 +58,25 @@ test("a late event loop closes the door after two bad seconds and opens it after
   assert.equal(admission.refusal, undefined);
 });
 
+test("a full server takes a few callers who return to their agent, and no more of them than it can bear", () => {
+  const { admission, clock, load } = box({ callsMax: 20 });
+  assert.equal(admission.refusalOfReturning, undefined);
+  for (let count = 0; count < 20; count += 1) admission.noteReturning();
+  load.calls = 20;
+  for (let count = 0; count < 10; count += 1) {
+    assert.match(admission.refusal ?? "", /has reached its call limit/);
+    assert.equal(admission.refusalOfReturning, undefined, `${count} have returned`);
+    admission.noteReturning();
+  }
+  assert.match(admission.refusalOfReturning ?? "", /has reached its call limit/);
+  clock.advance(10_000);
+  assert.equal(admission.refusalOfReturning, undefined);
+  load.calls = 30;
+  assert.match(admission.refusalOfReturning ?? "", /has reached its call limit/);
+  load.calls = 19;
+  assert.equal(admission.refusalOfReturning, undefined);
+});
+
 test("audio that waits for the pool closes the door as well", () => {
   const { admission, clock, load } = box();
   load.audioPoolWaitMs = 60;

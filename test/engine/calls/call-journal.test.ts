@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { CallEvent, TranscriptWords } from "../../../engine/calls/call-events.js";
 import { REFUSALS_KEPT_MAX } from "../../../engine/calls/call-journal.js";
-import { CALLER_LEFT, SPEECH_FAILED } from "../../../engine/conversation/call-end.js";
+import { CALLER_LEFT, type Ending, SPEECH_FAILED } from "../../../engine/conversation/call-end.js";
 import type { TurnSave } from "../../../engine/conversation/effects.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import type { Database } from "../../../storage/database.js";
@@ -288,6 +288,61 @@ test("a call and the one that it continues refer to each other", async (context)
   assert.equal((await stored()).metadata["continues"], undefined);
   assert.equal(later?.metadata["continues"], "call");
   assert.deepEqual(log.lines, []);
+});
+
+const TRANSFERRED: Ending = {
+  reason: "transferred",
+  status: "completed",
+  message: "the caller was transferred",
+  transferTo: "+15550101000",
+};
+
+test("a transfer is pending at the end of its call; what an earlier one has left is forgotten", async (context) => {
+  const { journal, stored } = await journalFor(context);
+  const entry = await journal.start(CALL_START);
+  const earlier = { to: "+15550102000", mode: "warm", startedAtMs: 1, result: "busy" };
+  journal.annotate("call", { transfer: earlier });
+  entry.ended(TRANSFERRED, NOTHING);
+  await journal.stored();
+  const { endReason, transfer } = (await stored()).metadata;
+  assert.deepEqual(
+    [endReason, transfer],
+    ["transferred", { to: TRANSFERRED.transferTo, result: "pending" }],
+  );
+});
+
+for (const [result, endReason] of [
+  ["busy", "transferFailed"],
+  ["answered", "transferred"],
+] as const) {
+  test(`a transfer that the vendor reported as ${result} before the end of its call was stored stays ${result}`, async (context) => {
+    const { journal, stored } = await journalFor(context);
+    const entry = await journal.start(CALL_START);
+    const reported = { to: TRANSFERRED.transferTo, result, reason: "as the vendor says" };
+    journal.annotate("call", { transfer: reported });
+    entry.ended(TRANSFERRED, NOTHING);
+    await journal.stored();
+    const { metadata } = await stored();
+    assert.deepEqual([metadata["endReason"], metadata["transfer"]], [endReason, reported]);
+  });
+}
+
+test("a transfer whose caller is back without a report of the vendor has failed, unless a report has come", async (context) => {
+  const { journal, stored } = await journalFor(context);
+  const to = "+15550101000";
+  await journal.start(CALL_START);
+  journal.annotate("call", { transfer: { to, result: "unknown" } });
+  journal.transferNotMade({ id: "call", orgId: "org" }, "+15550102000");
+  await journal.stored();
+  assert.deepEqual((await stored()).metadata["transfer"], { to, result: "unknown" });
+  journal.transferNotMade({ id: "call", orgId: "org" }, to);
+  await journal.stored();
+  const reason = "the caller came back, and the telephony vendor reported no outcome";
+  assert.deepEqual((await stored()).metadata["transfer"], { to, result: "failed", reason });
+  journal.annotate("call", { transfer: { result: "answered", reason: null } });
+  journal.transferNotMade({ id: "call", orgId: "org" }, to);
+  await journal.stored();
+  assert.deepEqual((await stored()).metadata["transfer"], { to, result: "answered" });
 });
 
 test("a new watcher gets the words that are in no stored turn, also while a turn is being stored", async (context) => {

@@ -132,6 +132,23 @@ test("a refused caller gets the reason, leaves no resources behind, and is count
   assert.ok(!reasons.includes("undefined"), "who only asks hears the same");
 });
 
+test("a full server takes a caller who had a call before, as long as there is a place for such callers", async (t) => {
+  const { open, given, opener } = openingStand(t);
+  given.overload = "too busy";
+  const conversation = { sessionId: "second", historyKey: "key", before: ["first"] };
+  const back = { channel: "phone", conversation } as const;
+  await assert.rejects(open(back), refused("overloaded", /too busy/), "no record of a call");
+  given.last = callRecord({ id: "before", sessionId: "first", endedAtMs: NOON_MS });
+  await assert.rejects(open(), refused("overloaded", /too busy/), "a new caller");
+  const asked = { tenant: TENANT, agentId: undefined };
+  assert.equal((await opener.refusal(asked))?.reason, "overloaded");
+  assert.equal(await opener.refusal({ ...asked, isReturning: true }), undefined);
+  const session = await open(back);
+  assert.equal(given.returned, 1);
+  await assert.rejects(open(back), refused("overloaded", /too busy/), "no further place");
+  session.hangUp();
+});
+
 test("a refusal whose event is not stored in time is told as one that promises no event", async (t) => {
   const stand = openingStand(t);
   const { open, given, store, refused: counted } = stand;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Continuations, failedTransferOf } from "../../../engine/calls/continuations.js";
+import { Continuations } from "../../../engine/calls/continuations.js";
+import { failedTransferOf } from "../../../engine/calls/transfer-record.js";
 import { CALLER_LEFT, type Ending } from "../../../engine/conversation/call-end.js";
 import type { CallRecord, JsonObject } from "../../../storage/records.js";
 import { RecordingLogger } from "../../doubles/recording-logger.js";
@@ -313,6 +314,23 @@ test("the order of a transfer is noted in place of all that is known of an earli
   const reported = warmTransfer({ transfer: { ...ORDERED, result: "busy" } });
   await reported.continuations.transferRefused(CLAIMS, PERSON, "vonage answered 404");
   assert.deepEqual(reported.noted, [], "the vendor has made it");
+});
+
+test("the note of an order that a slow store stores after the vendor's report does not replace the outcome", async () => {
+  const reported = warmTransfer({ transfer: { to: PERSON, result: "busy", reason: "busy" } });
+  await reported.continuations.transferOrdered(CLAIMS, PERSON);
+  assert.deepEqual(reported.noted, []);
+  const refused = warmTransfer({ transfer: { to: PERSON, result: "failed", isRefused: true } });
+  await refused.continuations.transferOrdered(CLAIMS, PERSON);
+  assert.equal(Object(refused.noted[0]?.["transfer"]).result, "dialing", "another try");
+});
+
+test("a report counts on a transfer that is unknown, since the server that ordered it has died", async () => {
+  const transfer = { to: PERSON, result: "unknown" };
+  const { continuations, noted } = warmTransfer({ endReason: DIED, transfer });
+  const answered = { result: "answered", reason: "completed", durationSec: 42 } as const;
+  assert.deepEqual(await continuations.afterTransfer(CLAIMS, answered, true), { kind: "over" });
+  assert.equal(Object(noted[0]?.["transfer"]).result, "answered");
 });
 
 test("a server that died behind its order: the next one adds the outcome, and the caller of a busy person is back", async () => {

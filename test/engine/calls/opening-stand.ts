@@ -50,6 +50,8 @@ interface Given {
   minutes: number;
   isSandboxed?: boolean;
   overload?: string | undefined;
+  /** Callers who have returned meanwhile; only the first gets a place. */
+  returned: number;
   storeRefusal?: string | undefined;
   history?: HistoryMessage[];
   last?: CallRecord;
@@ -79,6 +81,7 @@ export function openingStand(context: TestContext) {
   const given: Given = {
     agent: async () => forCall,
     minutes: 0,
+    returned: 0,
     mayReach: () => true,
     recording: () => undefined,
     vendorFault: () => undefined,
@@ -141,6 +144,10 @@ export function openingStand(context: TestContext) {
       get refusal() {
         return given.overload;
       },
+      get refusalOfReturning() {
+        return given.returned < 1 ? undefined : given.overload;
+      },
+      noteReturning: () => void (given.returned += 1),
     },
     storeWatch: {
       get refusal() {

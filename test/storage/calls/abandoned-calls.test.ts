@@ -42,6 +42,25 @@ test("a call that another run has left active is closed as failed, and its usage
   assert.equal(await calls.closeAbandoned("new run", LATER_MS), 0, "only once");
 });
 
+test("a transfer that was being ordered when the server died is unknown until the vendor reports it; an outcome stays", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls } = database;
+  await insertOrganizations(database);
+  const to = "+15550101000";
+  for (const [id, result] of [
+    ["ordered", "dialing"],
+    ["reported", "busy"],
+  ] as const) {
+    await calls.start(callRecord({ id, metadata: { transfer: { to, result } } }), "dead run");
+  }
+  await calls.start(callRecord({ id: "other", metadata: { transfer: "by hand" } }), "dead run");
+  assert.equal(await calls.closeAbandoned("new run", LATER_MS), 3);
+  const transferOf = async (id: string) => (await calls.findById("org", id))?.metadata["transfer"];
+  assert.deepEqual(await transferOf("ordered"), { to, result: "unknown" });
+  assert.deepEqual(await transferOf("reported"), { to, result: "busy" });
+  assert.equal(await transferOf("other"), "by hand");
+});
+
 test("an abandoned call ends at the latest of its start, its last turn and its run's heartbeat, but not in the future", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;

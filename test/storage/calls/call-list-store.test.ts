@@ -136,7 +136,7 @@ test("what is stored of a call says whether it is in progress, over, or was neve
   await place(database, 3, "refused");
   await database.calls.failPlaced("refused");
   assert.deepEqual(
-    [...(await lists.outcomes(["rings", "talks", "refused"]))],
+    [...(await lists.outcomes(["rings", "talks", "refused"], NOON_MS))],
     [
       ["rings", { kind: "inProgress" }],
       ["talks", { kind: "inProgress" }],
@@ -144,7 +144,7 @@ test("what is stored of a call says whether it is in progress, over, or was neve
     ],
   );
   assert.equal(await database.calls.closePlaced(placed("rings"), "run"), true);
-  const ended = await lists.outcomes(["rings"]);
+  const ended = await lists.outcomes(["rings"], NOON_MS);
   assert.deepEqual(ended.get("rings"), {
     kind: "ended",
     status: "failed",
@@ -324,7 +324,7 @@ test("a message that was left is a part of the call's end", async (context) => {
   ] as const) {
     await database.calls.start(callRecord({ id, sessionId: id, ...ended, metadata }), "run");
   }
-  const outcomes = await lists.outcomes(["left", "none"]);
+  const outcomes = await lists.outcomes(["left", "none"], NOON_MS);
   const kind = {
     kind: "ended",
     status: "completed",

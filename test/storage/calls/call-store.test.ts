@@ -230,6 +230,29 @@ test("a call ends once: a second end changes nothing and adds no usage", async (
   assert.deepEqual(await usage.list("org", ...ANY_DAY), [usageRecord()]);
 });
 
+test("an end that depends on the metadata sees what others have stored before it", async (context) => {
+  const database = await temporaryDatabase(context);
+  const { calls, usage } = database;
+  await insertOrganizations(database);
+  await calls.start(callRecord(), "run");
+  const seen: unknown[] = [];
+  const metadataFrom = (stored: JsonObject) => {
+    seen.push(stored["result"]);
+    return { result: stored["result"] ?? "pending" };
+  };
+  const [, isFirst] = await Promise.all([
+    calls.annotate("call", { result: "busy" }),
+    calls.finish("call", { ...END, metadataFrom }),
+  ]);
+  assert.equal(isFirst, true);
+  assert.equal(seen.at(-1), "busy");
+  const call = await calls.findById("org", "call");
+  assert.deepEqual([call?.status, call?.metadata["result"]], ["completed", "busy"]);
+  assert.equal(await calls.finish("call", { ...END, metadataFrom }), false);
+  assert.equal(await calls.finish("unknown", { ...END, metadataFrom }), false);
+  assert.deepEqual(await usage.list("org", ...ANY_DAY), [usageRecord()]);
+});
+
 test("an end of which one part is refused is not stored at all", async (context) => {
   const database = await temporaryDatabase(context);
   const { calls } = database;

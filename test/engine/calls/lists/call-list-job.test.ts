@@ -18,7 +18,10 @@ import type {
 import { JobRunner } from "../../../../engine/jobs/job-runner.js";
 import { JobMetrics } from "../../../../engine/metrics/job-metrics.js";
 import type { CallListRecord } from "../../../../storage/calls/call-list-record.js";
-import type { StateChange } from "../../../../storage/calls/call-list-store.js";
+import {
+  CONTINUED_WITHIN_MS,
+  type StateChange,
+} from "../../../../storage/calls/call-list-store.js";
 import { placedCallJob } from "../../../../storage/jobs/job-record.js";
 import type { RequestErrorCode } from "../../../../storage/parley-error.js";
 import { SilentLogger } from "../../../doubles/silent-logger.js";
@@ -28,7 +31,13 @@ import {
   callListRecord,
   callListRow,
 } from "../../../storage/calls/sample-call-list.js";
-import { callRecord, insertOrganizations, NOON_MS } from "../../../storage/sample-records.js";
+import {
+  callRecord,
+  insertOrganizations,
+  METRICS,
+  NOON_MS,
+  usageRecord,
+} from "../../../storage/sample-records.js";
 import { temporaryDatabase } from "../../../storage/temporary-file.js";
 import { pollIsOver } from "../../jobs/runner-poll.js";
 
@@ -234,6 +243,67 @@ test("each person is called once, no more at the same time than the list allows"
   );
   await until("no job is left", async () => (await jobs()).length === 0);
 });
+
+const UNJUDGED = { answerer: { kind: "pending", isGreetingDue: false, screeningAnswers: 0 } };
+
+test("a row follows the last record of a call whose stream broke before its verdict", async (context) => {
+  const { database, clock, start, change, until, isList, orders, end, states } =
+    await stand(context);
+  start();
+  await change(START);
+  await until("the call", () => orders.length === 1);
+  await end(orders[0], "server stopped during the call", "failed", UNJUDGED, 3);
+  const endedAtMs = clock.epochMs();
+  const isPast = (ms: number) => () => clock.epochMs() >= endedAtMs + ms;
+  await until("the vendor asks what follows", isPast(20_000));
+  assert.deepEqual(await states(), [["calling", 1, null]]);
+  const callId = orders[0]?.row.callId ?? "";
+  const later = { id: "later", sessionId: "later" };
+  await database.calls.start(callRecord({ ...later, status: "active" }), "run");
+  await database.calls.annotate(callId, { continuedBy: "later" });
+  await until("the call goes on", isPast(60_000));
+  assert.deepEqual(await states(), [["calling", 1, null]]);
+  await database.calls.finish("later", {
+    metrics: METRICS,
+    status: "completed",
+    endedAtMs: clock.epochMs(),
+    durationSec: 9,
+    messages: [],
+    metadata: { endReason: "machine", voicemail: { messageLeft: true, text: "Hello." } },
+    usage: usageRecord(),
+  });
+  await until("the list is completed", () => isList("completed"));
+  assert.deepEqual(await states(), [["completed", 1, "machine"]]);
+});
+
+test("a call whose stream broke before its verdict, and that nothing continues, is waited for a while", async (context) => {
+  const { clock, start, change, until, isList, orders, end, states } = await stand(context);
+  start();
+  await change(START);
+  await until("the call", () => orders.length === 1);
+  await end(orders[0], "callerLeft", "completed", UNJUDGED);
+  const endedAtMs = clock.epochMs();
+  await until("the list is completed", () => isList("completed"));
+  assert.deepEqual(await states(), [["completed", 1, "callerLeft"]]);
+  const waitedMs = clock.epochMs() - endedAtMs;
+  assert.ok(waitedMs >= CONTINUED_WITHIN_MS && waitedMs < CONTINUED_WITHIN_MS + 5_000);
+});
+
+for (const [end, answerer] of [
+  ["callerLeft", "person"],
+  ["machine", "machine"],
+] as const) {
+  test(`a call that ends as ${end} with a ${answerer} is not waited for`, async (context) => {
+    const stood = await stand(context);
+    stood.start();
+    await stood.change(START);
+    await stood.until("the call", () => stood.orders.length === 1);
+    const endedAtMs = stood.clock.epochMs();
+    await stood.end(stood.orders[0], end, "completed", { answerer: { kind: answerer } });
+    await stood.until("the list is completed", () => stood.isList("completed"));
+    assert.ok(stood.clock.epochMs() - endedAtMs < 10_000);
+  });
+}
 
 test("a person who was not reached is called again after the rule's minutes, as often as it says", async (context) => {
   const retries = { busy: { times: 2, afterMinutes: 5 }, noAnswer: { times: 1, afterMinutes: 1 } };

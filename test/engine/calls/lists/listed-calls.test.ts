@@ -44,7 +44,7 @@ async function stand(
   };
   const outcome = async (callId: string) => {
     await parts.journal.stored();
-    return (await database.callLists.outcomes([callId])).get(callId);
+    return (await database.callLists.outcomes([callId], NOON_MS)).get(callId);
   };
   return { ...parts, place, settleAgain, row, outcome };
 }
