@@ -2,6 +2,7 @@ import { AgentLlms } from "../../engine/analysis/agent-llms.js";
 import { AnalysisJob } from "../../engine/analysis/analysis-job.js";
 import { AnalysisRunJob } from "../../engine/analysis/analysis-runs.js";
 import { SummaryJob } from "../../engine/analysis/summary-job.js";
+import { IdempotentRequests } from "../../engine/calls/idempotent-requests.js";
 import { CallListJob } from "../../engine/calls/lists/call-list-job.js";
 import type { CallPlacer } from "../../engine/calls/lists/listed-calls.js";
 import { PlacedCallJob } from "../../engine/calls/outbound/placed-call-job.js";
@@ -125,6 +126,11 @@ export function startJobs(parts: JobWorkParts): JobWork {
   runner.start();
   const webhooks = new Webhooks({ database, cipher, allowPrivateAddresses, clock, newId });
   const stopPurging = webhooks.startPurging(log);
+  const stopKeyPurging = new IdempotentRequests(
+    database.idempotencyKeys,
+    clock,
+    log,
+  ).startPurging();
   const knowledge = new Knowledge({ database, reader, allowPrivateAddresses, clock, newId });
   const failAbandoned = () => {
     knowledge.failAbandoned().catch((error: unknown) => {
@@ -135,6 +141,7 @@ export function startJobs(parts: JobWorkParts): JobWork {
   const stopUploadSweep = clock.every(UPLOAD_SWEEP_MS, failAbandoned);
   const close = async () => {
     stopPurging();
+    stopKeyPurging();
     stopUploadSweep();
     await runner.close(LAST_JOBS_MAX_MS);
     await vectorSets.close();

@@ -22,6 +22,11 @@ import {
   type RowClaim,
   WEEKDAYS,
 } from "./call-list-record.js";
+import {
+  type IdempotencyKey,
+  idempotencyKeyInsert,
+  type KeyedAnswer,
+} from "./idempotency-store.js";
 
 /** Rows written per statement, so that a long list does not delay the statements of calls. */
 const ROWS_PER_STATEMENT = 500;
@@ -151,12 +156,16 @@ export class CallListStore {
     this.#writers = writers;
   }
 
-  /** Stores the list with all of its rows, or nothing. Returns false if the organization already has `max` lists. */
+  /**
+   * Stores the list with all of its rows, or nothing. Returns false if the organization already has `max` lists.
+   * `UniqueViolationError` if another request has the key.
+   */
   insertWithin(
     list: CallListRecord,
     rows: readonly NewCallListRow[],
     max: number,
     entry: AuditRecord,
+    keyed?: { readonly key: IdempotencyKey; readonly made: KeyedAnswer },
   ): Promise<boolean> {
     const { orgId } = list;
     const row = {
@@ -172,7 +181,13 @@ export class CallListStore {
       inserts.push(afterChange(this.#rowsInsert(list, step, from)));
     }
     const limited = { table: "callLists", row, orgId, max } as const;
-    return this.#atomic.insertWithin(this.#db, limited, [...inserts, ...auditOf(this.#db, entry)]);
+    return this.#atomic.insertWithin(this.#db, limited, [
+      ...inserts,
+      ...auditOf(this.#db, entry),
+      ...(keyed === undefined
+        ? []
+        : [afterChange(idempotencyKeyInsert(this.#db, keyed.key, keyed.made))]),
+    ]);
   }
 
   /** Newest first. */

@@ -46,6 +46,12 @@ import {
   withoutTurns,
 } from "./call-rows.js";
 import { type HistoryChange, replacementOf } from "./history-store.js";
+import {
+  type IdempotencyKey,
+  idempotencyKeyInsert,
+  idempotencyKeyRemoval,
+  type KeyedAnswer,
+} from "./idempotency-store.js";
 import { addUsage } from "./usage-store.js";
 
 function mergedMetadata(metadata: JsonObject): RawBuilder<string> {
@@ -156,9 +162,15 @@ export class CallStore {
     return changes?.[0] === 1;
   }
 
-  /** The vendor did not place the call with this id. */
-  async failPlaced(callId: string): Promise<void> {
-    await this.#atomic.run([this.#clearPlaced(callId)]);
+  /** As `place`, with the key of the request. `UniqueViolationError`, with nothing written, if another request has the key. */
+  async placeOnce(job: NewJob, key: IdempotencyKey, made: KeyedAnswer): Promise<void> {
+    await this.#atomic.run([idempotencyKeyInsert(this.#db, key, made), jobInsert(this.#db, job)]);
+  }
+
+  /** The vendor did not place the call with this id. The key of its request may be used again. */
+  async failPlaced(callId: string, key?: IdempotencyKey): Promise<void> {
+    const freed = key === undefined ? [] : [idempotencyKeyRemoval(this.#db, key, callId)];
+    await this.#atomic.run([this.#clearPlaced(callId), ...freed]);
   }
 
   #clearPlaced(callId: string) {
