@@ -157,9 +157,11 @@ export class CallStore {
       await this.#atomic.run([insert]);
       return true;
     }
+    // Lists of one organization claim one after the other: the same person may wait in two of them.
+    const turn = this.#atomic.turnOf(this.#db, job.orgId);
     const { guard, claim } = rowClaim(this.#db, row, { callId, atMs: job.createdAtMs });
-    const changes = await this.#atomic.changesIf(guard, [claim, afterChange(insert)]);
-    return changes?.[0] === 1;
+    const changes = await this.#atomic.changesIf(guard, [...turn, claim, afterChange(insert)]);
+    return changes?.[turn.length] === 1;
   }
 
   /** As `place`, with the key of the request. `UniqueViolationError`, with nothing written, if another request has the key. */
