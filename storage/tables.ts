@@ -408,7 +408,10 @@ export const tables = {
       createdAtMs: number(),
       updatedAtMs: number(),
     },
-    indexes: { callListsOfOrganization: ["orgId", "sequence"] },
+    indexes: {
+      callListsOfOrganization: ["orgId", "sequence"],
+      callListsByState: ["state", "holdCode"],
+    },
   },
   /** The people of a list, in its order. */
   callListRows: {

@@ -60,6 +60,14 @@ export interface CountedCallList extends CallListRecord {
   readonly counts: CallListCounts;
 }
 
+/** Lists in one state, held for one reason. */
+export interface CallListStateCount {
+  readonly state: CallListState;
+  /** A code of an error; null for lists that are not held. */
+  readonly holdCode: string | null;
+  readonly count: number;
+}
+
 /** Rows that wait and have the same time zones. */
 export interface WaitingZones {
   readonly timeZones: string;
@@ -495,6 +503,16 @@ export class CallListStore {
       .where("id", "=", listId)
       .where("state", "=", "running")
       .execute();
+  }
+
+  /** How many lists of all organizations are in each state, and for what they are held, for the metrics. */
+  async countByState(): Promise<readonly CallListStateCount[]> {
+    const rows = await this.#db
+      .selectFrom("callLists")
+      .select((its) => ["state", "holdCode", its.fn.countAll<number>().as("count")])
+      .groupBy(["state", "holdCode"])
+      .execute();
+    return rows.map(({ state, holdCode, count }) => ({ state, holdCode, count: Number(count) }));
   }
 
   /** Pauses every list that is running, with this reason. Returns their number. */
