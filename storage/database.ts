@@ -4,6 +4,7 @@ import { CallListStore } from "./calls/call-list-store.js";
 import { CallSlotStore } from "./calls/call-slot-store.js";
 import { CallStore } from "./calls/call-store.js";
 import { HistoryStore } from "./calls/history-store.js";
+import { IdempotencyStore } from "./calls/idempotency-store.js";
 import { RecordingStore } from "./calls/recording-store.js";
 import { UsageStore } from "./calls/usage-store.js";
 import { JobStore, JobsAdded } from "./jobs/job-store.js";
@@ -126,6 +127,7 @@ export class Database {
   readonly dialTargets: DialTargetStore;
   readonly doNotCallNumbers: DoNotCallStore;
   readonly callLists: CallListStore;
+  readonly idempotencyKeys: IdempotencyStore;
   readonly usage: UsageStore;
   readonly history: HistoryStore;
   readonly audit: AuditStore;
@@ -171,6 +173,7 @@ export class Database {
       added: jobsAdded,
       writers: backend.writers,
     });
+    this.idempotencyKeys = new IdempotencyStore(db, atomic);
     this.usage = new UsageStore(db);
     this.history = new HistoryStore(db, atomic);
     this.audit = new AuditStore(db, atomic);

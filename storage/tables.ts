@@ -349,6 +349,28 @@ export const tables = {
     primaryKey: ["orgId", "number"],
     withoutRowid: true,
   },
+  /** Requests that a client may send again, with the first answer to each. */
+  idempotencyKeys: {
+    columns: {
+      orgId: text().deletedWith("organizations.id"),
+      /** The SHA-256 of the key that the client chose. */
+      key: text(),
+      /** The SHA-256 of what is requested. */
+      fingerprint: text(),
+      /** What the request has created: a call, or a call list. */
+      subjectId: text(),
+      answer: json(),
+      /** Until then the request may still be refused; 0: its answer is final. */
+      pendingUntilMs: number(),
+      createdAtMs: number(),
+    },
+    primaryKey: ["orgId", "key"],
+    indexes: {
+      idempotencyKeysOfOrganization: ["orgId", "createdAtMs"],
+      idempotencyKeysByAge: ["createdAtMs"],
+    },
+    withoutRowid: true,
+  },
   /** Lists of people whom an agent calls. */
   callLists: {
     columns: {
@@ -386,7 +408,10 @@ export const tables = {
       createdAtMs: number(),
       updatedAtMs: number(),
     },
-    indexes: { callListsOfOrganization: ["orgId", "sequence"] },
+    indexes: {
+      callListsOfOrganization: ["orgId", "sequence"],
+      callListsByState: ["state", "holdCode"],
+    },
   },
   /** The people of a list, in its order. */
   callListRows: {

@@ -2,6 +2,7 @@ import { AgentLlms } from "../../engine/analysis/agent-llms.js";
 import { AnalysisJob } from "../../engine/analysis/analysis-job.js";
 import { AnalysisRunJob } from "../../engine/analysis/analysis-runs.js";
 import { SummaryJob } from "../../engine/analysis/summary-job.js";
+import { IdempotentRequests } from "../../engine/calls/idempotent-requests.js";
 import { CallListJob } from "../../engine/calls/lists/call-list-job.js";
 import type { CallPlacer } from "../../engine/calls/lists/listed-calls.js";
 import { PlacedCallJob } from "../../engine/calls/outbound/placed-call-job.js";
@@ -18,7 +19,7 @@ import { JobMetrics } from "../../engine/metrics/job-metrics.js";
 import type { CredentialCipher } from "../../engine/security/credential-cipher.js";
 import type { CallControlSettings } from "../../engine/telephony/telephony-settings.js";
 import type { PhoneNumbers } from "../../engine/tenancy/agents/phone-numbers.js";
-import type { Clock } from "../../engine/time/clock.js";
+import type { CancelTimer, Clock } from "../../engine/time/clock.js";
 import { Connections } from "../../engine/vendors/transport/connections.js";
 import { WebhookDelivery } from "../../engine/webhooks/webhook-delivery.js";
 import { Webhooks } from "../../engine/webhooks/webhooks.js";
@@ -29,6 +30,7 @@ import type { WorkerSettings } from "./worker-server.js";
 /** Deliveries in progress when the server stops; slower ones are sent again. */
 const LAST_JOBS_MAX_MS = 2_000;
 const UPLOAD_SWEEP_MS = 5 * 60 * 1_000;
+const LIST_COUNT_PERIOD_MS = 15_000;
 
 export interface JobWorkParts {
   readonly settings: Pick<
@@ -125,6 +127,11 @@ export function startJobs(parts: JobWorkParts): JobWork {
   runner.start();
   const webhooks = new Webhooks({ database, cipher, allowPrivateAddresses, clock, newId });
   const stopPurging = webhooks.startPurging(log);
+  const stopKeyPurging = new IdempotentRequests(
+    database.idempotencyKeys,
+    clock,
+    log,
+  ).startPurging();
   const knowledge = new Knowledge({ database, reader, allowPrivateAddresses, clock, newId });
   const failAbandoned = () => {
     knowledge.failAbandoned().catch((error: unknown) => {
@@ -133,12 +140,38 @@ export function startJobs(parts: JobWorkParts): JobWork {
   };
   failAbandoned();
   const stopUploadSweep = clock.every(UPLOAD_SWEEP_MS, failAbandoned);
+  const stopListCounts = startListCounts(database.callLists, metrics, clock, log);
   const close = async () => {
     stopPurging();
+    stopKeyPurging();
     stopUploadSweep();
+    stopListCounts();
     await runner.close(LAST_JOBS_MAX_MS);
     await vectorSets.close();
     await connections.close();
   };
   return { metrics, close };
+}
+
+/** Counts call lists for the metrics. A store that is slower than the period gets no second count. */
+function startListCounts(
+  store: Pick<Database["callLists"], "countByState">,
+  metrics: JobMetrics,
+  clock: Clock,
+  log: Logger,
+): CancelTimer {
+  let isCounting = false;
+  const count = async () => {
+    if (isCounting) return;
+    isCounting = true;
+    try {
+      metrics.callListsCounted(await store.countByState());
+    } catch (error) {
+      log.warn({ error }, "call lists could not be counted");
+    } finally {
+      isCounting = false;
+    }
+  };
+  void count();
+  return clock.every(LIST_COUNT_PERIOD_MS, () => void count());
 }

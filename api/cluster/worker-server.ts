@@ -9,6 +9,7 @@ import { CallCenter } from "../../engine/calls/call-center.js";
 import { CallListening } from "../../engine/calls/call-listening.js";
 import { CallReports } from "../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../engine/calls/call-supervision.js";
+import { IdempotentRequests } from "../../engine/calls/idempotent-requests.js";
 import { CallLists } from "../../engine/calls/lists/call-lists.js";
 import { type CallPlacer, ListedCalls } from "../../engine/calls/lists/listed-calls.js";
 import { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
@@ -311,6 +312,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       nodeList: new NodeList({ database, lone: loneNode(settings, calls), clock, newId }),
       outboundCalls,
       callLists: new CallLists({ database, clock, newId }),
+      idempotentRequests: new IdempotentRequests(database.idempotencyKeys, clock, log),
       agentChats: new AgentChats({
         agents,
         knowledge: database.knowledge,

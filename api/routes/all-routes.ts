@@ -3,6 +3,7 @@ import type { AgentChats } from "../../engine/calls/agent-chats.js";
 import type { CallListening } from "../../engine/calls/call-listening.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision } from "../../engine/calls/call-supervision.js";
+import type { IdempotentRequests } from "../../engine/calls/idempotent-requests.js";
 import type { CallLists } from "../../engine/calls/lists/call-lists.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
@@ -70,6 +71,7 @@ export interface ApiServices {
   readonly clientAccess: ClientAccess;
   readonly doNotCall: DoNotCall;
   readonly recordings: Recordings;
+  readonly idempotentRequests: Pick<IdempotentRequests, "run">;
   readonly outboundCalls: Pick<OutboundCalls, "place" | "numbers">;
   readonly knowledge: Knowledge;
   readonly embeddings: Embeddings;
@@ -103,7 +105,7 @@ export function allRoutes(
     ...agentRoutes(services.agents),
     ...analysisRoutes(services.analysisRuns),
     ...knowledgeRoutes(services.knowledge, services.embeddings),
-    ...callListRoutes(services.callLists),
+    ...callListRoutes(services.callLists, services.idempotentRequests),
     ...auditRoutes(services.auditTrail),
     ...callRoutes(
       services.callReports,
@@ -111,6 +113,7 @@ export function allRoutes(
       services.phoneNumbers,
       services.doNotCall,
       services.sandboxPeople,
+      services.idempotentRequests,
     ),
     ...supervisionRoutes(services.callSupervision, services.callListening),
     ...recordingRoutes(services.recordings),

@@ -1,14 +1,16 @@
+import type { IdempotentRequests } from "../../engine/calls/idempotent-requests.js";
 import type { CallListAction, CallLists } from "../../engine/calls/lists/call-lists.js";
 import { invalidFields } from "../../engine/request-error.js";
 import type { Tenant } from "../../engine/tenancy/tenant.js";
 import type { CallListRowRecord } from "../../storage/calls/call-list-record.js";
 import type { CountedCallList } from "../../storage/calls/call-list-store.js";
 import type { FileDownload } from "../contract/file-download.js";
-import type { Handlers } from "../http/endpoints/api-endpoint.js";
+import { type Handlers, repeatedAnswer } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 export function callListRoutes(
   callLists: CallLists,
+  idempotentRequests: Pick<IdempotentRequests, "run">,
 ): Handlers<
   | "listCallLists"
   | "createCallList"
@@ -26,9 +28,17 @@ export function callListRoutes(
   return {
     listCallLists: async ({ tenant }) =>
       (await callLists.list(tenant.organization.id)).map(listView),
-    createCallList: async ({ tenant, body: { rows, csv, ...list } }) => {
+    createCallList: async ({ tenant, idempotency, body: { rows, csv, ...list } }) => {
       const people = peopleOf(rows, csv);
-      return listView(await callLists.create(tenant, { ...list, people }));
+      const { isRepeated, answer } = await idempotentRequests.run(
+        tenant.organization.id,
+        idempotency,
+        async (key) => {
+          const keyed = key && { key, answerOf: listView };
+          return listView(await callLists.create(tenant, { ...list, people }, keyed));
+        },
+      );
+      return isRepeated ? repeatedAnswer(201, answer) : answer;
     },
     getCallList: async ({ tenant, id }) => {
       const { outcomes, ...list } = await callLists.progress(tenant.organization.id, id);

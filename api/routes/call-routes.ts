@@ -2,6 +2,7 @@ import type { CallAudio, CallEvent } from "../../engine/calls/call-events.js";
 import type { CallListening } from "../../engine/calls/call-listening.js";
 import type { CallReports } from "../../engine/calls/call-reports.js";
 import type { CallSupervision, CallWatch } from "../../engine/calls/call-supervision.js";
+import type { IdempotentRequests } from "../../engine/calls/idempotent-requests.js";
 import type { OutboundCalls } from "../../engine/calls/outbound/outbound-calls.js";
 import type { SandboxPeople } from "../../engine/calls/outbound/sandbox-people.js";
 import type { Recordings } from "../../engine/calls/recording/recordings.js";
@@ -15,7 +16,7 @@ import type { CallAnalysis, CallRecord, PhoneNumberRecord } from "../../storage/
 import type { CALL_EVENTS } from "../contract/call-events.js";
 import { EventBatch, type EventStream, type NamedEvent } from "../contract/event-stream.js";
 import { LISTEN_PATH } from "../contract/listen-protocol.js";
-import type { Handlers } from "../http/endpoints/api-endpoint.js";
+import { type Handlers, repeatedAnswer } from "../http/endpoints/api-endpoint.js";
 import { timestamp } from "./timestamp.js";
 
 type CallEvents = typeof CALL_EVENTS;
@@ -151,6 +152,7 @@ export function callRoutes(
   phoneNumbers: Pick<PhoneNumbers, "recordsOf" | "assign" | "release">,
   doNotCall: DoNotCall,
   sandboxPeople: SandboxPeople,
+  idempotentRequests: Pick<IdempotentRequests, "run">,
 ): Handlers<
   | "getOutboundNumbers"
   | "updatePhoneNumber"
@@ -208,9 +210,17 @@ export function callRoutes(
       await doNotCall.remove(tenant, id);
       return { success: true };
     },
-    placeCall: async ({ tenant, body: { person, ...order } }) => {
-      if (person === "typed") await sandboxPeople.expectTyping(order.to);
-      const { id, agentId, status } = await outboundCalls.place(tenant, order);
+    placeCall: async ({ tenant, idempotency, body: { person, ...order } }) => {
+      const { isRepeated, answer } = await idempotentRequests.run(
+        tenant.organization.id,
+        idempotency,
+        async (key) => {
+          if (person === "typed") await sandboxPeople.expectTyping(order.to);
+          return outboundCalls.place(tenant, order, undefined, key);
+        },
+      );
+      if (isRepeated) return repeatedAnswer(201, answer);
+      const { id, agentId, status } = answer;
       return { id, agentId, status };
     },
     sayAsPerson: async ({ tenant, id, body }) => {

@@ -46,6 +46,7 @@ const handlers = {
     tenancy.phoneNumbers,
     tenancy.doNotCall,
     new SandboxPeople({ controlUrl: undefined, calls: database.calls }),
+    { run: () => Promise.reject(new Error("no call is placed")) },
   ),
   ...organizationRoutes({ ...tenancy, callReports }),
 };
@@ -102,6 +103,7 @@ for (const id of MEASURED) {
 
 const anonymous = {
   id: "",
+  idempotency: undefined,
   query: undefined,
   body: undefined,
   tenant: undefined,

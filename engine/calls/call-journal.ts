@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { RowClaim } from "../../storage/calls/call-list-record.js";
 import type { CallEnd, CallStore } from "../../storage/calls/call-store.js";
 import type { HistoryChange } from "../../storage/calls/history-store.js";
+import type { IdempotencyKey, KeyedAnswer } from "../../storage/calls/idempotency-store.js";
 import {
   analysisJob,
   type NewJob,
@@ -206,6 +207,7 @@ export interface JournalDeps {
     | "finish"
     | "refuse"
     | "place"
+    | "placeOnce"
     | "failPlaced"
     | "ring"
   >;
@@ -284,20 +286,27 @@ export class CallJournal {
    * process. False, with nothing stored, if the call is for a row of a call list for which no call may be placed any more.
    */
   placing(start: PlacedCallStart, row?: RowClaim): Promise<boolean> {
-    const { callId, orgId, agentId, historyKey, callInfo } = start;
-    const { calls, runId } = this.#deps;
-    const payload = { callId, agentId, historyKey, callInfo: { ...callInfo } };
-    const job = placedCallJob({ orgId, callId, runId }, payload, this.#now().atMs);
-    return calls.place(job, callId, row);
+    return this.#deps.calls.place(this.#placedJob(start), start.callId, row);
   }
 
-  /** The vendor has refused to place the call. */
-  notPlaced(callId: string): void {
+  /** As `placing`, with the key of the request. `UniqueViolationError`, with nothing stored, if another request has the key. */
+  placingOnce(start: PlacedCallStart, key: IdempotencyKey, made: KeyedAnswer): Promise<void> {
+    return this.#deps.calls.placeOnce(this.#placedJob(start), key, made);
+  }
+
+  #placedJob({ callId, orgId, agentId, historyKey, callInfo }: PlacedCallStart): NewJob {
+    const payload = { callId, agentId, historyKey, callInfo: { ...callInfo } };
+    const { runId } = this.#deps;
+    return placedCallJob({ orgId, callId, runId }, payload, this.#now().atMs);
+  }
+
+  /** The vendor has refused to place the call. `key`: of its request, which may be sent again. */
+  notPlaced(callId: string, key?: IdempotencyKey): void {
     void this.#writes.add({
       callId,
       kind: "note",
       chars: 0,
-      store: () => this.#deps.calls.failPlaced(callId),
+      store: () => this.#deps.calls.failPlaced(callId, key),
       lossMessage: "a call that was not placed could not be forgotten",
     });
   }

@@ -1,6 +1,9 @@
 import { Counter, Gauge, Registry } from "prom-client";
+import { CALL_LIST_STATES } from "../../storage/calls/call-list-record.js";
+import type { CallListStateCount } from "../../storage/calls/call-list-store.js";
 import type { JobKind } from "../../storage/jobs/job-record.js";
 import type { JobCount } from "../../storage/jobs/job-store.js";
+import { REQUEST_ERROR_CODES } from "../../storage/parley-error.js";
 import type { Metric } from "./cluster-metrics.js";
 
 /** The metrics of the process that runs durable jobs. */
@@ -25,6 +28,13 @@ export class JobMetrics {
     registers: [this.#registry],
   });
 
+  readonly #callLists = new Gauge({
+    name: "parley_call_lists",
+    help: "Call lists of this database, by state and by the error code that holds them or none",
+    labelNames: ["state", "hold"],
+    registers: [this.#registry],
+  });
+
   jobFailed(kind: JobKind): void {
     this.#failures.inc({ kind });
   }
@@ -40,7 +50,21 @@ export class JobMetrics {
     for (const [kind, ageSec] of oldestByKind) this.#age.set({ kind }, ageSec);
   }
 
+  callListsCounted(counts: readonly CallListStateCount[]): void {
+    this.#callLists.reset();
+    for (const state of CALL_LIST_STATES) this.#callLists.set({ state, hold: "none" }, 0);
+    for (const { state, holdCode, count } of counts) {
+      this.#callLists.inc({ state, hold: holdLabel(holdCode) }, count);
+    }
+  }
+
   page(): Promise<readonly Metric[]> {
     return this.#registry.getMetricsAsJSON();
   }
+}
+
+/** The codes are a closed list; another version may have stored one that this version does not know. */
+function holdLabel(holdCode: string | null): string {
+  if (holdCode === null) return "none";
+  return Object.hasOwn(REQUEST_ERROR_CODES, holdCode) ? holdCode : "other";
 }

@@ -22,6 +22,11 @@ import {
   type RowClaim,
   WEEKDAYS,
 } from "./call-list-record.js";
+import {
+  type IdempotencyKey,
+  idempotencyKeyInsert,
+  type KeyedAnswer,
+} from "./idempotency-store.js";
 
 /** Rows written per statement, so that a long list does not delay the statements of calls. */
 const ROWS_PER_STATEMENT = 500;
@@ -65,6 +70,14 @@ const OUTCOMES_MAX = 50;
 
 export interface CountedCallList extends CallListRecord {
   readonly counts: CallListCounts;
+}
+
+/** Lists in one state, held for one reason. */
+export interface CallListStateCount {
+  readonly state: CallListState;
+  /** A code of an error; null for lists that are not held. */
+  readonly holdCode: string | null;
+  readonly count: number;
 }
 
 /** Rows that wait and have the same time zones. */
@@ -175,12 +188,16 @@ export class CallListStore {
     this.#writers = writers;
   }
 
-  /** Stores the list with all of its rows, or nothing. Returns false if the organization already has `max` lists. */
+  /**
+   * Stores the list with all of its rows, or nothing. Returns false if the organization already has `max` lists.
+   * `UniqueViolationError` if another request has the key.
+   */
   insertWithin(
     list: CallListRecord,
     rows: readonly NewCallListRow[],
     max: number,
     entry: AuditRecord,
+    keyed?: { readonly key: IdempotencyKey; readonly made: KeyedAnswer },
   ): Promise<boolean> {
     const { orgId } = list;
     const row = {
@@ -196,7 +213,13 @@ export class CallListStore {
       inserts.push(afterChange(this.#rowsInsert(list, step, from)));
     }
     const limited = { table: "callLists", row, orgId, max } as const;
-    return this.#atomic.insertWithin(this.#db, limited, [...inserts, ...auditOf(this.#db, entry)]);
+    return this.#atomic.insertWithin(this.#db, limited, [
+      ...inserts,
+      ...auditOf(this.#db, entry),
+      ...(keyed === undefined
+        ? []
+        : [afterChange(idempotencyKeyInsert(this.#db, keyed.key, keyed.made))]),
+    ]);
   }
 
   /** Newest first. */
@@ -534,6 +557,16 @@ export class CallListStore {
       .where("id", "=", listId)
       .where("state", "=", "running")
       .execute();
+  }
+
+  /** How many lists of all organizations are in each state, and for what they are held, for the metrics. */
+  async countByState(): Promise<readonly CallListStateCount[]> {
+    const rows = await this.#db
+      .selectFrom("callLists")
+      .select((its) => ["state", "holdCode", its.fn.countAll<number>().as("count")])
+      .groupBy(["state", "holdCode"])
+      .execute();
+    return rows.map(({ state, holdCode, count }) => ({ state, holdCode, count: Number(count) }));
   }
 
   /** Pauses every list that is running, with this reason. Returns their number. */

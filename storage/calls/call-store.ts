@@ -46,6 +46,12 @@ import {
   withoutTurns,
 } from "./call-rows.js";
 import { type HistoryChange, replacementOf } from "./history-store.js";
+import {
+  type IdempotencyKey,
+  idempotencyKeyInsert,
+  idempotencyKeyRemoval,
+  type KeyedAnswer,
+} from "./idempotency-store.js";
 import { addUsage } from "./usage-store.js";
 
 function mergedMetadata(metadata: JsonObject): RawBuilder<string> {
@@ -153,14 +159,22 @@ export class CallStore {
       await this.#atomic.run([insert]);
       return true;
     }
+    // Lists of one organization claim one after the other: the same person may wait in two of them.
+    const turn = this.#atomic.turnOf(this.#db, job.orgId);
     const { guard, claim } = rowClaim(this.#db, row, { callId, atMs: job.createdAtMs });
-    const changes = await this.#atomic.changesIf(guard, [claim, afterChange(insert)]);
-    return changes?.[0] === 1;
+    const changes = await this.#atomic.changesIf(guard, [...turn, claim, afterChange(insert)]);
+    return changes?.[turn.length] === 1;
   }
 
-  /** The vendor did not place the call with this id. */
-  async failPlaced(callId: string): Promise<void> {
-    await this.#atomic.run([this.#clearPlaced(callId)]);
+  /** As `place`, with the key of the request. `UniqueViolationError`, with nothing written, if another request has the key. */
+  async placeOnce(job: NewJob, key: IdempotencyKey, made: KeyedAnswer): Promise<void> {
+    await this.#atomic.run([idempotencyKeyInsert(this.#db, key, made), jobInsert(this.#db, job)]);
+  }
+
+  /** The vendor did not place the call with this id. The key of its request may be used again. */
+  async failPlaced(callId: string, key?: IdempotencyKey): Promise<void> {
+    const freed = key === undefined ? [] : [idempotencyKeyRemoval(this.#db, key, callId)];
+    await this.#atomic.run([this.#clearPlaced(callId), ...freed]);
   }
 
   #clearPlaced(callId: string) {

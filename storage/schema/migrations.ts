@@ -72,6 +72,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "037-holds-of-call-lists": (schema) => schema.align(),
   /** PostgreSQL's index of passages contains their document, too. An older one stays for servers of that release. */
   "038-passages-by-document-and-term": (schema) => schema.align(),
+  /** Call lists also get an index by which they are counted for the metrics. */
+  "040-idempotency-keys": (schema) => schema.align(),
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [

@@ -106,13 +106,13 @@ export class AtomicRequests {
       countsWhileNull === undefined ? sql`` : sql` and ${sql.ref(countsWhileNull)} is null`;
     const owned = sql`(select count(*) from ${sql.table(table)} where ${sql.ref("orgId")} = ${orgId}${counted})`;
     const insert = sql`insert into ${sql.table(table)} (${columns}) select ${values} where ${owned} < ${max}`;
-    const turn = this.#turnOf(db, orgId);
+    const turn = this.turnOf(db, orgId);
     const results = await this.change([...turn, { compile: () => insert.compile(db) }, ...queries]);
     return (results[turn.length]?.changes ?? 0) > 0;
   }
 
-  /** With concurrent writers, inserts for one organization run one after the other. */
-  #turnOf(db: Kysely<Tables>, orgId: string | null): Compilable[] {
+  /** With concurrent writers, transactions of one organization run one after the other from this statement on. */
+  turnOf(db: Kysely<Tables>, orgId: string | null): Compilable[] {
     if (this.#port.writers === "one" || orgId === null) return [];
     return [db.selectFrom("organizations").select("id").where("id", "=", orgId).forNoKeyUpdate()];
   }

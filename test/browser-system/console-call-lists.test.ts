@@ -99,6 +99,11 @@ test("a list whose vendor accepts no calls says so, and goes on when it is asked
     .getByText(/No call could be placed since .+ accepts no more calls for now \(429\)/)
     .waitFor();
   assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("navigation").getByRole("link", { name: "Home" }).click();
+  await page.getByRole("heading", { name: "Call lists that place no calls" }).waitFor();
+  await page.getByText(/^No call could be placed since/).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  await page.getByRole("main").getByRole("link", { name: "Survey" }).click();
   stand.faults.twilio = {};
   await page.getByRole("button", { name: "Try now" }).click();
   await page.getByText("1 not reached").waitFor();

@@ -117,6 +117,10 @@ const CASES: Readonly<Record<string, Case>> = {
     changes: { [NAMES.jobFailures]: "0+1x60" },
     fires: ["ParleyJobsFail"],
   },
+  "call lists whose vendor takes no calls": {
+    changes: { [NAMES.listsHeldByVendor]: "0x10 2x50" },
+    fires: ["ParleyCallListsHeld"],
+  },
   "a disk that is nearly full": {
     changes: { [NAMES.diskFree]: "1500000000x60" },
     fires: ["ParleyDiskFills"],

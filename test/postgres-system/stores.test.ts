@@ -23,6 +23,8 @@ await import("../engine/calls/lists/call-list-job.test.js");
 await import("../storage/calls/call-queries.test.js");
 await import("../storage/calls/call-store.test.js");
 await import("../storage/calls/history-store.test.js");
+await import("../storage/calls/idempotency-store.test.js");
+await import("../engine/calls/idempotent-requests.test.js");
 await import("../storage/tenancy/limited-inserts.test.js");
 await import("../storage/tenancy/dial-target-store.test.js");
 await import("../storage/tenancy/organization-overview-store.test.js");

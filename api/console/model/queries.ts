@@ -378,6 +378,15 @@ export function useCallLists() {
   });
 }
 
+/** For pages on which the lists are a side matter: their people are counted for each answer. */
+export function useCallListsSlowly() {
+  return useQuery({
+    queryKey: ["callLists"],
+    queryFn: () => answered(api.GET("/api/dashboard/call-lists")),
+    refetchInterval: SLOW_EVERY_MS,
+  });
+}
+
 export function useCallList(id: string) {
   const path = { id };
   return useQuery({

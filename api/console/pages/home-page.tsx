@@ -6,6 +6,7 @@ import { useLiveCalls } from "../model/live-calls.js";
 import {
   useAgents,
   useCall,
+  useCallListsSlowly,
   useLatestCalls,
   useMe,
   useProviders,
@@ -22,6 +23,7 @@ import { CallsByDay, LatencyByDay } from "../parts/calls/day-charts.js";
 import { FirstSteps, usePhoneCalls } from "../parts/first-steps.js";
 import { PageHead } from "../parts/page-head.js";
 import { Loaded, Outline } from "../parts/states.js";
+import { holdWords, isHeldForLong } from "../words/call-list-words.js";
 import { otherEndWords } from "../words/call-words.js";
 import { againstWords, lengthWords, totalWords, waitWords } from "../words/durations.js";
 import { KIND_NAMES } from "../words/provider-words.js";
@@ -93,8 +95,8 @@ function useAllBegun(stats: ReturnType<typeof useStats>, isTold: boolean): boole
   const active = useLatestCalls({ status: "active" }, LIVE_MAX, isTold);
   const latest = useLatestCalls({}, LATEST_MAX, isTold);
   const usage = useUsage(WEEK_DAYS);
-  const lists = [stats, attention, active, latest, usePhoneCalls(isTold)];
-  const parts = [...lists, usage, useWaits(WEEK_DAYS), useProviders(), useAgents(), useMe()];
+  const calls = [stats, attention, active, latest, usePhoneCalls(isTold), useCallListsSlowly()];
+  const parts = [...calls, usage, useWaits(WEEK_DAYS), useProviders(), useAgents(), useMe()];
   return parts.every(isKnown);
 }
 
@@ -134,6 +136,7 @@ function Sections({ stats, isTold }: SectionsProps) {
         }}
       </Loaded>
       <LiveNow isTold={isTold} />
+      <HeldLists />
       <Attention callsMax={ATTENTION_MAX} isTold={isTold} isShownEmpty />
       <LatestCalls isTold={isTold} />
       <VendorHealth />
@@ -208,6 +211,29 @@ function LastWords({ callId, isTold }: LiveProps & { readonly callId: string }) 
     <span className="soft">
       {last.role === "user" ? "Caller" : "Agent"}: <bdi className="clamped">{last.text}</bdi>
     </span>
+  );
+}
+
+/** Call lists that place no calls, each with the reason. */
+function HeldLists() {
+  const held = useCallListsSlowly().data?.filter(isHeldForLong) ?? [];
+  if (held.length === 0) return null;
+  return (
+    <section className="stack tight">
+      <h2>Call lists that place no calls</h2>
+      <ul className="cards plain-list">
+        {held.map((list) => (
+          <li key={list.id} className="card stack tight">
+            <Link href={`/call-lists/${list.id}`}>
+              <bdi className="clamped" title={list.name}>
+                {list.name}
+              </bdi>
+            </Link>
+            <span className="soft">{holdWords(list)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

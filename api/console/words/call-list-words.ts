@@ -38,6 +38,15 @@ export function isHeldByVendor({ state, hold }: Pick<ListState, "state" | "hold"
   return state === "running" && hold?.code === VENDOR_HOLD;
 }
 
+/** Holds that pass within minutes, as a plan or a server that has all its calls. */
+const SHORT_HOLDS: ReadonlySet<string> = new Set(["calls_limit_reached", "overloaded"]);
+
+/** Whether people should know that the list places no calls: it was paused for a reason, or is held for long. */
+export function isHeldForLong({ state, hold }: Pick<ListState, "state" | "hold">): boolean {
+  if (hold === null) return false;
+  return state === "paused" || (state === "running" && !SHORT_HOLDS.has(hold.code));
+}
+
 /** What a list does now: a running one may have no calls. */
 export function listState(list: ListState): { readonly words: string; readonly look: string } {
   if (isHeldByVendor(list)) return { words: "waiting for the vendor", look: "warn" };

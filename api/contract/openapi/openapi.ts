@@ -1,3 +1,4 @@
+import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from "../../../engine/calls/idempotent-requests.js";
 import { VERSION } from "../../../engine/version.js";
 import { BODY_BYTES_MAX, type Route, type RouteAnswer } from "../routes/route.js";
 import { refused } from "../routes/route-answer.js";
@@ -171,6 +172,15 @@ const ID_PARAMETER = {
   description: "as returned by lists and when created",
 } as const;
 
+const IDEMPOTENCY_PARAMETER = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "A new random value for each order. A request that is sent again with it within 24 hours gets the first answer, and nothing happens twice.",
+  schema: { type: "string", maxLength: IDEMPOTENCY_KEY_CHARACTERS_MAX },
+} as const;
+
 const SECURITY_SCHEMES = {
   bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
   apiKeyHeader: { type: "apiKey", in: "header", name: "x-api-key" },
@@ -209,7 +219,11 @@ export function openApiDocument(): OpenApiDocument {
 }
 
 function operationOf(operationId: string, route: Route): Operation {
-  const parameters = [...pathParameters(route), ...queryParameters(route)];
+  const parameters = [
+    ...pathParameters(route),
+    ...queryParameters(route),
+    ...(route.idempotent === true ? [IDEMPOTENCY_PARAMETER] : []),
+  ];
   return {
     operationId,
     summary: route.summary,
@@ -241,7 +255,7 @@ export function answersOf(route: Route): readonly RouteAnswer[] {
 }
 
 function impliedRefusals(route: Route): readonly RouteAnswer[] {
-  const { auth, limit, path, query, body, upload } = route;
+  const { auth, limit, path, query, body, upload, idempotent } = route;
   const answers = [refused(500, "An error of the server; `requestId` finds it in the log")];
   if (query !== undefined || body !== undefined || upload !== undefined) {
     answers.push(refused(400, "A field is missing or wrong; `details` lists them"));
@@ -264,6 +278,10 @@ function impliedRefusals(route: Route): readonly RouteAnswer[] {
     answers.push(refused(408, "The body did not arrive in time"));
     answers.push(refused(413, `The body is larger than ${BODY_BYTES_MAX / 1024} KiB`));
     answers.push(refused(415, "The body is not JSON"));
+  }
+  if (idempotent === true) {
+    answers.push(refused(409, "The first request with this `Idempotency-Key` is in progress"));
+    answers.push(refused(422, "The `Idempotency-Key` was used for another request"));
   }
   if (upload !== undefined) {
     answers.push(refused(408, "The body did not arrive in time"));

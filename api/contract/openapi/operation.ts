@@ -2,7 +2,7 @@ import type { JsonSchema } from "./json-schema.js";
 
 export interface Parameter {
   readonly name: string;
-  readonly in: "path" | "query";
+  readonly in: "path" | "query" | "header";
   readonly required: boolean;
   readonly description?: string;
   readonly schema: JsonSchema;

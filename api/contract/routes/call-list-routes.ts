@@ -28,6 +28,7 @@ export const CALL_LIST_ROUTES = {
     summary: "Upload a list of people to call",
     ...dashboard,
     body: CallListBody,
+    idempotent: true,
     success: created("The list, which waits for its start", CallList),
     others: [
       refused(403, "The organization is pending, or has as many lists as it can"),

@@ -291,10 +291,14 @@ export const ORGANIZATION_ROUTES = {
     auth: "dashboard",
     limit: "vendor",
     body: PlaceCallBody,
+    idempotent: true,
     success: created("The call, which rings in a moment", QueuedCall),
     others: [
       refused(404, "There is no such agent, or it is not active"),
-      refused(409, "A provider of the agent is not active"),
+      refused(
+        409,
+        "A provider of the agent is not active, or the first request with the key is in progress",
+      ),
       refused(
         403,
         "The plan does not include the agent, `from` or `to` is not allowed, or a missing scope",

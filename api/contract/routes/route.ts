@@ -45,6 +45,8 @@ export interface Route {
   readonly body?: GenericSchema;
   /** The body is a file, as it is, in place of JSON. */
   readonly upload?: { readonly bytesMax: number };
+  /** A request with the header `Idempotency-Key` takes effect once, and is answered as the first time when it is sent again. */
+  readonly idempotent?: true;
   readonly success: RouteAnswer;
   /** Answers of this route alone; those that follow from the other fields (401, 404, 429 ...) are not repeated. */
   readonly others?: readonly RouteAnswer[];

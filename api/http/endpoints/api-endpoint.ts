@@ -1,4 +1,9 @@
-import { RequestError } from "../../../engine/request-error.js";
+import {
+  IDEMPOTENCY_KEY_CHARACTERS_MAX,
+  type IdempotentRequest,
+  isIdempotencyKey,
+} from "../../../engine/calls/idempotent-requests.js";
+import { invalidFields, RequestError } from "../../../engine/request-error.js";
 import type { Tenant } from "../../../engine/tenancy/tenant.js";
 import type { UserRecord } from "../../../storage/records.js";
 import { type EventStream, eventText, type StreamEvents } from "../../contract/event-stream.js";
@@ -55,15 +60,18 @@ export class RouteCall {
   readonly body: unknown;
   readonly #request: IncomingRequest;
   readonly #identity: Identity | undefined;
+  readonly idempotency: IdempotentRequest | undefined;
 
   constructor(
     request: IncomingRequest,
     query: unknown,
     body: unknown,
     identity: Identity | undefined,
+    idempotency: IdempotentRequest | undefined,
   ) {
     this.query = query;
     this.body = body;
+    this.idempotency = idempotency;
     this.#request = request;
     this.#identity = identity;
   }
@@ -94,6 +102,8 @@ export interface RouteRequest<R extends Route> {
   readonly body: BodyOf<R>;
   readonly tenant: R["auth"] extends "public" ? undefined : Tenant;
   readonly user: R["auth"] extends "user" | "operator" ? UserRecord : UserRecord | undefined;
+  /** Undefined without the header, or where the route does not read it. */
+  readonly idempotency: IdempotentRequest | undefined;
   /** Aborts when the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
 }
@@ -119,7 +129,7 @@ export type Handlers<Ids extends RouteId> = { readonly [Id in Ids]: Handler<Rout
 
 /** A handler whose type is checked where it is registered, not where it is called. */
 export type AnyHandler = (
-  request: Pick<RouteCall, "id" | "query" | "body" | "tenant" | "user" | "signal">,
+  request: Pick<RouteCall, "id" | "query" | "body" | "tenant" | "user" | "idempotency" | "signal">,
 ) => unknown;
 
 export interface ApiGuards {
@@ -132,6 +142,7 @@ export interface ApiGuards {
 const NO_QUERY = new URLSearchParams();
 const BODY_HEADERS: readonly string[] = ["content-type"];
 const DOWNLOAD_HEADERS: readonly string[] = ["range"];
+const IDEMPOTENCY_HEADER = "idempotency-key";
 
 type AnyAnswer = Answer | StreamedAnswer | DownloadAnswer;
 
@@ -157,6 +168,7 @@ export class ApiEndpoint implements Endpoint {
       ...(route.auth === "public" ? [] : CREDENTIAL_HEADERS),
       ...(this.readsBody ? BODY_HEADERS : []),
       ...(route.success.download === undefined ? [] : DOWNLOAD_HEADERS),
+      ...(route.idempotent === true ? [IDEMPOTENCY_HEADER] : []),
     ];
     this.#route = route;
     this.#handler = handler;
@@ -232,7 +244,8 @@ export class ApiEndpoint implements Endpoint {
   ): ReturnType<Endpoint["answer"]> {
     const { query: schema } = this.#route;
     const parsedQuery = schema && validated(schema, Object.fromEntries(query), "query");
-    const result = this.#handler(new RouteCall(request, parsedQuery, body, identity));
+    const idempotency = idempotencyOf(this.#route, request, body);
+    const result = this.#handler(new RouteCall(request, parsedQuery, body, identity, idempotency));
     return result instanceof Promise
       ? result.then((value: unknown) => this.#answerWith(value, request))
       : this.#answerAtOnce(result, request);
@@ -252,6 +265,23 @@ export class ApiEndpoint implements Endpoint {
     // Like a streaming handler's result, a download handler's is checked where it is registered.
     return downloadAnswer(status, download, value as FileDownload, request.header("range"));
   }
+}
+
+/** The answer to a request that was sent before. */
+export function repeatedAnswer(status: number, body: unknown): OtherAnswer {
+  return new OtherAnswer(status, body, [["idempotent-replayed", "true"]]);
+}
+
+function idempotencyOf(
+  { idempotent, method, path }: Route,
+  request: IncomingRequest,
+  body: unknown,
+): IdempotentRequest | undefined {
+  const key = idempotent === true ? request.header(IDEMPOTENCY_HEADER) : "";
+  if (key === "") return undefined;
+  if (isIdempotencyKey(key)) return { key, route: `${method} ${path}`, body };
+  const message = `expected 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} visible ASCII characters`;
+  throw invalidFields([{ path: "Idempotency-Key", message }]);
 }
 
 function addressKey(request: IncomingRequest): string {

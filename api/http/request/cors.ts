@@ -9,11 +9,14 @@ const PREFLIGHT_SEC = 600;
 const ANY_ORIGIN = "*";
 const VARIES: readonly HeaderLine[] = [["vary", "Origin"]];
 const ANSWER_HEADERS: readonly HeaderLine[] = [
-  ["access-control-expose-headers", "x-request-id, retry-after"],
+  ["access-control-expose-headers", "x-request-id, retry-after, idempotent-replayed"],
 ];
 const PREFLIGHT_HEADERS: readonly HeaderLine[] = [
   ["access-control-allow-methods", "GET, HEAD, POST, PATCH, DELETE"],
-  ["access-control-allow-headers", "authorization, content-type, x-api-key, x-request-id"],
+  [
+    "access-control-allow-headers",
+    "authorization, content-type, idempotency-key, x-api-key, x-request-id",
+  ],
   ["access-control-max-age", String(PREFLIGHT_SEC)],
 ];
 

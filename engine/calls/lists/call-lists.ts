@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type {
+  CallListCounts,
   CallListOutcome,
   CallListRecord,
   CallListRowRecord,
@@ -8,7 +9,9 @@ import type {
   RetryRules,
 } from "../../../storage/calls/call-list-record.js";
 import type { CountedCallList, StateChange } from "../../../storage/calls/call-list-store.js";
+import type { IdempotencyKey } from "../../../storage/calls/idempotency-store.js";
 import type { Database } from "../../../storage/database.js";
+import type { JsonObject } from "../../../storage/records.js";
 import { RequestError } from "../../request-error.js";
 import { type AuditedChange, actorOf, auditEntry } from "../../tenancy/audit-entry.js";
 import type { Tenant } from "../../tenancy/tenant.js";
@@ -31,6 +34,15 @@ const RESULT_COLUMNS = [
 ] as const;
 /** A spreadsheet takes what begins so for a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
+
+const NOBODY: CallListCounts = {
+  waiting: 0,
+  calling: 0,
+  completed: 0,
+  failed: 0,
+  skipped: 0,
+  cancelled: 0,
+};
 
 export interface NewCallList {
   readonly name: string;
@@ -100,9 +112,17 @@ export class CallLists {
 
   /**
    * Stores the list with all of its rows, or nothing; it waits for its start. RequestErrors `invalid_request`: names rows and
-   * their fields; `agent_not_found`; `limit_reached`.
+   * their fields; `agent_not_found`; `limit_reached`. `keyed`: the key of the request, which is stored with the list, and the
+   * answer to it; `UniqueViolationError` if another request has the key.
    */
-  async create(tenant: Tenant, input: NewCallList): Promise<CountedCallList> {
+  async create(
+    tenant: Tenant,
+    input: NewCallList,
+    keyed?: {
+      readonly key: IdempotencyKey;
+      readonly answerOf: (list: CountedCallList) => JsonObject;
+    },
+  ): Promise<CountedCallList> {
     const { database, clock, newId } = this.#options;
     const { id: orgId } = tenant.organization;
     const { name, agentId, from, vendor, detectMachine, callsMax, windows, retries } = input;
@@ -135,11 +155,16 @@ export class CallLists {
       updatedAtMs: nowMs,
     };
     const entry = this.#entry(tenant, list, "callList.create");
-    if (!(await database.callLists.insertWithin(list, rows, CALL_LISTS_MAX, entry))) {
+    const created = { ...list, counts: { ...NOBODY, waiting: rows.length } };
+    const made = keyed && {
+      key: keyed.key,
+      made: { subjectId: list.id, answer: keyed.answerOf(created), pendingUntilMs: 0 },
+    };
+    if (!(await database.callLists.insertWithin(list, rows, CALL_LISTS_MAX, entry, made))) {
       const message = `an organization can have ${CALL_LISTS_MAX} call lists: delete one that is over`;
       throw new RequestError("limit_reached", message);
     }
-    return this.get(orgId, list.id);
+    return created;
   }
 
   /** RequestErrors `not_found`; `conflict`: the list is in another state. To resume a list that is held ends its hold. */

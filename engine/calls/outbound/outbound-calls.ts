@@ -1,5 +1,6 @@
 import type { RowClaim } from "../../../storage/calls/call-list-record.js";
 import type { CallStore } from "../../../storage/calls/call-store.js";
+import type { IdempotencyKey } from "../../../storage/calls/idempotency-store.js";
 import { type Ending, MACHINE_ANSWERED } from "../../conversation/call-end.js";
 import type { AnswererVerdict } from "../../conversation/events.js";
 import type { Logger } from "../../log.js";
@@ -16,9 +17,10 @@ import type { Tenant } from "../../tenancy/tenant.js";
 import type { CancelTimer, Clock } from "../../time/clock.js";
 import { VendorError } from "../../vendors/contracts.js";
 import type { Slots } from "../admission.js";
-import type { CallJournal } from "../call-journal.js";
+import type { CallJournal, PlacedCallStart } from "../call-journal.js";
 import type { CallOpener } from "../call-opener.js";
 import type { CallRefusedError, RefusalReason } from "../call-refused-error.js";
+import { PLACING_MAX_MS } from "../idempotent-requests.js";
 import type { LiveCall, LiveCalls } from "../live-calls.js";
 import type {
   OutboundOrder,
@@ -173,9 +175,14 @@ export class OutboundCalls implements PlacedCalls {
   /**
    * Takes the call's slot while it rings. Rejects with a RequestError: limits, agent, settings, the vendor's
    * refusal. `row`: of a call list, for which the call is placed if none was placed meanwhile, otherwise
-   * `conflict`.
+   * `conflict`. `key`: of the request, which is stored with the call; `UniqueViolationError` if another request has it.
    */
-  async place(tenant: Tenant, order: OutboundOrder, row?: ListedCall): Promise<QueuedCall> {
+  async place(
+    tenant: Tenant,
+    order: OutboundOrder,
+    row?: ListedCall,
+    key?: IdempotencyKey,
+  ): Promise<QueuedCall> {
     const { telephony, opener, newId, log } = this.#deps;
     const orgId = tenant.organization.id;
     const placing = await telephony.vendorFor(orgId, order);
@@ -195,18 +202,20 @@ export class OutboundCalls implements PlacedCalls {
     const placedBy = apiKeyId === undefined ? {} : { apiKeyId };
     const callInfo = { direction: "outbound", from, to, ...placedBy, ...values } as const;
     const detection = await this.#detectionFor(tenant, order, placing);
+    const placed = { id: claims.callId, agentId, status: "queued" } as const;
     const ringing = await this.#reserve(tenant, claims, { callInfo, detection });
     let isReplyLost = false;
     try {
       const start = { ...claims, historyKey: newId(), callInfo };
       if (isLate(row, this.#deps.clock)) throw rowTaken();
-      if (!(await this.#deps.journal.placing(start, row))) throw rowTaken();
+      if (key !== undefined) await this.#placingOnce(start, key, placed);
+      else if (!(await this.#deps.journal.placing(start, row))) throw rowTaken();
       // Before that, the organization's service would hear of a call that may never be placed.
       ringing.preCall = this.#expireAt(tenant, ringing, callInfo);
       const token = this.#deps.tokens.mint(claims);
       const detectMessageEnd = detection === "leaveMessage";
-      const placed = placing.place({ ...order, detectMessageEnd }, token, RING_TIMEOUT_SEC);
-      this.#placed(ringing, await placed);
+      const callRef = placing.place({ ...order, detectMessageEnd }, token, RING_TIMEOUT_SEC);
+      this.#placed(ringing, await callRef);
     } catch (error) {
       const failure = placingFailed(error, log);
       // Otherwise the vendor has placed the call: it is answered by now, or recorded as over. If
@@ -214,15 +223,24 @@ export class OutboundCalls implements PlacedCalls {
       // An error that invites a retry could call the person twice.
       if (this.#ringing.has(claims.callId) && !isOutcomeUnknown(error)) {
         this.#release(claims.callId);
-        this.#deps.journal.notPlaced(claims.callId);
+        this.#deps.journal.notPlaced(claims.callId, key);
         throw failure;
       }
       isReplyLost = this.#ringing.has(claims.callId);
     }
-    const placed = { id: claims.callId, agentId, status: "queued" } as const;
     if (isReplyLost) return { ...placed, isReplyLost };
     log.info({ callId: claims.callId, orgId, agentId, vendor }, "a call was placed");
     return placed;
+  }
+
+  #placingOnce(start: PlacedCallStart, key: IdempotencyKey, { id, ...placed }: QueuedCall) {
+    const { journal, clock } = this.#deps;
+    const pendingUntilMs = clock.epochMs() + PLACING_MAX_MS;
+    return journal.placingOnce(start, key, {
+      subjectId: id,
+      answer: { id, ...placed },
+      pendingUntilMs,
+    });
   }
 
   async #requireVoice(tenant: Tenant, { agentId, overrides }: OutboundOrder): Promise<void> {

@@ -4,6 +4,7 @@ import {
   countsWords,
   doneOf,
   holdWords,
+  isHeldForLong,
   listState,
   peopleOf,
   reachedWords,
@@ -41,6 +42,16 @@ test("a running list that places no calls says why, since when, and when it trie
   assert.match(listState(night).words, /^waiting until Mar 2, 2026/);
   assert.equal(listState({ ...night, counts: { ...NONE, calling: 1 } }).words, "calling");
   assert.equal(holdWords(night), undefined);
+});
+
+test("a list that is held for long is one to look at, and one that waits for a free call is not", () => {
+  const running = { state: "running", hold: HOLD } as const;
+  assert.ok(isHeldForLong(running));
+  assert.ok(isHeldForLong({ state: "paused", hold: { ...HOLD, code: "agent_not_found" } }));
+  const full = { ...HOLD, code: "calls_limit_reached" };
+  assert.equal(isHeldForLong({ state: "running", hold: full }), false);
+  assert.equal(isHeldForLong({ state: "paused", hold: null }), false);
+  assert.equal(isHeldForLong({ state: "completed", hold: HOLD }), false);
 });
 
 test("how many were reached is of those who are done with, without those who were cancelled", () => {

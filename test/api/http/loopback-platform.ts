@@ -18,6 +18,7 @@ import { CallFeed } from "../../../engine/calls/call-feed.js";
 import { CallListening } from "../../../engine/calls/call-listening.js";
 import { CallReports } from "../../../engine/calls/call-reports.js";
 import { CallSupervision } from "../../../engine/calls/call-supervision.js";
+import { IdempotentRequests } from "../../../engine/calls/idempotent-requests.js";
 import { CallLists } from "../../../engine/calls/lists/call-lists.js";
 import { SandboxPeople } from "../../../engine/calls/outbound/sandbox-people.js";
 import { Recordings } from "../../../engine/calls/recording/recordings.js";
@@ -310,6 +311,7 @@ async function buildServices({
     }),
     webhooks: new Webhooks({ ...parts, allowPrivateAddresses: true }),
     callLists: new CallLists(parts),
+    idempotentRequests: new IdempotentRequests(database.idempotencyKeys, clock, log),
     knowledge: new Knowledge({
       ...parts,
       reader: new DocumentReader({ clock: new SystemClock() }),

@@ -99,3 +99,32 @@ test("a list is shown with its people, changed only where it can be, and its res
   assert.equal(removed.status, 200, removed.text);
   assert.equal((await get(path)).status, 404);
 });
+
+test("a list that is uploaded again with its key is the first one, and with other people an error", async () => {
+  const { client } = platform;
+  const { list, byKey, get } = await customer();
+  const other = await customer();
+  const upload = (body: object, key = "upload-1", credentials = byKey) =>
+    client.send("POST", LISTS, { headers: { ...credentials, "idempotency-key": key }, body });
+  const body = { ...list, rows: [{ to: NUMBER }] };
+  const first = await upload(body);
+  assert.deepEqual([first.status, first.headers["idempotent-replayed"]], [201, undefined]);
+  const again = await upload(body);
+  assert.deepEqual([again.status, again.headers["idempotent-replayed"]], [201, "true"]);
+  assert.deepEqual(again.body, first.body);
+  const { id } = Object(first.body);
+  await client.send("DELETE", `${LISTS}/${String(id)}`, { headers: byKey });
+  assert.deepEqual((await upload(body)).body, first.body, "also of a list that is gone");
+  assert.deepEqual((await get("")).body, []);
+  const changed = await upload({ ...list, rows: [{ to: "+4930123457" }] });
+  assert.deepEqual([changed.status, Object(changed.body).code], [422, "idempotency_key_reused"]);
+  assert.doesNotMatch(changed.text, /\+49/);
+  const theirs = await upload({ ...other.list, rows: [{ to: NUMBER }] }, "upload-1", other.byKey);
+  assert.equal(theirs.status, 201, "keys of organizations are independent");
+  assert.notEqual(Object(theirs.body).id, id);
+  const wrong = await upload(body, "two words");
+  assert.deepEqual(
+    [wrong.status, Object(wrong.body).details],
+    [400, [{ path: "Idempotency-Key", message: "expected 1 to 255 visible ASCII characters" }]],
+  );
+});

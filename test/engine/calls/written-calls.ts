@@ -42,6 +42,9 @@ export class WrittenCalls {
       await this.#ask("annotate", [callId, metadata]);
       return true;
     },
+    placeOnce: async (...given: readonly unknown[]) => {
+      await this.#ask("placeOnce", given);
+    },
     place: async (...given: readonly unknown[]) => {
       await this.#ask("place", given);
       return true;

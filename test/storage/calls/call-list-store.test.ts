@@ -334,3 +334,18 @@ test("a message that was left is a part of the call's end", async (context) => {
   assert.deepEqual(outcomes.get("left"), { ...kind, messageLeft: true });
   assert.deepEqual(outcomes.get("none"), { ...kind, messageLeft: false });
 });
+
+test("lists of all organizations are counted by their state and by what holds them", async (context) => {
+  const { lists } = await opened(context, { state: "running", holdCode: "calls_limit_reached" });
+  for (const [id, state] of [
+    ["second", "running"],
+    ["third", "running"],
+    ["fourth", "cancelled"],
+  ] as const) {
+    await lists.insertWithin(callListRecord({ id, state }), [], 9, callListEntry("create"));
+  }
+  const counts = (await lists.countByState()).map(({ state, holdCode, count }) =>
+    [state, holdCode, count].join(" "),
+  );
+  assert.deepEqual(counts.sort(), ["cancelled  1", "running  2", "running calls_limit_reached 1"]);
+});

@@ -27,7 +27,8 @@ test("a page of an allowed origin may read responses, including refusals", async
   for (const path of ["/api/thing", "/nowhere"]) {
     const { headers } = await client.get(path, { origin: OURS });
     assert.equal(headers["access-control-allow-origin"], OURS);
-    assert.equal(headers["access-control-expose-headers"], "x-request-id, retry-after");
+    const exposed = "x-request-id, retry-after, idempotent-replayed";
+    assert.equal(headers["access-control-expose-headers"], exposed);
     assert.equal(headers.vary, "Origin");
   }
 });
