@@ -26,7 +26,13 @@ import type { VendorContext } from "../vendors/vendor-settings.js";
 import { CallMcpTools } from "./call-mcp-tools.js";
 import { type HttpToolCall, runHttpTool, sentArguments } from "./http-tool.js";
 import type { McpToolLists } from "./mcp-tool-lists.js";
-import { type CallTexts, filledAddress, filledFixed, filledHeaders } from "./tool-texts.js";
+import {
+  type CallTexts,
+  filledAddress,
+  filledFixed,
+  filledHeaders,
+  secretsIn,
+} from "./tool-texts.js";
 
 export interface ClientToolUse {
   readonly tool: ClientTool;
@@ -238,10 +244,7 @@ export function agentToolbox(
     get definitions() {
       return mcp?.definitionsBehind(own) ?? own;
     },
-    secrets: [
-      ...[...headers.values()].flatMap((each) => Object.values(each)),
-      ...(mcp?.secrets ?? []),
-    ],
+    secrets: [...ownSecrets(headers, call), ...(mcp?.secrets ?? [])],
     run: (toolCall, caller, signal) => run(deps, toolCall, caller, signal),
   };
 }
@@ -369,9 +372,16 @@ export function agentHttpTools(
 ): AgentHttpTools {
   const headers = openToolHeaders(agent, cipher);
   return {
-    secrets: [...headers.values()].flatMap((each) => Object.values(each)),
+    secrets: ownSecrets(headers, call),
     requestOf: (tool, toolCall) => filledRequest({ agent, headers, call }, tool, toolCall),
   };
+}
+
+function ownSecrets(
+  headers: ReturnType<typeof openToolHeaders>,
+  { texts = UNFILLED }: ToolsCall,
+): readonly string[] {
+  return [...headers.values()].flatMap((each) => secretsIn(each, texts));
 }
 
 function filledRequest(

@@ -6,7 +6,7 @@ import { type McpSecrets, openMcpSecrets } from "../tenancy/agents/agent-mcp.js"
 import type { ToolCall, ToolDefinition } from "../vendors/contracts.js";
 import { type McpKnownTool, type McpOfferedTool, mcpOffer } from "./mcp-offer.js";
 import type { McpToolLists, OpenMcpServer } from "./mcp-tool-lists.js";
-import { type CallTexts, callHeaders } from "./tool-texts.js";
+import { type CallTexts, callHeaders, secretsIn } from "./tool-texts.js";
 
 type McpAgent = Pick<AgentRecord, "orgId" | "tools" | "mcpServers" | "sealedMcpSecrets">;
 
@@ -58,7 +58,7 @@ export class CallMcpTools {
 
   get secrets(): readonly string[] {
     return [...this.#servers.values()].flatMap(({ secrets: { headers, secret } }) => [
-      ...Object.values(headers),
+      ...secretsIn(headers, this.#texts),
       ...(secret === undefined ? [] : [secret]),
     ]);
   }

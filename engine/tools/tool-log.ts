@@ -128,13 +128,19 @@ function useOf(
   return { ...use, output, ok: v.is(ResultOk, ended.content), ms };
 }
 
-/** Also the token of `Bearer token`, as a service would repeat it, and as JSON writes it; the longest first. */
+/** Also the token of `Bearer token`, as a service would repeat it, and as JSON and an address write it; the longest first. */
 export function secretWords(secrets: readonly string[]): readonly string[] {
   const words = secrets
     .flatMap((secret) => [secret, ...secret.split(/\s+/)])
-    .flatMap((word) => [word, JSON.stringify(word).slice(1, -1)])
+    .flatMap((word) => [word, JSON.stringify(word).slice(1, -1), ...inAddress(word)])
     .filter((word) => word.length >= SECRET_CHARACTERS_MIN);
   return [...new Set(words)].sort((one, other) => other.length - one.length);
+}
+
+/** In a path, and in a query, which writes a blank as `+`. */
+function inAddress(word: string): readonly string[] {
+  const encoded = encodeURIComponent(word.toWellFormed());
+  return [encoded, encoded.replaceAll("%20", "+")];
 }
 
 function kept(text: string, secrets: readonly string[]): string {
