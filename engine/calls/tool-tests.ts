@@ -69,7 +69,10 @@ export class ToolTests {
     const texts = new CallVariables(agent.persona, variables, facts);
     const tools = agentHttpTools(agent, cipher, { callId: "test", texts });
     const argumentsJson = JSON.stringify(given);
-    const request = tools.requestOf(tool, { id: randomUUID(), name, argumentsJson });
+    const request = tools.requestOf(tool, {
+      idempotencyKey: `test/${randomUUID()}`,
+      argumentsJson,
+    });
     const shown = {
       method: tool.method,
       url: request?.url ?? tool.url,

@@ -139,7 +139,8 @@ export function secretWords(secrets: readonly string[]): readonly string[] {
 
 /** In a path, and in a query, which writes a blank as `+`. */
 function inAddress(word: string): readonly string[] {
-  const encoded = encodeURIComponent(word.toWellFormed());
+  // Half a character cannot be encoded, nor be in an address.
+  const encoded = encodeURIComponent(Buffer.from(word).toString());
   return [encoded, encoded.replaceAll("%20", "+")];
 }
 
