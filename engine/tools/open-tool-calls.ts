@@ -41,7 +41,7 @@ export function openToolCallsNote(open: readonly OpenToolCall[]): JsonObject {
 }
 
 export interface OpenToolCallsOptions {
-  /** Of the call before, which this one continues. */
+  /** The open requests of the call before, which this one continues. */
   readonly earlier: readonly OpenToolCall[];
   readonly clock: Clock;
   /** Stores them; resolves when that is done or cannot be done. */

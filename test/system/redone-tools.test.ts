@@ -73,8 +73,8 @@ for (const [kind, words] of [
     service.release();
     await again.until((event) => ended(event) && /booked/.test(repliesOf(again).join(" ")));
     await eventually("the turn to be stored", async () => {
-      const [, { metadata } = { metadata: {} }] = await server.calls(customer);
-      return metadata["openToolCalls"] === undefined ? true : undefined;
+      const [, continued] = await server.calls(customer);
+      return continued?.metadata["openToolCalls"] === undefined ? true : undefined;
     });
 
     await again.say(words);
