@@ -42,7 +42,8 @@ interface Work {
   ended: { readonly content: string; readonly atMs: number } | undefined;
 }
 
-const ResultOk = v.pipe(v.string(), v.parseJson(), v.object({ ok: v.literal(true) }));
+/** The result of a tool that has done what it was asked. */
+export const ResultOk = v.pipe(v.string(), v.parseJson(), v.object({ ok: v.literal(true) }));
 
 /** Keeps for one call which tools were at work since it was asked last. */
 export class ToolLog {
