@@ -23,6 +23,10 @@ const PLACEHOLDER = new RegExp(
 );
 /** The same, or whatever else stands in braces: agents of older releases have such texts. */
 const ANY_IN_BRACES = new RegExp(`${PLACEHOLDER.source}|\\{\\{([^{}]*)\\}\\}`, "g");
+/** A word with its variables, which may have blanks inside. */
+const WORD = new RegExp(`(?:${PLACEHOLDER.source}|\\S)+`, "g");
+/** Stands for a variable where the text around it is looked at; no text of an agent has it. */
+const PLACE = "\0";
 const BRACES = /\{\{|\}\}/;
 
 /** A text with the variables replaced; `valueOf` gets the default, or an empty text without one. */
@@ -55,6 +59,22 @@ export function hasPlaceholder(text: string): boolean {
 
 export function hasBraces(text: string): boolean {
   return BRACES.test(text);
+}
+
+/** The words of a text; a variable is not divided. */
+export function wordsWithPlaceholders(text: string): readonly string[] {
+  return [...text.matchAll(WORD)].map(([word]) => word);
+}
+
+/** What a text has around its variables, and their defaults. */
+export function literalParts(text: string): {
+  readonly around: readonly string[];
+  readonly defaults: readonly string[];
+} {
+  const fallbacks = [...text.matchAll(PLACEHOLDER)].map(([, , fallback = ""]) => fallback);
+  const around = text.replace(PLACEHOLDER, PLACE).split(PLACE);
+  const isThere = (part: string) => part !== "";
+  return { around: around.filter(isThere), defaults: fallbacks.filter(isThere) };
 }
 
 /** The names of the text's variables, with repetitions. */

@@ -293,6 +293,7 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
     clock,
     newId,
   });
+  const agentMcpTools = new AgentMcpTools({ agents, cipher, lists: mcpLists });
   let closeRoutes: CloseRoutes = () => Promise.resolve(false);
   const running = await startServer({
     config: httpConfig(settings, cluster),
@@ -321,8 +322,8 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
         clock,
         log,
       }),
-      toolTests: new ToolTests({ agents, cipher, context }),
-      agentMcpTools: new AgentMcpTools({ agents, cipher, lists: mcpLists }),
+      toolTests: new ToolTests({ agents, cipher, context, agentMcpTools, mcpLists }),
+      agentMcpTools,
       analysisRuns: new AnalysisRuns({ database, clock, newId }),
       knowledge: new Knowledge({ database, vectors, reader, allowPrivateAddresses, clock, newId }),
       embeddings: new Embeddings({ database, clients, sets: vectorSets, clock, newId }),

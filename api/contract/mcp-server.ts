@@ -7,6 +7,7 @@ import {
 } from "./agent-tool.js";
 import {
   choiceField,
+  FreeForm,
   requestObject,
   Timestamp,
   textField,
@@ -157,6 +158,7 @@ export const McpServerTools = v.object({
       name: v.string(),
       offeredAs: v.pipe(v.string(), v.description("its name for the LLM")),
       description: v.string(),
+      parameters: v.pipe(FreeForm, v.description("the JSON schema that the LLM gets")),
     }),
   ),
   omitted: v.pipe(

@@ -45,7 +45,9 @@ export const ChatBody = requestObject({
 });
 
 export const ToolTestBody = requestObject({
-  name: nameField("the name of an HTTP tool of the agent"),
+  name: nameField(
+    "the name of an HTTP tool of the agent, or of a tool of its MCP servers for the LLM",
+  ),
   arguments: freeFormField("what the LLM would write"),
   variables: v.optional(variablesField()),
 });
@@ -56,9 +58,18 @@ export const ToolTest = v.object({
     url: v.string(),
     headers: v.pipe(v.record(v.string(), v.string()), v.description("secret values are hidden")),
     arguments: v.pipe(FreeForm, v.description("fixed parameters are hidden")),
+    mcpTool: v.exactOptional(
+      v.pipe(
+        v.object({ server: v.string(), name: v.string() }),
+        v.description("of a tool of an MCP server: its name there"),
+      ),
+    ),
   }),
   ok: v.boolean(),
-  status: v.pipe(v.nullable(v.number()), v.description("null where the service did not answer")),
+  status: v.pipe(
+    v.nullable(v.number()),
+    v.description("null where the service did not answer, and for tools of MCP servers"),
+  ),
   content: v.pipe(v.string(), v.description("what the LLM would read")),
   durationMs: Count,
 });

@@ -44,6 +44,7 @@ import type { CallInfo } from "../telephony/call-info.js";
 import type { CallValues } from "../telephony/call-values.js";
 import type { Clock } from "../time/clock.js";
 import { utcDate } from "../time/utc-date.js";
+import { type OpenToolCall, openToolCallsNote } from "../tools/open-tool-calls.js";
 import type { TurnTools } from "../tools/tool-log.js";
 import type { TurnAnswers } from "../vendors/chain/answer-log.js";
 import type { VendorError } from "../vendors/contracts.js";
@@ -92,6 +93,8 @@ export interface CallStart {
   readonly values?: CallValues | undefined;
   /** What the call keeps of the one that it continues. */
   readonly control?: ContinuedControl | undefined;
+  /** Requests to services of the call before whose results no reply has used. */
+  readonly openToolCalls?: readonly OpenToolCall[];
   /** Who is at the other end of a placed call, as far as it is known. */
   readonly answerer?: ContinuedAnswerer | undefined;
   /** Whether the agent's calls are analyzed. */
@@ -167,7 +170,7 @@ export const REFUSALS_KEPT_MAX = 1_000;
 /** The record of a call that has just begun. */
 export function newCall(start: CallStart, atMs: number): CallRecord {
   const { callId, orgId, agentId, sessionId, channel, apiKeyId, callInfo, values } = start;
-  const { simulated = [], control = NOT_CONTROLLED, answerer } = start;
+  const { simulated = [], control = NOT_CONTROLLED, openToolCalls = [], answerer } = start;
   return {
     id: callId,
     orgId,
@@ -190,6 +193,7 @@ export function newCall(start: CallStart, atMs: number): CallRecord {
       ...(control.isMuted && muteNote(true)),
       ...(control.context.length > 0 && contextNote(control.context)),
       ...(control.unspoken.length > 0 && unspokenNote(control.unspoken)),
+      ...(openToolCalls.length > 0 && openToolCallsNote(openToolCalls)),
       ...(answerer !== undefined && { answerer: { ...answerer } }),
     },
     createdAtMs: atMs,
@@ -364,7 +368,12 @@ export class CallJournal {
 
   /** Adds metadata to a call, if it has a record. */
   annotate(callId: string, metadata: JsonObject): void {
-    annotate(this.#deps, this.#writes, callId, metadata);
+    void annotate(this.#deps, this.#writes, callId, metadata);
+  }
+
+  /** Notes the requests to services that a continuation of the call may repeat. Resolves when they are stored, or dropped; never rejects. */
+  noteToolCalls(callId: string, open: readonly OpenToolCall[]): Promise<boolean> {
+    return annotate(this.#deps, this.#writes, callId, openToolCallsNote(open));
   }
 
   /** Enters an action on a call into the audit trail. Resolves when it is stored, or dropped, which is false; never rejects. */
@@ -434,8 +443,8 @@ function annotate(
   writes: CallWrites,
   callId: string,
   metadata: JsonObject,
-): void {
-  void writes.add({
+): Promise<boolean> {
+  return writes.add({
     callId,
     kind: "note",
     chars: JSON.stringify(metadata).length,
@@ -545,34 +554,42 @@ export class CallEntry implements CallRecorder {
 
   /** A continuation of the call begins in this language, whether or not the agent has answered in it. */
   languageSwitched(language: string): void {
-    annotate(this.#deps, this.#writes, this.#start.callId, { language });
+    void annotate(this.#deps, this.#writes, this.#start.callId, { language });
   }
 
   /** The agent of a continuation of the call is muted, too. */
   agentMuted(isMuted: boolean): void {
     const { callId, orgId } = this.#start;
     this.#isMuted = isMuted;
-    annotate(this.#deps, this.#writes, callId, muteNote(isMuted));
+    void annotate(this.#deps, this.#writes, callId, muteNote(isMuted));
     this.#deps.feed.publish(orgId, { type: "muted", callId, isMuted });
   }
 
   /** A continuation of the call has these notes, too. */
   contextAdded(context: readonly string[]): void {
-    annotate(this.#deps, this.#writes, this.#start.callId, contextNote(context));
+    void annotate(this.#deps, this.#writes, this.#start.callId, contextNote(context));
   }
 
   /** A continuation of the call says these texts. */
   textOrdered(unspoken: readonly string[]): void {
-    annotate(this.#deps, this.#writes, this.#start.callId, unspokenNote(unspoken));
+    void annotate(this.#deps, this.#writes, this.#start.callId, unspokenNote(unspoken));
   }
 
   /** A continuation of the call goes on with the same person or machine. */
   answererChanged(answerer: ContinuedAnswerer): void {
-    annotate(this.#deps, this.#writes, this.#start.callId, { answerer: { ...answerer } });
+    void annotate(this.#deps, this.#writes, this.#start.callId, { answerer: { ...answerer } });
   }
 
-  /** `answers`: which STT, LLM and TTS served the turn. `used`: its tool calls, and the passages it was given. */
-  turnSaved(save: TurnSave, answers: TurnAnswers = {}, used: TurnTools & TurnKnowledge = {}): void {
+  /**
+   * `answers`: which STT, LLM and TTS served the turn. `used`: its tool calls, and the passages it was given. `open`: the
+   * requests to services whose results no reply has used, if the turn has changed them.
+   */
+  turnSaved(
+    save: TurnSave,
+    answers: TurnAnswers = {},
+    used: TurnTools & TurnKnowledge = {},
+    open?: readonly OpenToolCall[],
+  ): void {
     const { calls, metrics, feed, eventFilters } = this.#deps;
     if (save.report !== undefined) metrics.turnEnded(save.report);
     this.#longestWaitMs = Math.max(this.#longestWaitMs, save.report?.totalMs ?? 0);
@@ -584,7 +601,12 @@ export class CallEntry implements CallRecorder {
       metrics: save.metrics,
       turn: save.report === undefined ? undefined : { ...save.report, ...answers, ...used },
       atMs: this.#began.atMs + this.#durationMs(),
-      ...(save.unspoken !== undefined && { metadata: unspokenNote(save.unspoken) }),
+      ...((save.unspoken !== undefined || open !== undefined) && {
+        metadata: {
+          ...(save.unspoken !== undefined && unspokenNote(save.unspoken)),
+          ...(open !== undefined && openToolCallsNote(open)),
+        },
+      }),
     };
     this.#savedTurns += 1;
     const about = { call: this.#start, place: this.#savedTurns, messages: turn.messages };
@@ -635,13 +657,13 @@ export class CallEntry implements CallRecorder {
   }
 
   /** The first ending counts: a call that breaks while it is being ended is not ended twice. */
-  ended(ending: Ending, save: TurnSave): void {
+  ended(ending: Ending, save: TurnSave, open?: readonly OpenToolCall[]): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.earlier.close(save.added);
     const { orgId, callId } = this.#start;
     this.#deps.feed.callIsOver(orgId, callId);
-    const callEnd = this.#callEnd(ending, save);
+    const callEnd = this.#callEnd(ending, save, open);
     this.#publish(ending, callEnd);
     const added = this.#history.add(save.added);
     const storeEnd = untilDone((lostTurns: number, withWords: boolean) =>
@@ -701,7 +723,7 @@ export class CallEntry implements CallRecorder {
     );
   }
 
-  #callEnd(ending: Ending, save: TurnSave): CallEnd {
+  #callEnd(ending: Ending, save: TurnSave, open?: readonly OpenToolCall[]): CallEnd {
     const durationMs = this.#durationMs();
     const endedAtMs = this.#began.atMs + durationMs;
     const durationSec = Math.round(durationMs / 100) / 10;
@@ -724,6 +746,7 @@ export class CallEntry implements CallRecorder {
         endMessage: ending.message,
         ...placedCallFacts(this.#start, ending, status),
         ...transferNoteOf(ending),
+        ...(open !== undefined && openToolCallsNote(open)),
         ...this.#deafness(),
         ...this.#longWait(),
         ...(everyReplyFailed && { [EVERY_REPLY_FAILED]: true }),

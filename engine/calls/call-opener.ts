@@ -58,6 +58,7 @@ import type { Tenant } from "../tenancy/tenant.js";
 import type { Clock } from "../time/clock.js";
 import { within } from "../time/deadline.js";
 import { sessionTools, withTransfers } from "../tools/agent-toolbox.js";
+import { type OpenToolCall, OpenToolCalls } from "../tools/open-tool-calls.js";
 import { ToolLog } from "../tools/tool-log.js";
 import { withSentences } from "../tools/tool-sentences.js";
 import { type SpeechStream, VendorError } from "../vendors/contracts.js";
@@ -253,6 +254,7 @@ export interface ConversationParts {
   readonly vendors: AgentVendors;
   readonly caller: CallerChannel;
   readonly entry: CallEntry;
+  readonly openToolCalls: Pick<OpenToolCalls, "used">;
   /** The agent's documents; undefined for an agent without documents. */
   readonly knowledge?: CallKnowledge | undefined;
   /** The format that STT receives. */
@@ -290,6 +292,8 @@ export function assembleConversation(
   const { cache, playoutDelays, voicePaces, phrases, clock, liveCalls, slots, log } = deps;
   const tools = new ToolLog(clock);
   const toolbox = tools.watch(parts.vendors.toolbox);
+  const openAfter = ({ added }: TurnSave) =>
+    parts.openToolCalls.used(added.flatMap(({ tools: exchanges = [] }) => exchanges));
   const vendorFailed = once((category, error) => entry.vendorFailed(category, error));
   answers.notify(vendorFailed);
   const recorder: CallRecorder = {
@@ -305,16 +309,18 @@ export function assembleConversation(
     textOrdered: (unspoken) => entry.textOrdered(unspoken),
     answererChanged: (answerer) => entry.answererChanged(answerer),
     turnSaved: (save) =>
-      entry.turnSaved({ ...save, added: tools.withoutSecrets(save.added) }, answers.take(), {
-        ...tools.take(),
-        ...knowledge?.take(save.report?.turn),
-      }),
+      entry.turnSaved(
+        { ...save, added: tools.withoutSecrets(save.added) },
+        answers.take(),
+        { ...tools.take(), ...knowledge?.take(save.report?.turn) },
+        openAfter(save),
+      ),
     vendorFailed,
     ended: (ending, save) => {
       session.release();
       liveCalls.remove(callId);
       slots.release(callId);
-      entry.ended(ending, save);
+      entry.ended(ending, save, openAfter(save));
     },
   };
   const voice = { tts, ttsIn, cache, playoutDelays, voicePaces, phrases };
@@ -441,7 +447,14 @@ export interface OpenerDeps extends AssemblyDeps {
   readonly vendors: AgentVendorsOptions;
   readonly journal: Pick<
     CallJournal,
-    "start" | "link" | "transferNotMade" | "annotate" | "stored" | "recordFailed" | "refused"
+    | "start"
+    | "link"
+    | "transferNotMade"
+    | "annotate"
+    | "noteToolCalls"
+    | "stored"
+    | "recordFailed"
+    | "refused"
   >;
   readonly recordings: Pick<Recordings, "startRecording" | "converters">;
   readonly feed: Pick<CallFeed, "hasWatchers" | "publishAudio">;
@@ -708,7 +721,11 @@ export class CallOpener {
     const forCall = { ...admitted, agent, replacedVoice };
     const texts = new CallVariables(agent.persona, variables, facts);
     const knowledge = await this.#knowledgeOf(agent, callId);
-    const about = { callId, texts, documents: knowledge?.wholeNote };
+    const { journal, clock } = this.#deps;
+    const { openToolCalls: earlier = [] } = conversation;
+    const store = (calls: readonly OpenToolCall[]) => journal.noteToolCalls(callId, calls);
+    const openToolCalls = new OpenToolCalls({ earlier, clock, store });
+    const about = { callId, texts, open: openToolCalls, documents: knowledge?.wholeNote };
     const vendors = agentVendors(forCall, audio, this.#deps.vendors, callInfo, about);
     vendors.llm.client.warm();
     vendors.tts.client.warm();
@@ -730,6 +747,7 @@ export class CallOpener {
       callInfo,
       values,
       control,
+      openToolCalls: earlier,
       answerer: answererOf(outbound),
     });
     if (before !== undefined) this.#deps.journal.link(callId, before, control?.unspoken);
@@ -760,6 +778,7 @@ export class CallOpener {
       vendors,
       caller,
       entry,
+      openToolCalls,
       knowledge,
       input: audio.input,
       tap,

@@ -13,6 +13,7 @@ import { type CallInfo, callInfoIn } from "../telephony/call-info.js";
 import { type CallValues, valuesIn } from "../telephony/call-values.js";
 import type { TransferResult } from "../telephony/transfer-report.js";
 import type { Clock } from "../time/clock.js";
+import { type OpenToolCall, openToolCallsIn } from "../tools/open-tool-calls.js";
 import { isBrokenOff, onceEnded } from "./broken-call.js";
 import { answererIn, type CallJournal, controlIn } from "./call-journal.js";
 import { CallRefusedError } from "./call-refused-error.js";
@@ -55,6 +56,8 @@ export interface Conversation {
   readonly language?: string | undefined;
   /** Whether the agent was muted, unless the caller has hung up since, what it has not answered, and the LLM's notes. */
   readonly control?: ContinuedControl | undefined;
+  /** Its requests to services whose results no reply has used. */
+  readonly openToolCalls?: readonly OpenToolCall[] | undefined;
   /** Who was at the other end of a placed call. */
   readonly answerer?: ContinuedAnswerer | undefined;
   /** The id of that call, if it has certainly lost its caller, so that this one can take over its slot. */
@@ -143,7 +146,9 @@ export class Conversations {
     const control = { ...(await this.#controlOf(call, messages, wasBroken)), unspoken };
     const answerer = answererIn(call);
     const transfer = { failedTransfer, unreportedTransfer: openBlindTransferOf(call) };
-    const broken = { wasBroken, ...transfer, callInfo, language, control, answerer };
+    const openToolCalls = openToolCallsIn(call.metadata);
+    const about = { callInfo, language, control, openToolCalls, answerer };
+    const broken = { wasBroken, ...transfer, ...about };
     return { ...fresh, ...ids, messages, ...broken };
   }
 
@@ -185,6 +190,7 @@ export class Conversations {
       before: before?.id,
       values: before && valuesIn(before.metadata),
       language: before && languageIn(before),
+      openToolCalls: before && openToolCallsIn(before.metadata),
       control: before && {
         ...(await this.#controlOf(before, messages ?? [], wasBroken || isLive)),
         // A call that still lives says its texts itself.

@@ -40,6 +40,17 @@ export function parsedArguments(argumentsJson: string): JsonObject | undefined {
   return parsed.success ? parsed.output : undefined;
 }
 
+/** The same text for values that mean the same, however the LLM orders their fields. */
+export function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) =>
+    isJsonObject(each)
+      ? Object.fromEntries(
+          Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        )
+      : each,
+  );
+}
+
 /** Parses the LLM's arguments and validates them against the tool's JSON schema (draft 2020-12). Never throws. */
 export function toolArguments(argumentsJson: string, parameters: JsonObject): ToolArguments {
   const given = parsedArguments(argumentsJson);

@@ -35,6 +35,11 @@ const IN_BACKGROUND = JSON.stringify({
   status: "started",
   note: "It runs in the background. Its result comes later: do not make it up, and do not start it again.",
 });
+/** Whether a result says only that the tool runs in the background. */
+export function isStartedResult(result: string): boolean {
+  return result === IN_BACKGROUND;
+}
+
 /** A tool has its own, shorter time-out; this one is for a tool that never answers. */
 const TOOLS_MAX_MS = 15_000;
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../storage/records.js";
 import type { McpServer } from "../../storage/tenancy/mcp-server.js";
 import type { CredentialCipher } from "../security/credential-cipher.js";
 import type { Agents } from "../tenancy/agents/agents.js";
@@ -19,6 +20,8 @@ export interface AgentMcpServerTools {
     readonly name: string;
     readonly offeredAs: string;
     readonly description: string;
+    /** The JSON schema that the LLM gets. */
+    readonly parameters: JsonObject;
   }[];
   readonly omitted: readonly McpOmission[];
 }
@@ -75,7 +78,12 @@ export class AgentMcpTools {
         isCut,
         tools: offer.tools
           .filter((tool) => tool.server === server)
-          .map(({ name, offeredAs, description }) => ({ name, offeredAs, description })),
+          .map(({ name, offeredAs, description, schema: parameters }) => ({
+            name,
+            offeredAs,
+            description,
+            parameters,
+          })),
         omitted: offer.omitted.get(server) ?? [],
       };
     });

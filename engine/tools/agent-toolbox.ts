@@ -1,4 +1,4 @@
-import { type AgentRecord, isJsonObject, type JsonObject } from "../../storage/records.js";
+import type { AgentRecord, JsonObject } from "../../storage/records.js";
 import type {
   AgentTool,
   BesideSpeech,
@@ -13,6 +13,7 @@ import type { ConversationTool } from "../conversation/state.js";
 import {
   EMPTY_TOOLBOX,
   parsedArguments,
+  sortedJson,
   type ToolArguments,
   type Toolbox,
   type ToolOutcome,
@@ -26,7 +27,14 @@ import type { VendorContext } from "../vendors/vendor-settings.js";
 import { CallMcpTools } from "./call-mcp-tools.js";
 import { type HttpToolCall, runHttpTool, sentArguments } from "./http-tool.js";
 import type { McpToolLists } from "./mcp-tool-lists.js";
-import { type CallTexts, filledAddress, filledFixed, filledHeaders } from "./tool-texts.js";
+import type { KeyedRequest, OpenToolCalls } from "./open-tool-calls.js";
+import {
+  type CallTexts,
+  filledAddress,
+  filledFixed,
+  filledHeaders,
+  secretsIn,
+} from "./tool-texts.js";
 
 export interface ClientToolUse {
   readonly tool: ClientTool;
@@ -238,10 +246,7 @@ export function agentToolbox(
     get definitions() {
       return mcp?.definitionsBehind(own) ?? own;
     },
-    secrets: [
-      ...[...headers.values()].flatMap((each) => Object.values(each)),
-      ...(mcp?.secrets ?? []),
-    ],
+    secrets: [...ownSecrets(headers, call), ...(mcp?.secrets ?? [])],
     run: (toolCall, caller, signal) => run(deps, toolCall, caller, signal),
   };
 }
@@ -252,6 +257,8 @@ export interface ToolsCall {
   /** For tools that have asked for who calls whom. */
   readonly callHeaders?: Readonly<Record<string, string>>;
   readonly texts?: CallTexts;
+  /** Keeps the keys of requests for the call that continues this one. */
+  readonly open?: Pick<OpenToolCalls, "begin">;
 }
 
 const TOOL_CALL_ID_CHARACTERS_MAX = 100;
@@ -308,16 +315,6 @@ function argumentsKey(
   return sortedJson(url === undefined ? given : sentArguments({ tool, url, fixed }, given));
 }
 
-function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_key, each: unknown) =>
-    isJsonObject(each)
-      ? Object.fromEntries(
-          Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)),
-        )
-      : each,
-  );
-}
-
 /** What a service does for a tool call; undefined where the agent has no such tool. */
 function workOf(
   deps: ToolDeps,
@@ -328,11 +325,19 @@ function workOf(
   if (tool?.type === "http") return () => runFilled(deps, tool, call, signal);
   const { mcp } = deps;
   if (tool !== undefined || mcp?.has(call.name) !== true) return undefined;
-  const { callId } = deps.call;
-  return () => {
-    const { id } = newToolCall(deps, call);
-    return mcp.run(call, callId && idempotencyKey(callId, id), signal);
+  return async () => {
+    const keyed = await keyedRequest(deps, call);
+    return mcp.run(call, keyed?.idempotencyKey, signal).finally(keyed?.end);
   };
+}
+
+/** Undefined outside a call. */
+async function keyedRequest(deps: ToolDeps, call: ToolCall): Promise<KeyedRequest | undefined> {
+  const { callId, open } = deps.call;
+  const { id } = newToolCall(deps, call);
+  if (callId === undefined) return undefined;
+  const newKey = idempotencyKey(callId, id);
+  return (await open?.begin(call, newKey)) ?? { idempotencyKey: newKey, end: () => undefined };
 }
 
 /** The call with an id that no earlier one of this conversation has. */
@@ -349,16 +354,25 @@ async function runFilled(
   call: ToolCall,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const request = filledRequest(deps, tool, newToolCall(deps, call));
-  if (request === undefined) return failed("a value of this call cannot stand in the address");
-  const { content, spoken, ok, fault } = await runHttpTool(request, deps.context, signal);
+  const keyed = await keyedRequest(deps, call);
+  const request = filledRequest(deps, tool, { ...call, idempotencyKey: keyed?.idempotencyKey });
+  if (request === undefined) {
+    keyed?.end();
+    return failed("a value of this call cannot stand in the address");
+  }
+  const result = await runHttpTool(request, deps.context, signal).finally(keyed?.end);
+  const { content, spoken, ok, fault } = result;
   return { content, spoken, ...(!ok && fault !== "badArguments" && { isFailed: true }) };
 }
+
+type KeyedToolCall = Pick<ToolCall, "argumentsJson"> & {
+  readonly idempotencyKey: string | undefined;
+};
 
 export interface AgentHttpTools {
   readonly secrets: readonly string[];
   /** What a call would ask; undefined where a value cannot stand in the address. */
-  requestOf(tool: HttpTool, call: ToolCall): HttpToolCall | undefined;
+  requestOf(tool: HttpTool, call: KeyedToolCall): HttpToolCall | undefined;
 }
 
 /** The agent's HTTP tools outside a call, to be looked at. */
@@ -369,24 +383,31 @@ export function agentHttpTools(
 ): AgentHttpTools {
   const headers = openToolHeaders(agent, cipher);
   return {
-    secrets: [...headers.values()].flatMap((each) => Object.values(each)),
+    secrets: ownSecrets(headers, call),
     requestOf: (tool, toolCall) => filledRequest({ agent, headers, call }, tool, toolCall),
   };
+}
+
+function ownSecrets(
+  headers: ReturnType<typeof openToolHeaders>,
+  { texts = UNFILLED }: ToolsCall,
+): readonly string[] {
+  return [...headers.values()].flatMap((each) => secretsIn(each, texts));
 }
 
 function filledRequest(
   { agent, headers, call }: Pick<ToolDeps, "agent" | "headers" | "call">,
   tool: HttpTool,
-  { id, argumentsJson }: ToolCall,
+  { idempotencyKey: key, argumentsJson }: KeyedToolCall,
 ): HttpToolCall | undefined {
-  const { callId, callHeaders, texts = UNFILLED } = call;
+  const { callHeaders, texts = UNFILLED } = call;
   const url = filledAddress(tool, texts);
   if (url === undefined) return undefined;
   const opened = headers.get(tool.name) ?? {};
   const fixed = filledFixed(headers.get(fixedKey(tool.name)) ?? {}, texts);
   // A header of that name which the tool's author has set himself stays as it is.
   const facts = {
-    ...(callId !== undefined && { "idempotency-key": idempotencyKey(callId, id) }),
+    ...(key !== undefined && { "idempotency-key": key }),
     ...(tool.sendCallInfo === true && callHeaders),
   };
   const own = { ...facts, ...filledHeaders(opened, texts) };

@@ -6,7 +6,7 @@ import { type McpSecrets, openMcpSecrets } from "../tenancy/agents/agent-mcp.js"
 import type { ToolCall, ToolDefinition } from "../vendors/contracts.js";
 import { type McpKnownTool, type McpOfferedTool, mcpOffer } from "./mcp-offer.js";
 import type { McpToolLists, OpenMcpServer } from "./mcp-tool-lists.js";
-import { type CallTexts, callHeaders } from "./tool-texts.js";
+import { type CallTexts, callHeaders, secretsIn } from "./tool-texts.js";
 
 type McpAgent = Pick<AgentRecord, "orgId" | "tools" | "mcpServers" | "sealedMcpSecrets">;
 
@@ -57,10 +57,11 @@ export class CallMcpTools {
   }
 
   get secrets(): readonly string[] {
-    return [...this.#servers.values()].flatMap(({ secrets: { headers, secret } }) => [
-      ...Object.values(headers),
-      ...(secret === undefined ? [] : [secret]),
-    ]);
+    return [...this.#servers.values()].flatMap((open) => {
+      const { headers, secret } = open.secrets;
+      const own = [secret, this.#lists.tokenOf(open)].filter((each) => each !== undefined);
+      return [...secretsIn(headers, this.#texts), ...own];
+    });
   }
 
   /** The same list until another server's tools have come. Read for each request to the LLM, so that late ones are offered. */
@@ -80,6 +81,11 @@ export class CallMcpTools {
 
   has(name: string): boolean {
     return this.#offered.has(name);
+  }
+
+  /** The tool that the LLM knows by this name; undefined where it is offered none. */
+  offered(name: string): McpOfferedTool | undefined {
+    return this.#offered.get(name);
   }
 
   run(

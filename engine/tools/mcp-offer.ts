@@ -120,7 +120,7 @@ function refusalOf(
 }
 
 /** LLM vendors take letters, digits, `_` and `-`. A server's name has no `_`, so that two servers cannot have the same names. */
-function offeredName({ name }: McpServer, toolName: string): string {
+export function offeredName({ name }: Pick<McpServer, "name">, toolName: string): string {
   return `${name}_${toolName.replace(/[^a-zA-Z0-9_-]/g, "_")}`;
 }
 

@@ -169,6 +169,11 @@ export class McpToolLists {
     };
   }
 
+  /** The token that was obtained for the server; undefined without one. */
+  tokenOf(open: OpenMcpServer): string | undefined {
+    return this.#entries.peek(open.orgId, keyOf(open))?.token?.value;
+  }
+
   /** Has a tool do its work. Whatever goes wrong is in the result; rejects only when aborted. */
   async call(
     tool: McpOfferedTool,

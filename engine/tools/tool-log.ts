@@ -42,7 +42,8 @@ interface Work {
   ended: { readonly content: string; readonly atMs: number } | undefined;
 }
 
-const ResultOk = v.pipe(v.string(), v.parseJson(), v.object({ ok: v.literal(true) }));
+/** The result of a tool that has done what it was asked. */
+export const ResultOk = v.pipe(v.string(), v.parseJson(), v.object({ ok: v.literal(true) }));
 
 /** Keeps for one call which tools were at work since it was asked last. */
 export class ToolLog {
@@ -128,13 +129,20 @@ function useOf(
   return { ...use, output, ok: v.is(ResultOk, ended.content), ms };
 }
 
-/** Also the token of `Bearer token`, as a service would repeat it, and as JSON writes it; the longest first. */
+/** Also the token of `Bearer token`, as a service would repeat it, and as JSON and an address write it; the longest first. */
 export function secretWords(secrets: readonly string[]): readonly string[] {
   const words = secrets
     .flatMap((secret) => [secret, ...secret.split(/\s+/)])
-    .flatMap((word) => [word, JSON.stringify(word).slice(1, -1)])
+    .flatMap((word) => [word, JSON.stringify(word).slice(1, -1), ...inAddress(word)])
     .filter((word) => word.length >= SECRET_CHARACTERS_MIN);
   return [...new Set(words)].sort((one, other) => other.length - one.length);
+}
+
+/** In a path, and in a query, which writes a blank as `+`. */
+function inAddress(word: string): readonly string[] {
+  // Half a character cannot be encoded, nor be in an address.
+  const encoded = encodeURIComponent(Buffer.from(word).toString());
+  return [encoded, encoded.replaceAll("%20", "+")];
 }
 
 function kept(text: string, secrets: readonly string[]): string {

@@ -1,5 +1,5 @@
 import type { HttpTool } from "../../storage/tenancy/agent-tool.js";
-import { hasPlaceholder } from "../placeholders.js";
+import { hasPlaceholder, literalParts, wordsWithPlaceholders } from "../placeholders.js";
 
 /** Fills the variables of a text with the values of one call. */
 export interface CallTexts {
@@ -42,10 +42,36 @@ export function filledHeaders(
   headers: Readonly<Record<string, string>>,
   texts: CallTexts,
 ): Readonly<Record<string, string>> {
-  const written = (value: string) => value.replace(PRINTABLE, (other) => encodeURIComponent(other));
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, texts.fill(value, written).trim()]),
+    Object.entries(headers).map(([name, value]) => [name, texts.fill(value, inHeader).trim()]),
   );
+}
+
+function inHeader(value: string): string {
+  return value.replace(PRINTABLE, (other) => encodeURIComponent(other));
+}
+
+/**
+ * The secrets in headers or fixed parameters. Of a value with variables they are the text beside a variable, alone and with the
+ * variable's value, and the defaults. A variable's value alone is none: the record of the call shows it.
+ */
+export function secretsIn(
+  values: Readonly<Record<string, string>>,
+  texts: CallTexts,
+): readonly string[] {
+  const secrets = Object.values(values).flatMap((value) =>
+    hasPlaceholder(value)
+      ? wordsWithPlaceholders(value).flatMap((word) => secretsOfWord(word, texts))
+      : [value],
+  );
+  return [...new Set(secrets)];
+}
+
+function secretsOfWord(word: string, texts: CallTexts): readonly string[] {
+  if (!hasPlaceholder(word)) return [word];
+  const { around, defaults } = literalParts(word);
+  if (around.length === 0) return defaults;
+  return [texts.fill(word, inHeader), texts.fill(word), ...around, ...defaults];
 }
 
 /** The headers without variables, which are the same in all calls. */

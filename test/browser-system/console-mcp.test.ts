@@ -9,6 +9,75 @@ const { server, browser } = await standOfFile({
   environment: { ALLOW_PRIVATE_PROVIDERS: "true" },
 });
 
+test("a tool of an MCP server is tried with fields for its arguments, and with JSON, and shows what its LLM would get", async (context) => {
+  const stand = new McpStand();
+  stand.bearer = "the-secret-token";
+  const properties = {
+    order: { type: "string", description: "The number of the order." },
+    guests: { type: "integer" },
+    isUrgent: { type: "boolean" },
+    days: { type: "array", items: { type: "string" } },
+  };
+  const inputSchema = { type: "object", properties, required: ["order"] };
+  const run = (given: object) => ({ given, token: stand.seen.at(-1)?.headers.authorization });
+  stand.tools = ["find_order", "delete_all"].map((name) => ({ name, inputSchema, run }));
+  await stand.start();
+  context.after(() => stand.close());
+  const customer = await server.customer();
+  const { id } = await server.agent(customer, {
+    mcpServers: [
+      {
+        name: "crm",
+        url: stand.url,
+        auth: { type: "bearer", token: stand.bearer },
+        allowedTools: ["find_order"],
+        timeoutMs: 5_000,
+      },
+    ],
+  });
+  const viewer = await visitConsole(browser, server, customer);
+  const { page } = viewer;
+  await page.goto(`${server.url}/console/agents/${id}?tab=tools`);
+  const trials = page.getByRole("region", { name: "Try a tool" });
+  await trials.getByLabel("Tool").selectOption("crm_find_order (MCP server crm)");
+  const left = page.getByRole("region", { name: "Tools of the MCP servers" });
+  await left.getByText("it is not in allowedTools").waitFor();
+  const runs = trials.getByRole("button", { name: "Run the tool" });
+  const result = trials.getByLabel("Result for the LLM");
+  await trials.getByLabel("guests (optional)").fill("four");
+  await trials.getByText("expected a number").waitFor();
+  assert.equal(await runs.isDisabled(), true);
+  await trials.getByLabel("guests (optional)").fill("4");
+  await runs.click();
+  await result.getByText(/the arguments do not fit: .*order/).waitFor();
+  await trials.getByText("It failed, in").waitFor();
+
+  await trials.getByLabel("order", { exact: true }).fill("12");
+  await trials.getByText("The number of the order.").waitFor();
+  await trials.getByLabel("isUrgent (optional)").selectOption("true");
+  await trials.getByLabel("days (optional, JSON)").fill('["Monday"]');
+  await runs.click();
+  const given = '"given":{"order":"12","guests":4,"isUrgent":true,"days":["Monday"]}';
+  await result.getByText(given).waitFor();
+  const shown = await trials.textContent();
+  assert.match(shown ?? "", /It worked, in \d+ ms\./);
+  assert.match(shown ?? "", /"authorization": "\[hidden\]"/);
+  assert.match(shown ?? "", /"token":"Bearer \[hidden\]"/);
+
+  await trials.getByRole("button", { name: "Write the arguments as JSON" }).click();
+  const text = trials.getByLabel("Arguments, as JSON");
+  assert.deepEqual(JSON.parse(await text.inputValue()).days, ["Monday"]);
+  await text.fill('{"order":"13"}');
+  await trials.getByRole("button", { name: "Write the arguments as JSON" }).click();
+  assert.equal(await trials.getByLabel("order", { exact: true }).inputValue(), "13");
+  assert.equal(await trials.getByLabel("guests (optional)").inputValue(), "");
+  stand.status = 500;
+  await runs.click();
+  await result.getByText(/"ok":false/).waitFor();
+  assert.deepEqual(await barriers(viewer), []);
+  assert.deepEqual(viewer.faults, []);
+});
+
 test("an MCP server can be added with its token, and its tools are shown, including those that are left out", async (context) => {
   const stand = new McpStand();
   stand.bearer = "the-token";

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { ViewerBrowser, type ViewerPage } from "../../bench/livestream/viewer-browser.js";
 import { auditEntry } from "../../engine/tenancy/audit-entry.js";
 import type { WebhookEndpointRecord } from "../../storage/webhooks/webhook-store.js";
+import { McpStand } from "../engine/tools/mcp-stand.js";
 import { ended } from "../system/events.js";
 import { eventually } from "../system/eventually.js";
 import { heard, ring } from "../system/telephone-stand.js";
@@ -54,6 +55,8 @@ const browser = await ViewerBrowser.start();
 const busy = await busyCustomer();
 const nobody = await server.customer();
 const operator = await operatorOfMany();
+const stand = new McpStand();
+const shop = await customerOfShop();
 const reader = await customerWithEmbeddings();
 const live = await server.customer();
 await server.agent(live, { name: "Front desk", persona: { greeting: "Good day." } });
@@ -110,6 +113,57 @@ async function busyCustomer(): Promise<Customer> {
   await caller.until(ended);
   await caller.hangUp();
   return customer;
+}
+
+/** An agent with an HTTP tool, and a server with a tool that is left out. */
+async function customerOfShop(): Promise<{ readonly customer: Customer; readonly path: string }> {
+  const properties = {
+    guests: { type: "integer", description: "How many people come." },
+    isOutside: { type: "boolean" },
+    days: { type: "array", items: { type: "string" } },
+  };
+  const inputSchema = { type: "object", properties, required: ["guests"] };
+  const run = (given: object) => ({ table: ARABIC, given, note: NO_TAXI });
+  stand.tools = ["book_table", "delete_all"].map((name) => ({
+    name,
+    description: `Does ${name.replace("_", " ")}.`,
+    inputSchema,
+    run,
+  }));
+  await stand.start();
+  const customer = await server.customer();
+  const { id } = await server.agent(customer, {
+    tools: [
+      {
+        type: "http",
+        name: "find_order",
+        description: "Finds an order.",
+        parameters: { type: "object", properties: {} },
+        url: "https://shop.example/orders",
+        method: "GET",
+        timeoutMs: 5_000,
+        speak: false,
+      },
+    ],
+    mcpServers: [
+      {
+        name: "shop",
+        url: stand.url,
+        auth: { type: "bearer", token: "the-secret-token" },
+        allowedTools: ["book_table"],
+        timeoutMs: 5_000,
+      },
+    ],
+  });
+  return { customer, path: `/agents/${id}?tab=tools` };
+}
+
+async function tryTool(page: Page): Promise<void> {
+  const trials = page.getByRole("region", { name: "Try a tool" });
+  await trials.getByLabel("Tool").selectOption("shop_book_table");
+  await trials.getByLabel("guests", { exact: true }).fill("4");
+  await trials.getByRole("button", { name: "Run the tool" }).click();
+  await trials.getByText(/It worked, in/).waitFor();
 }
 
 async function operatorOfMany(): Promise<Customer> {
@@ -298,6 +352,7 @@ const pictures: readonly Picture[] = [
   { name: "live-calls-over", path: "/calls", as: live, act: refuse },
   { name: "live-call-over", path: `/calls/${liveCall?.id}`, as: live, act: refuse },
   { name: "tools", path: `/calls/${toldId}`, as: busy, act: unfold },
+  { name: "tool-trial", path: shop.path, as: shop.customer, act: tryTool },
   { name: "more-filters", path: "/calls", as: busy, act: press("More filters") },
   { name: "new-provider", path: "/providers", as: busy, act: press("Own account") },
   { name: "change-provider", path: "/providers", as: busy, act: press("Change Ours") },
@@ -411,4 +466,5 @@ for (const picture of asked) {
 await browser.stop();
 await liveCaller.hangUp();
 await phoneCaller.hangUp();
+await stand.close();
 await server.close();

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { CallRecord } from "../../storage/records.js";
 import { ended, repliesOf } from "./events.js";
+import { HeldService } from "./held-service.js";
 import { TestServer } from "./test-server.js";
 
 let server: TestServer;
 before(async () => {
-  server = await TestServer.start();
+  server = await TestServer.start({ environment: { ALLOW_PRIVATE_PROVIDERS: "true" } });
 });
 after(() => server.close());
 
@@ -106,4 +107,79 @@ test("a caller who returns is still answered in the language that the conversati
   ]);
   assert.match(repliesOf(again).join(), /^Sie sagten: Danke/);
   assert.equal(second.metadata["language"], "de-DE");
+});
+
+test("a tool that is called as the caller changes to German says its sentences in German, by the German voice", async (context) => {
+  const service = await HeldService.for(context);
+  const customer = await server.customer();
+  const edge = await server.providerId("tts", "edge");
+  const german = { language: "de-DE", providerId: edge, modelId: GERMAN_VOICE, voice: null };
+  const sentences = { onStart: "Ich buche den Tisch.", onDelay: "Es dauert noch ein wenig." };
+  const parameters = {
+    type: "object",
+    properties: { guests: { type: "integer" } },
+    required: ["guests"],
+  };
+  await server.agent(customer, {
+    sttModelId: "nova-3",
+    persona: {
+      languages: ["de-DE"],
+      languageTexts: [
+        {
+          language: "de-DE",
+          greeting: null,
+          stockPhrases: {},
+          toolSentences: { book_table: sentences },
+        },
+      ],
+    },
+    ttsConfig: { languageVoices: [german] },
+    tools: [
+      {
+        type: "http",
+        name: "book_table",
+        description: "Books a table.",
+        parameters,
+        url: service.url,
+        method: "POST",
+        timeoutMs: 10_000,
+        speak: true,
+        onStart: "I am booking the table.",
+        onDelay: "It takes a little longer.",
+        onDelayMs: 500,
+      },
+    ],
+  });
+  const { changes, sandbox } = server;
+  const caller = await server.call(customer);
+  const saysInTurn = async (words: string, said: RegExp) => {
+    await caller.say(words);
+    await caller.until((event) => event.type === "transcript" && said.test(event.payload.text));
+    service.release();
+    await caller.until(ended);
+  };
+  await saysInTurn("please book table for 4 in the garden", /It takes a little longer/);
+  await saysInTurn("ich möchte bitte book table für 5 im Garten", /Es dauert noch ein wenig/);
+  await caller.hangUp();
+  const call = await server.endedCall(customer);
+  assert.deepEqual(
+    spokenTurns(call).map(({ language, switchedFrom }) => [language, switchedFrom]),
+    [
+      ["en-US", undefined],
+      ["de-DE", "en-US"],
+    ],
+  );
+  assert.deepEqual(repliesOf(caller), [
+    "I am booking the table. It takes a little longer. Your table is booked.",
+    "Ich buche den Tisch. Es dauert noch ein wenig. Your table is booked.",
+  ]);
+  const spokenBy = (text: string) =>
+    changes.until(`the voice that says "${text}"`, () => {
+      const isOf = (entry: (typeof sandbox.journal)[number]) =>
+        entry.kind === "request" && entry.text === text;
+      const vendors = sandbox.journal.filter(isOf).map(({ vendor }) => vendor);
+      return vendors.length > 0 && [...new Set(vendors)].join();
+    });
+  for (const text of Object.values(sentences)) assert.equal(await spokenBy(text), "edge", text);
+  assert.notEqual(await spokenBy("I am booking the table."), "edge");
 });

@@ -12,6 +12,7 @@ import { openDatabase } from "../../storage/database.js";
 import type { CallRecord, UsageRecord } from "../../storage/records.js";
 import { closeOf, ended, repliesOf, spoke, understood } from "./events.js";
 import { eventually } from "./eventually.js";
+import { HeldService } from "./held-service.js";
 import { ServerProcess } from "./server-process.js";
 import { environmentOf } from "./test-server.js";
 
@@ -236,6 +237,37 @@ describe("a server process", { concurrency: true }, () => {
       (await installation.audited()).filter((action) => action === "call.say").length,
       2,
     );
+  });
+
+  test("that was killed while a tool ran has the call that continues ask for the same with the same key", async (context) => {
+    const service = await HeldService.for(context);
+    const installation = await Installation.for(context, { ALLOW_PRIVATE_PROVIDERS: "true" });
+    const server = await installation.start();
+    const demo = await readDemo(installation.dataDir);
+    const tool = { type: "http", name: "book_table", description: "Books a table." };
+    const changed = await fetch(`${server.url}/api/dashboard/agents/${demo?.agentId}`, {
+      method: "PATCH",
+      headers: { "x-api-key": demo?.apiKey ?? "", "content-type": "application/json" },
+      body: JSON.stringify({
+        tools: [{ ...tool, url: service.url, method: "POST", parameters: { type: "object" } }],
+      }),
+    });
+    assert.equal(changed.status, 200, await changed.text());
+    const caller = await installation.call(server);
+    await caller.until(ended);
+    await caller.say("please book table");
+    const [firstKey] = await service.keys(1);
+    server.signal("SIGKILL");
+    assert.equal(await server.exited(), null);
+
+    const next = await installation.start();
+    const again = await installation.call(next, caller.historyKey);
+    await again.say("please book table");
+    const [, secondKey] = await service.keys(2);
+    assert.equal(secondKey, firstKey);
+    service.release();
+    await again.until((event) => ended(event) && /booked/.test(repliesOf(again).join(" ")));
+    await again.hangUp();
   });
 
   test("that is stopped lets the call in progress finish, and accepts no other", async (context) => {

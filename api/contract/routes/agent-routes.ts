@@ -109,7 +109,7 @@ export const AGENT_ROUTES = {
     method: "post",
     path: "/api/dashboard/agents/:id/tool-tests",
     group: "Agents",
-    summary: "Run an HTTP tool of an agent once, as a call would",
+    summary: "Run an HTTP tool or an MCP server's tool of an agent once, as a call would",
     ...trial,
     body: ToolTestBody,
     success: ok("What was asked, and what came of it", ToolTest),

@@ -273,6 +273,8 @@ async function buildServices({
   const agents = new Agents({ ...parts, allowPrivateAddresses: true });
   const providers = new Providers({ ...parts, allowPrivateAddresses: true });
   const clients = new VendorClients(cipher, vendorUrls, { clock, connections });
+  const mcpLists = new McpToolLists({ context: { clock, connections }, log });
+  const agentMcpTools = new AgentMcpTools({ agents, cipher, lists: mcpLists });
   const vectorSets = new VectorSets({
     store: database.embeddings,
     clock,
@@ -292,12 +294,14 @@ async function buildServices({
       log,
     }),
     agents,
-    toolTests: new ToolTests({ agents, cipher, context: { clock, connections } }),
-    agentMcpTools: new AgentMcpTools({
+    toolTests: new ToolTests({
       agents,
       cipher,
-      lists: new McpToolLists({ context: { clock, connections }, log }),
+      context: { clock, connections },
+      agentMcpTools,
+      mcpLists,
     }),
+    agentMcpTools,
     analysisRuns: new AnalysisRuns(parts),
     auditTrail: new AuditTrail(parts),
     telephonyAccounts: new TelephonyAccounts({

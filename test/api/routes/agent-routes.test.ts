@@ -361,7 +361,7 @@ test("a tool can be tested with typed arguments and values, and its secrets stay
     parameters,
     method: "POST",
     url: `${server.url}/of/{{id|none}}`,
-    headers: { authorization: "Bearer very-secret" },
+    headers: { authorization: "Bearer very-secret", "x-both": "half-secret-{{id|none}}" },
     fixedParameters: { key: "also-secret" },
   };
   const made = await platform.client.post(AGENTS, { ...draft, tools: [tool] }, tenancy.byKey);
@@ -374,7 +374,7 @@ test("a tool can be tested with typed arguments and values, and its secrets stay
   assert.equal(request.url, `${server.url}/of/a%2Fb`);
   assert.equal(request.headers.authorization, "[hidden]");
   assert.deepEqual(request.arguments, { order: "1", key: "[hidden]" });
-  assert.ok(!tried.text.includes("very-secret") && !tried.text.includes("also-secret"), tried.text);
+  assert.doesNotMatch(tried.text, /very-secret|also-secret|half-secret/);
   assert.equal(server.requests[0]?.headers["authorization"], "Bearer very-secret");
   const wrong = await platform.client.post(
     path,
@@ -384,6 +384,76 @@ test("a tool can be tested with typed arguments and values, and its secrets stay
   assert.match(Object(wrong.body).content, /the arguments do not fit/);
   const unknown = await platform.client.post(path, { ...body, name: "none" }, tenancy.byKey);
   assert.equal(unknown.status, 404);
+});
+
+test("a tool of an MCP server can be tested as a call would use it, and its secrets stay hidden", async (context) => {
+  const stand = new McpStand();
+  stand.bearer = "very-secret";
+  const properties = { order: { type: "string" }, region: { type: "string", "x-mcp-header": "R" } };
+  const inputSchema = { type: "object", properties, required: ["order"] };
+  const run = ({ order }: Readonly<Record<string, unknown>>) => {
+    if (order === "9") throw new Error("no such order, said very-secret");
+    return { headers: stand.seen.at(-1)?.headers };
+  };
+  stand.tools = ["find", "other"].map((name) => ({ name, inputSchema, run }));
+  await stand.start();
+  context.after(() => stand.close());
+  const server = {
+    name: "crm",
+    url: stand.url,
+    auth: { type: "bearer", token: "very-secret" },
+    headers: { "x-both": "half-secret-{{id|none}}", "x-id": "{{id|none}}" },
+    allowedTools: ["find"],
+  };
+  const { client } = platform;
+  const away = { name: "away", url: "http://127.0.0.1:1" };
+  const made = await client.post(AGENTS, { ...draft, mcpServers: [server, away] }, tenancy.byKey);
+  const path = `${AGENTS}/${Object(made.body)._id}/tool-tests`;
+  const body = {
+    name: "crm_find",
+    arguments: { order: "1", region: "eu" },
+    variables: { id: "77" },
+  };
+  const tried = await client.post(path, body, tenancy.byKey);
+  assert.equal(tried.status, 200, tried.text);
+  const { request, ok, status, content, durationMs } = Object(tried.body);
+  assert.deepEqual([ok, status], [true, null], tried.text);
+  assert.ok(durationMs >= 0);
+  const { "idempotency-key": key, ...headers } = request.headers;
+  assert.match(key, /^test\/[0-9a-f-]{36}$/);
+  assert.deepEqual(headers, {
+    authorization: "[hidden]",
+    "x-both": "[hidden]",
+    "x-id": "[hidden]",
+    "Mcp-Param-R": "eu",
+  });
+  assert.deepEqual(request.mcpTool, { server: "crm", name: "find" });
+  assert.deepEqual([request.method, request.url], ["POST", stand.url]);
+  assert.deepEqual(request.arguments, body.arguments);
+  const seen = stand.seen.at(-1)?.headers ?? {};
+  assert.deepEqual(
+    [seen["idempotency-key"], seen["x-both"], seen["x-id"], seen["mcp-param-r"]],
+    [key, "half-secret-77", "77", "eu"],
+  );
+  assert.match(content, /"mcp-param-r":"eu"/);
+  assert.doesNotMatch(tried.text, /very-secret|half-secret/);
+
+  const failed = await client.post(path, { ...body, arguments: { order: "9" } }, tenancy.byKey);
+  assert.equal(Object(failed.body).ok, false);
+  assert.match(Object(failed.body).content, /no such order, said \[hidden\]/);
+  stand.takeSeen();
+  const misfit = await client.post(path, { ...body, arguments: { order: 1 } }, tenancy.byKey);
+  assert.match(Object(misfit.body).content, /the arguments do not fit/);
+  assert.deepEqual(stand.takeSeen(), [], "the server is not asked");
+  for (const [name, words] of [
+    ["crm_other", /the LLM is not offered it: it is not in allowedTools/],
+    ["away_find", /the tools of the MCP server away could not be listed: /],
+    ["none_find", /expected an HTTP tool/],
+  ] as const) {
+    const refused = await client.post(path, { ...body, name }, tenancy.byKey);
+    assert.equal(refused.status, 404, name);
+    assert.match(Object(refused.body).error, words);
+  }
 });
 
 test("an agent's MCP servers are shown without their secrets, and their tools including those that are left out", async (context) => {
@@ -433,7 +503,10 @@ test("an agent's MCP servers are shown without their secrets, and their tools in
     [of.name, of.error, of.protocolVersion, of.isCut],
     ["crm", null, "2026-07-28", false],
   );
-  assert.deepEqual(of.tools, [{ name: "find", offeredAs: "crm_find", description: "Finds" }]);
+  const parameters = { type: "object" };
+  assert.deepEqual(of.tools, [
+    { name: "find", offeredAs: "crm_find", description: "Finds", parameters },
+  ]);
   const message = "it is not in allowedTools";
   assert.deepEqual(of.omitted, [{ name: "other", reason: "notAllowed", message }]);
   stand.takeSeen();

@@ -166,7 +166,7 @@ test("a call's values fill address, headers and fixed parameters, which the mode
       },
     ],
     sealedToolHeaders: cipher.seal({
-      find: { "x-name": "{{id|none}}" },
+      find: { "x-name": "{{id|none}}", authorization: "Bearer secret-{{id|none}}" },
       "fixed find": { customer: "{{id|none}}" },
     }),
   });
@@ -175,6 +175,7 @@ test("a call's values fill address, headers and fixed parameters, which the mode
   };
   const call = { callId: "call-1", texts: values };
   const toolbox = agentToolbox(agent, cipher, { clock, connections }, call);
+  assert.ok(toolbox.secrets?.includes("secret-a/b"), String(toolbox.secrets));
   const wanted = called("find", { order: "1", customer: "mallory" });
   await toolbox.run({ ...wanted, id: "tool 7" }, new RecordingCaller(), never());
   const [request] = server.requests;

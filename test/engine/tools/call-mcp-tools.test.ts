@@ -142,7 +142,7 @@ test("a call without the servers' secrets goes on without their tools", async (c
 
 test("a header with a variable is sent with tool calls only, and calls with other values share one list", async (context) => {
   const { stand, lists, changes } = await standOf(context);
-  const headers = { "x-key": "k", "x-customer": "{{id|none}}" };
+  const headers = { "x-key": "k", "x-customer": "{{id|none}}", "x-both": "secret-{{id|none}}" };
   const agent = agentRecord({
     tools: [{ type: "hangup" }],
     mcpServers: [mcpServer(stand.url, { headerNames: Object.keys(headers) })],
@@ -153,6 +153,7 @@ test("a header with a variable is sent with tool calls only, and calls with othe
     const texts = new CallVariables(agent.persona, { id }, facts);
     return agentToolbox(agent, cipher, { clock, connections }, { callId: "call", texts }, lists);
   };
+  assert.ok(toolboxFor("12").secrets?.includes("secret-12"));
   const first = toolboxFor("7\r\nx-admin: yes");
   await changes.until("the list is there", () => names(first).length === 2);
   const listed = stand.seen.map(({ headers: sent }) => [sent["x-key"], sent["x-customer"]]);

@@ -12,7 +12,7 @@ export interface McpStandTool {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema?: JsonObject;
-  readonly run: (given: JsonObject) => object;
+  readonly run: (given: JsonObject) => object | Promise<object>;
 }
 
 export interface SeenMcpRequest {
@@ -93,8 +93,8 @@ export class McpStand {
     const server = new McpServer({ name: "stand", version: "1" });
     for (const { name, description = "", inputSchema = { type: "object" }, run } of this.tools) {
       const schema = fromJsonSchema<JsonObject>(inputSchema);
-      server.registerTool(name, { description, inputSchema: schema }, (given) => {
-        const result = run(given);
+      server.registerTool(name, { description, inputSchema: schema }, async (given) => {
+        const result = await run(given);
         return { content: [{ type: "text", text: JSON.stringify(result) }] };
       });
     }

@@ -607,3 +607,153 @@ test("10,000 tools in one answer are a named error; in pages, the first 1,000 ar
   assert.equal(offer.tools.length, 48);
   assert.equal(offer.omitted.get(open.server)?.[0]?.reason, "overLimit");
 });
+
+test("each request to a server of the stateless revision says in headers and body what it is", async (context) => {
+  const server = await misbehaving(context, () => false);
+  const { lists } = listsOf(context);
+  await called(lists, opened(mcpServer(server.url)));
+  const version = "2026-07-28";
+  const said = server.requests.map(({ headers, body }) => {
+    const { method, params } = JSON.parse(String(body));
+    const { _meta: about = {} } = params;
+    assert.match(String(headers["accept"]), /application\/json.*text\/event-stream/);
+    assert.equal(headers["content-type"], "application/json");
+    assert.equal(headers["mcp-protocol-version"], version);
+    assert.equal(headers["mcp-method"], method);
+    assert.equal(headers["mcp-session-id"], undefined);
+    assert.equal(about["io.modelcontextprotocol/protocolVersion"], version);
+    assert.equal(about["io.modelcontextprotocol/clientInfo"].name, "Parley");
+    assert.deepEqual(about["io.modelcontextprotocol/clientCapabilities"], {}, "nothing is asked");
+    return [method, headers["mcp-name"]];
+  });
+  assert.deepEqual(said, [
+    ["server/discover", undefined],
+    ["tools/list", undefined],
+    ["tools/call", "find.order"],
+  ]);
+});
+
+test("an older server reads the revision that it has chosen in each request after the handshake", async (context) => {
+  const stand = await standOf(context);
+  stand.isLegacy = true;
+  const { lists } = listsOf(context);
+  await called(lists, opened(mcpServer(stand.url)));
+  const versions = stand.seen
+    .filter(({ rpcMethod }) => !["server/discover", "initialize"].includes(rpcMethod))
+    .map(({ rpcMethod, headers }) => [rpcMethod, headers["mcp-protocol-version"]]);
+  assert.deepEqual(
+    versions,
+    ["notifications/initialized", "tools/list", "tools/call"].map((each) => [each, "2025-11-25"]),
+  );
+});
+
+/** One event of a stream. */
+function eventOf(message: object, id = ""): string {
+  return `${id === "" ? "" : `id: ${id}\n`}data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
+}
+
+test("news and pings in a stream before the answer change nothing", async (context) => {
+  const server = await misbehaving(context, (rpc, response) => {
+    if (!isCall(rpc)) return false;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const progress = { progressToken: 1, progress: 1, total: 2 };
+    response.write(`retry: 1\n: still here\n\n${eventOf({ method: "made/up", params: {} })}`);
+    response.write(eventOf({ method: "notifications/progress", params: progress }, "1"));
+    const note = { level: "info", data: "half done" };
+    response.write(eventOf({ method: "notifications/message", params: note }, "2"));
+    const content = [{ type: "text", text: "done" }];
+    response.end(eventOf({ id: rpc.id, result: { resultType: "complete", content } }, "3"));
+    return true;
+  });
+  const { lists } = listsOf(context);
+  const outcome = await called(lists, opened(mcpServer(server.url)));
+  assert.deepEqual(outcome, { ok: true, result: "done" });
+});
+
+test("a stream that ends before its answer fails the tool at once, and the tool is not called again", async (context) => {
+  const server = await misbehaving(context, (rpc, response) => {
+    if (!isCall(rpc)) return false;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end("id: 1\nretry: 1\ndata: \n\n");
+    return true;
+  });
+  const { lists, outcomes } = listsOf(context);
+  const outcome = Object(await called(lists, opened(mcpServer(server.url))));
+  assert.equal(outcome.ok, false);
+  assert.match(outcome.error, /answer could not be used/);
+  assert.equal(outcomes.at(-1), "call badAnswer");
+  const sent = server.requests.map(({ method, body }) => [method, JSON.parse(String(body)).method]);
+  assert.deepEqual(sent.at(-1), ["POST", "tools/call"]);
+  assert.equal(sent.length, 3);
+});
+
+test("an older server that asks the caller something during a tool is refused, and the tool goes on", async (context) => {
+  let end: ((answer: string) => void) | undefined;
+  const refusals: unknown[] = [];
+  const server = await scriptedOf(context);
+  server.answer = (response, { body }) => {
+    const rpc = JSON.parse(body);
+    const json = (result: object) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, result }));
+    };
+    switch (rpc.method) {
+      case "server/discover":
+        response.writeHead(400).end("Bad Request");
+        return;
+      case "initialize":
+        assert.deepEqual(rpc.params.capabilities, {}, "nothing is promised");
+        json({
+          protocolVersion: "2025-06-18",
+          capabilities: { tools: {} },
+          serverInfo: { name: "older", version: "1" },
+        });
+        return;
+      case "tools/list":
+        json({ tools: [{ name: "find.order", inputSchema: { type: "object" } }] });
+        return;
+      case "tools/call": {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        const requestedSchema = { type: "object", properties: {} };
+        const params = { message: "Which size?", requestedSchema };
+        response.write(eventOf({ id: "ask", method: "elicitation/create", params }));
+        const content = [{ type: "text", text: "done without" }];
+        end = () => response.end(eventOf({ id: rpc.id, result: { content } }));
+        return;
+      }
+      default:
+        response.writeHead(202).end();
+        if (rpc.id !== "ask") return;
+        refusals.push(rpc.error?.code);
+        end?.("");
+    }
+  };
+  const { lists } = listsOf(context);
+  const outcome = await called(lists, opened(mcpServer(server.url)));
+  assert.deepEqual(outcome, { ok: true, result: "done without" });
+  assert.deepEqual(refusals, [-32601]);
+});
+
+test("a schema's reference to another address is not followed", async (context) => {
+  const server = await scriptedOf(context);
+  const address = `${server.url}/order.json`;
+  server.answer = (response, { body }) => {
+    const { id, method } = JSON.parse(body);
+    const inputSchema = { type: "object", properties: { order: { $ref: address } } };
+    const tools = [{ name: "find.order", inputSchema }];
+    const found =
+      method === "tools/list"
+        ? { tools }
+        : { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } };
+    const result = { resultType: "complete", ttlMs: 0, cacheScope: "private", ...found };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  };
+  const { lists } = listsOf(context);
+  const { tools } = await lists.read(opened(mcpServer(server.url)), false);
+  assert.match(JSON.stringify(tools), /"refusal":"[^"]*\$ref/);
+  assert.deepEqual(
+    server.requests.map(({ method }) => method),
+    ["POST", "POST"],
+  );
+});

@@ -126,3 +126,12 @@ test("a word of eight characters in a header is a secret, and a shorter one may 
   await work;
   assert.equal(log.take().tools?.[0]?.input, '["[hidden]","1234567"]');
 });
+
+test("a secret is hidden as an address repeats it", async () => {
+  const { log, run, answer } = watched(["a/secret key"]);
+  const found = run();
+  answer(0, '{"ok":true,"asked":"https://a.example/?key=a%2Fsecret%20key&of=a%2Fsecret+key"}');
+  await found;
+  const output = '{"ok":true,"asked":"https://a.example/?key=[hidden]&of=[hidden]"}';
+  assert.deepEqual(log.take().tools?.[0]?.output, output);
+});

@@ -8,6 +8,7 @@ import {
   filledHeaders,
   fixedHeaders,
   hasFixedOrigin,
+  secretsIn,
 } from "../../../engine/tools/tool-texts.js";
 import { agentRecord } from "../../storage/sample-records.js";
 
@@ -69,4 +70,26 @@ test("headers with variables are told from those that all calls share", () => {
   const headers = { "x-key": "k", "x-customer": "{{id|none}}" };
   assert.deepEqual(fixedHeaders(headers), { "x-key": "k" });
   assert.deepEqual(callHeaders(headers, textsOf({ id: "7" })), { "x-customer": "7" });
+});
+
+test("what stands beside a variable is secret, alone and with the value, and so is a default; a value alone is not", () => {
+  const headers = {
+    "x-key": "whole secret",
+    authorization: "Bearer abc{{id|none}}",
+    "x-either": "{{token|a spare token}}",
+    "x-name": "pre-{{name|}}-post",
+  };
+  const secrets = secretsIn(headers, textsOf({ id: "12345", token: "given-token", name: "Zoë B" }));
+  assert.deepEqual(secrets, [
+    "whole secret",
+    "Bearer",
+    "abc12345",
+    "abc",
+    "none",
+    "a spare token",
+    "pre-Zo%C3%AB B-post",
+    "pre-Zoë B-post",
+    "pre-",
+    "-post",
+  ]);
 });
