@@ -1,4 +1,4 @@
-import { type Compilable, type Kysely, type Selectable, sql } from "kysely";
+import { type Compilable, type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
 import { embeddingJob, type NewJob } from "../jobs/job-record.js";
 import type { JobsAdded } from "../jobs/job-store.js";
 import { jobInsert } from "../jobs/job-store.js";
@@ -195,15 +195,13 @@ export class KnowledgeStore {
     const firstPosition = last === null ? 0 : Number(last) + 1;
     const step = PASSAGES_PER_STEP[this.#writers];
     for (let start = 0; start < passages.length; start += step) {
-      const rows = passages
-        .slice(start, start + step)
-        .map(({ text, terms }, index) => ({
-          orgId,
-          documentId: id,
-          position: firstPosition + start + index,
-          text,
-          terms: terms.join(" "),
-        }));
+      const rows = passages.slice(start, start + step).map(({ text, terms }, index) => ({
+        orgId,
+        documentId: id,
+        position: firstPosition + start + index,
+        text,
+        terms: terms.join(" "),
+      }));
       await this.#db.insertInto("knowledgePassages").values(rows).execute();
     }
     const columns = {
@@ -292,17 +290,21 @@ export class KnowledgeStore {
 
   async #search(orgId: string, query: PassageQuery): Promise<FoundPassage[]> {
     if (this.#writers === "one") {
-      const ranges = joinRanges(await documentRanges(this.#db, orgId, query.documentIds));
-      const { rows } = await searchSqlite(orgId, query, ranges).execute(this.#db);
+      const wanted = this.#compilable(documentRanges(orgId, query.documentIds));
+      const [ranges] = await this.#atomic.read([wanted]);
+      const search = searchSqlite(orgId, query, joinRanges(ranges.rows));
+      const [{ rows }] = await this.#atomic.read([this.#compilable(search)]);
       return [...rows];
     }
-    const search = searchPostgres(orgId, query).compile(this.#db);
-    const withIndex = WITH_INDEX.compile(this.#db);
-    const [, { rows }] = await this.#atomic.run([
-      { compile: () => withIndex },
-      { compile: () => search },
+    const [, { rows }] = await this.#atomic.read([
+      this.#compilable(WITH_INDEX),
+      this.#compilable(searchPostgres(orgId, query)),
     ]);
     return [...rows];
+  }
+
+  #compilable<Row>(query: RawBuilder<Row>): Compilable<Row> {
+    return { compile: () => query.compile(this.#db) };
   }
 
   async #update(

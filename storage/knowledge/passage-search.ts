@@ -1,5 +1,4 @@
-import { type Kysely, sql } from "kysely";
-import type { Tables } from "../tables.js";
+import { sql } from "kysely";
 import { type FoundPassage, IS_CURRENT } from "./found-passage.js";
 
 /** A term in more of the documents' passages than this says little about any of them, and is counted no further. */
@@ -36,17 +35,11 @@ const CHOSEN = sql`select ranked.term,
 const COUNTED_MAX = sql.lit(TERM_PASSAGES_MAX + 1);
 
 /** Returns where the index has each of the documents' current content. */
-export async function documentRanges(
-  db: Kysely<Tables>,
-  orgId: string,
-  documentIds: readonly string[],
-): Promise<SequenceRange[]> {
-  const { rows } =
-    await sql<SequenceRange>`select min(p.sequence) as first, max(p.sequence) as last from knowledgeDocuments d
-      join knowledgePassages p on p.documentId = d.id
-        and p.position in (d.firstPosition, d.firstPosition + d.passages - 1)
-      where d.orgId = ${orgId} and d.id in (${sql.join(documentIds)}) group by d.id`.execute(db);
-  return [...rows];
+export function documentRanges(orgId: string, documentIds: readonly string[]) {
+  return sql<SequenceRange>`select min(p.sequence) as first, max(p.sequence) as last from knowledgeDocuments d
+    join knowledgePassages p on p.documentId = d.id
+      and p.position in (d.firstPosition, d.firstPosition + d.passages - 1)
+    where d.orgId = ${orgId} and d.id in (${sql.join(documentIds)}) group by d.id`;
 }
 
 /** Joins the ranges with the smallest gaps between them until at most `max` are left. */
