@@ -22,6 +22,8 @@ export interface FullLoad {
   /** Commits of a call without searches, and while as many searches run as an organization may have. */
   readonly commitsAloneMs: readonly number[];
   readonly commitsMs: readonly number[];
+  /** Those searches. */
+  readonly atOnceMs: readonly number[];
 }
 
 /** Fills the organization with documents whose words are those of the trial, then asks the trial's questions. */
@@ -64,12 +66,12 @@ export async function fullLoad(
   }
   const commitsAloneMs: number[] = [];
   for (const _question of questions) commitsAloneMs.push(await commit(database, orgId));
-  const commitsMs: number[] = [];
+  const [commitsMs, atOnceMs]: [number[], number[]] = [[], []];
   const waiting = [...questions, ...questions];
   let searching = SEARCHES_PER_ORGANIZATION_MAX;
   const searcher = async () => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
-      await search(next, [...ids, ...trial.values()]);
+      atOnceMs.push(await search(next, [...ids, ...trial.values()]));
     searching -= 1;
   };
   const searchers = Array.from({ length: searching }, searcher);
@@ -79,7 +81,7 @@ export async function fullLoad(
   }
   await Promise.all(searchers);
   const passages = all.reduce((sum, document) => sum + document.passages, 0);
-  return { passages, allMs, oneMs, otherRequestsMs, commitsAloneMs, commitsMs };
+  return { passages, allMs, oneMs, otherRequestsMs, commitsAloneMs, commitsMs, atOnceMs };
 }
 
 /** Stores the words of a turn, and returns how long that took. */
@@ -91,7 +93,7 @@ async function commit(database: Database, orgId: string): Promise<number> {
 }
 
 export function fullLoadLine(load: FullLoad): string {
-  const { passages, allMs, oneMs, otherRequestsMs, commitsAloneMs, commitsMs } = load;
+  const { passages, allMs, oneMs, otherRequestsMs, commitsAloneMs, commitsMs, atOnceMs } = load;
   const words = (values: readonly number[]) => {
     const shares = [0.5, 0.95, 0.99].map(
       (share) => `p${100 * share} ${quantile(values, share).toFixed(1)} ms`,
@@ -105,6 +107,7 @@ export function fullLoadLine(load: FullLoad): string {
     `  other requests meanwhile: ${words(otherRequestsMs)}`,
     `  commits of a call without searches: ${words(commitsAloneMs)}`,
     `  commits of a call beside ${SEARCHES_PER_ORGANIZATION_MAX} searches at once: ${words(commitsMs)}`,
+    `  these searches: ${words(atOnceMs)}`,
   ].join("\n");
 }
 

@@ -113,6 +113,7 @@ function handle(
   out: ConversationEffect[],
 ): void {
   switch (event.type) {
+    case "passagesAdded":
     case "replyToken":
     case "replyDone":
     case "replyFailed":
@@ -187,6 +188,9 @@ function onTurnEvent(
   const event = placed(turn, received);
   if (event === undefined) return;
   switch (event.type) {
+    case "passagesAdded":
+      turn.passagesChars = event.chars;
+      return;
     case "replyToken":
       return onReplyToken(state, turn, event, out);
     case "replyDone":
