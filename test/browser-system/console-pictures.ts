@@ -85,7 +85,7 @@ const toldId = await seedToldCall(server.database, busy, agentId, {
     },
   ],
   turns: [
-    { turn: 1, kind: "reply", outcome: "played", tools: [BOOKED] },
+    { turn: 1, kind: "reply", outcome: "played", tools: [BOOKED], searchWasLate: true },
     { turn: 2, kind: "reply", outcome: "played", tools: [LOST_TAXI, STOPPED_TAXI], moreTools: 3 },
   ],
   metadata: {},

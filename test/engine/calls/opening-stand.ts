@@ -107,6 +107,7 @@ export function openingStand(context: TestContext) {
       usage: { minutesBetween: async () => given.minutes },
       usageChanges: new RecordChanges(),
       knowledge: { forCall: async () => [], search: async () => [] },
+      writers: "one",
     },
     agents: { forCall: () => given.agent() },
     vendors: {
@@ -129,6 +130,8 @@ export function openingStand(context: TestContext) {
     metrics: {
       callReady: (setUpMs: number) => void ready.push(setUpMs),
       callRefused: (reason: string) => void refused.push(reason),
+      knowledgeSearched: () => undefined,
+      lookedUp: () => undefined,
     },
     get dialTargets() {
       const { mayReach } = given;
