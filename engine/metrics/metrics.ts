@@ -3,7 +3,6 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Ending } from "../conversation/call-end.js";
 import { type TurnReport, WAIT_PARTS } from "../conversation/effects.js";
 import type { BargeInDecision, EndOfTurnReason } from "../conversation/reasons.js";
-import type { LookupOutcome } from "../knowledge/call-knowledge.js";
 import type { Hedges } from "../vendors/chain/answer-log.js";
 import type { VendorError } from "../vendors/contracts.js";
 import type { Metric } from "./cluster-metrics.js";
@@ -213,7 +212,7 @@ export class Metrics {
     this.#searches.observe({ store }, durationMs / 1_000);
   }
 
-  lookedUp(outcome: LookupOutcome): void {
+  lookedUp(outcome: string): void {
     this.#lookups.inc({ outcome });
   }
 
