@@ -35,6 +35,7 @@ import {
   telephonySettings,
 } from "./engine/telephony/telephony-settings.js";
 import {
+  isEmbeddingModel,
   VENDOR_VARIABLES,
   type VendorKeys,
   type VendorUrls,
@@ -100,6 +101,8 @@ export interface Config extends TelephonySettings, RecordingSettings {
   readonly preemptiveWasteTokensPerHour: number;
   /** Asking a second model, because the first is late, may cost such a share of an organization's tokens. */
   readonly hedgingTokensPercent: number;
+  /** `vendor/model`: organizations may embed their documents with these models of the platform's LLM providers. */
+  readonly embeddingModels: readonly string[];
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
 }
 
@@ -133,6 +136,14 @@ function oldKeys(each: typeof secretText | typeof keyText) {
   const tooMany = `expected at most ${OLD_KEYS_MAX}, with commas between`;
   return v.pipe(list, v.maxLength(OLD_KEYS_MAX, tooMany), v.array(each));
 }
+
+const embeddingModelText = v.pipe(
+  v.string(),
+  v.check(
+    isEmbeddingModel,
+    "expected models with their vendor, like openai/text-embedding-3-small",
+  ),
+);
 
 /** A public key as the vendor's portal shows it. */
 const publicKeyText = v.pipe(
@@ -241,6 +252,7 @@ const Settings = v.object({
   STT_CONNECT_MAX_MS: wholeNumber(3_000, 100, 60_000),
   PREEMPTIVE_WASTE_TOKENS_PER_HOUR: wholeNumber(100_000, 0, 1_000_000_000),
   HEDGING_TOKENS_PERCENT: wholeNumber(5, 0, 100),
+  EMBEDDING_MODELS: v.pipe(list, v.array(embeddingModelText)),
   LOG_LEVEL: logLevel,
 });
 
@@ -335,6 +347,7 @@ function configOf(env: v.InferOutput<typeof Variables>): Config {
     },
     preemptiveWasteTokensPerHour: env.PREEMPTIVE_WASTE_TOKENS_PER_HOUR,
     hedgingTokensPercent: env.HEDGING_TOKENS_PERCENT,
+    embeddingModels: env.EMBEDDING_MODELS,
     logLevel: env.LOG_LEVEL,
   };
 }

@@ -65,11 +65,16 @@ test("settings are read as what they are", () => {
     DRAIN_TIMEOUT_SEC: "5",
     SPEECH_CACHE_MB: "2",
     OLLAMA_BASE_URL: "http://10.0.0.7:11434",
+    EMBEDDING_MODELS: "openai/text-embedding-3-small, ollama/library/bge-m3",
   });
   assert.equal(config.port, 0);
   assert.deepEqual(config.trustedProxies, ["10.0.0.0/8", "::1"]);
   assert.deepEqual(config.corsOrigins, ["https://app.example.com"]);
   assert.equal(config.allowPrivateProviders, true);
+  assert.deepEqual(config.embeddingModels, [
+    "openai/text-embedding-3-small",
+    "ollama/library/bge-m3",
+  ]);
   assert.equal(config.drainTimeoutMs, 5_000);
   assert.equal(config.speechCacheBytes, 2 * 1024 * 1024);
   assert.equal(config.vendorUrls["ollama"], "http://10.0.0.7:11434");
@@ -216,4 +221,14 @@ test("in production an old key is no substitute for the current one", () => {
     "JWT_SECRET: required in production",
     "ENCRYPTION_KEY: required in production",
   ]);
+});
+
+test("a model for embeddings has a vendor with embeddings", () => {
+  for (const model of ["text-embedding-3-small", "openai/", "deepgram/nova-3", "nobody/model"]) {
+    assert.deepEqual(
+      faultsOf({ EMBEDDING_MODELS: model }),
+      ["EMBEDDING_MODELS.0: expected models with their vendor, like openai/text-embedding-3-small"],
+      model,
+    );
+  }
 });

@@ -41,6 +41,7 @@ export interface JobWorkParts {
     | "publicBaseUrl"
     | "platformUrls"
     | "hedgingTokensPercent"
+    | "embeddingModels"
     | "chainTimeouts"
   >;
   readonly database: Database;
@@ -115,7 +116,12 @@ export function startJobs(parts: JobWorkParts): JobWork {
         clock,
         log,
       }),
-      embedding: new EmbeddingJob({ database, clients: access.clients, sets: vectorSets }),
+      embedding: new EmbeddingJob({
+        database,
+        clients: access.clients,
+        sets: vectorSets,
+        platformModels: new Set(settings.embeddingModels),
+      }),
       callList: new CallListJob({ store: database.callLists, placer, clock, newId }),
     },
     owner,

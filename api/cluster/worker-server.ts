@@ -87,6 +87,7 @@ export interface WorkerSettings
   readonly preemptiveWasteTokensPerHour: number;
   /** From 0 to 100. */
   readonly hedgingTokensPercent: number;
+  readonly embeddingModels: readonly string[];
   readonly platformUrls: VendorUrls;
   /** PEM certificates of authorities that are trusted in addition to the public ones. */
   readonly authorities: readonly string[];
@@ -184,6 +185,7 @@ function newCarrier(parts: WorkerServerParts, localBaseUrl: () => string) {
     database,
     clients,
     sets: vectorSets,
+    platformModels: new Set(settings.embeddingModels),
     clock,
     log,
     onOutcome: (outcome) => calls.metrics.questionEmbedded(outcome),
@@ -326,7 +328,14 @@ async function serve(parts: WorkerServerParts, carrier: Carrier) {
       agentMcpTools,
       analysisRuns: new AnalysisRuns({ database, clock, newId }),
       knowledge: new Knowledge({ database, vectors, reader, allowPrivateAddresses, clock, newId }),
-      embeddings: new Embeddings({ database, clients, sets: vectorSets, clock, newId }),
+      embeddings: new Embeddings({
+        database,
+        clients,
+        sets: vectorSets,
+        platformModels: new Set(settings.embeddingModels),
+        clock,
+        newId,
+      }),
       providerChecks: new ProviderChecks({ ...tenancy, clients, clock }),
       providerVoices: new ProviderVoices({ ...tenancy, clients, clock }),
       telephonyAccounts,

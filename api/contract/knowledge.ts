@@ -86,7 +86,9 @@ export const KnowledgeDocument = v.object({
 });
 
 export const EmbeddingsBody = requestObject({
-  providerId: idField("the id of an LLM provider of your own, whose vendor has embeddings"),
+  providerId: idField(
+    "the id of an LLM provider of your own, whose vendor has embeddings, or of the platform's for a model of `platformModels`",
+  ),
   modelId: nameField("the vendor's name of an embedding model"),
   dimensions: v.optional(
     worded(
@@ -112,6 +114,10 @@ export const Embeddings = v.object({
   tokens: v.pipe(Count, v.description("that the vendor has counted for documents")),
   error: v.pipe(v.nullable(v.string()), v.description("why documents cannot be embedded now")),
   updatedAt: v.pipe(v.nullable(Timestamp), v.description("when the model was chosen")),
+  platformModels: v.pipe(
+    v.array(v.string()),
+    v.description("`vendor/model`: the models that the platform's LLM providers offer"),
+  ),
 });
 
 export const FoundPassages = v.object({

@@ -51,7 +51,7 @@ export function knowledgeRoutes(
   };
 }
 
-function embeddingsView({ choice, passages, embeddedPassages }: EmbeddingsView) {
+function embeddingsView({ choice, passages, embeddedPassages, platformModels }: EmbeddingsView) {
   return {
     providerId: choice?.providerId ?? null,
     modelId: choice?.modelId ?? null,
@@ -62,6 +62,7 @@ function embeddingsView({ choice, passages, embeddedPassages }: EmbeddingsView) 
     tokens: choice?.tokens ?? 0,
     error: choice?.error ?? null,
     updatedAt: choice === undefined ? null : timestamp(choice.updatedAtMs),
+    platformModels: [...platformModels],
   };
 }
 

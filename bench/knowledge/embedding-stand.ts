@@ -62,7 +62,7 @@ export class EmbeddingStand {
     };
     const sets = new VectorSets({ store: database.embeddings, clock, onError });
     const log = newLogger("warn");
-    const parts = { database, clients, sets, clock, log };
+    const parts = { database, clients, sets, platformModels: new Set<string>(), clock, log };
     const providerId = randomUUID();
     const nowMs = clock.epochMs();
     await database.providers.insertOwned(

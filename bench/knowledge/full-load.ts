@@ -1,5 +1,7 @@
+import { setTimeout } from "node:timers/promises";
 import { questionTerms } from "../../engine/knowledge/search-terms.js";
 import type { Database } from "../../storage/database.js";
+import { SEARCHES_PER_ORGANIZATION_MAX } from "../../storage/knowledge/knowledge-store.js";
 import { SeededRandom } from "../../test/simulation/seeded-random.js";
 import { quantile } from "../quantile.js";
 import { LANGUAGES, storeDocument, type TrialDocument } from "./recall-trial.js";
@@ -8,6 +10,7 @@ import { LANGUAGES, storeDocument, type TrialDocument } from "./recall-trial.js"
 const DOCUMENTS = 10;
 const DOCUMENT_CHARACTERS = 960_000;
 const SENTENCES_PER_PARAGRAPH = 5;
+const COMMIT_PAUSE_MS = 5;
 
 export interface FullLoad {
   readonly passages: number;
@@ -16,6 +19,11 @@ export interface FullLoad {
   readonly oneMs: readonly number[];
   /** Another organization's requests during the searches in all documents. */
   readonly otherRequestsMs: readonly number[];
+  /** Commits of a call without searches, and while as many searches run as an organization may have. */
+  readonly commitsAloneMs: readonly number[];
+  readonly commitsMs: readonly number[];
+  /** Those searches. */
+  readonly atOnceMs: readonly number[];
 }
 
 /** Fills the organization with documents whose words are those of the trial, then asks the trial's questions. */
@@ -52,21 +60,54 @@ export async function fullLoad(
       const startedAtMs = performance.now();
       await database.knowledge.list("another");
       otherRequestsMs.push(performance.now() - startedAtMs);
+      await setTimeout(1);
     }
     allMs.push(await searched);
   }
+  const commitsAloneMs: number[] = [];
+  for (const _question of questions) commitsAloneMs.push(await commit(database, orgId));
+  const [commitsMs, atOnceMs]: [number[], number[]] = [[], []];
+  const waiting = [...questions, ...questions];
+  let searching = SEARCHES_PER_ORGANIZATION_MAX;
+  const searcher = async () => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+      atOnceMs.push(await search(next, [...ids, ...trial.values()]));
+    searching -= 1;
+  };
+  const searchers = Array.from({ length: searching }, searcher);
+  while (searching > 0) {
+    commitsMs.push(await commit(database, orgId));
+    await setTimeout(COMMIT_PAUSE_MS);
+  }
+  await Promise.all(searchers);
   const passages = all.reduce((sum, document) => sum + document.passages, 0);
-  return { passages, allMs, oneMs, otherRequestsMs };
+  return { passages, allMs, oneMs, otherRequestsMs, commitsAloneMs, commitsMs, atOnceMs };
 }
 
-export function fullLoadLine({ passages, allMs, oneMs, otherRequestsMs }: FullLoad): string {
-  const words = (values: readonly number[]) =>
-    `p50 ${quantile(values, 0.5).toFixed(1)} ms, p95 ${quantile(values, 0.95).toFixed(1)} ms, most ${Math.max(...values).toFixed(1)} ms`;
+/** Stores the words of a turn, and returns how long that took. */
+async function commit(database: Database, orgId: string): Promise<number> {
+  const startedAtMs = performance.now();
+  const words = [{ role: "user", content: "Do you have a table for two?" }] as const;
+  await database.history.replace({ orgId, key: "bench" }, [], words, Date.now());
+  return performance.now() - startedAtMs;
+}
+
+export function fullLoadLine(load: FullLoad): string {
+  const { passages, allMs, oneMs, otherRequestsMs, commitsAloneMs, commitsMs, atOnceMs } = load;
+  const words = (values: readonly number[]) => {
+    const shares = [0.5, 0.95, 0.99].map(
+      (share) => `p${100 * share} ${quantile(values, share).toFixed(1)} ms`,
+    );
+    return `${shares.join(", ")}, most ${Math.max(...values).toFixed(1)} ms`;
+  };
   return [
     `${passages} passages of one organization`,
     `  search in all documents: ${words(allMs)}`,
     `  search in one short document: ${words(oneMs)}`,
     `  other requests meanwhile: ${words(otherRequestsMs)}`,
+    `  commits of a call without searches: ${words(commitsAloneMs)}`,
+    `  commits of a call beside ${SEARCHES_PER_ORGANIZATION_MAX} searches at once: ${words(commitsMs)}`,
+    `  these searches: ${words(atOnceMs)}`,
   ].join("\n");
 }
 

@@ -1,3 +1,4 @@
+import type { Database } from "../../storage/database.js";
 import type {
   AgentRecord,
   CallChannel,
@@ -7,6 +8,7 @@ import type {
   PlanRecord,
   StockPhrases,
 } from "../../storage/records.js";
+
 import { isRetryable } from "../../storage/statements/storage-error.js";
 import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
 import type { InputFormat } from "../audio/audio-format.js";
@@ -440,7 +442,7 @@ export interface OpenedCall {
 
 export interface OpenerDeps extends AssemblyDeps {
   readonly database: ConstructorParameters<typeof Conversations>[0]["database"] &
-    MinutesStores & { readonly knowledge: CallKnowledgeDeps["store"] };
+    MinutesStores & { readonly knowledge: CallKnowledgeDeps["store"] } & Pick<Database, "writers">;
   /** Undefined: documents are searched by full text alone. */
   readonly vectorSearch?: CallKnowledgeDeps["vectors"];
   readonly agents: Pick<Agents, "forCall">;
@@ -458,7 +460,7 @@ export interface OpenerDeps extends AssemblyDeps {
   >;
   readonly recordings: Pick<Recordings, "startRecording" | "converters">;
   readonly feed: Pick<CallFeed, "hasWatchers" | "publishAudio">;
-  readonly metrics: Pick<Metrics, "callReady" | "callRefused">;
+  readonly metrics: Pick<Metrics, "callReady" | "callRefused" | "knowledgeSearched" | "lookedUp">;
   /** Undefined with a simulated vendor: callers may be transferred to any number. */
   readonly dialTargets: Pick<DialTargets, "mayReach"> | undefined;
   /** Whether the sandbox stands at the address of every vendor of the platform. */
@@ -885,12 +887,15 @@ export class CallOpener {
   }
 
   #knowledgeOf({ orgId, knowledge }: AgentRecord, callId: string) {
-    const { database, clock, log } = this.#deps;
+    const { database, clock, log, metrics } = this.#deps;
+    const store = database.writers === "one" ? "sqlite" : "postgresql";
     return CallKnowledge.open(orgId, knowledge.documentIds, {
       store: database.knowledge,
       vectors: this.#deps.vectorSearch,
       clock,
       onError: (error) => log.warn({ callId, error }, "documents could not be searched"),
+      onSearch: (durationMs) => metrics.knowledgeSearched(store, durationMs),
+      onLookup: (outcome) => metrics.lookedUp(outcome),
     });
   }
 

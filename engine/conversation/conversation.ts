@@ -114,6 +114,7 @@ function handle(
   out: ConversationEffect[],
 ): void {
   switch (event.type) {
+    case "passagesAdded":
     case "replyToken":
     case "replyDone":
     case "replyFailed":
@@ -188,6 +189,9 @@ function onTurnEvent(
   const event = placed(turn, received);
   if (event === undefined) return;
   switch (event.type) {
+    case "passagesAdded":
+      turn.passagesChars = event.chars;
+      return;
     case "replyToken":
       return onReplyToken(state, turn, event, out);
     case "replyDone":

@@ -395,8 +395,10 @@ export class EffectRunner implements EffectPerformer {
     const question = conversation.findLast(({ role }) => role === "user")?.content ?? "";
     const passages = this.#deps.knowledge?.noteFor(turnId, question) ?? "";
     const added = [languageNote(language), contextNote(context)];
-    const complete = (note: string) =>
+    const complete = (note: string) => {
+      if (note !== "") this.report({ type: "passagesAdded", turnId, chars: note.length });
       this.#complete({ turnId, mustAnswer }, withPassages(conversation, note), added, signal);
+    };
     if (typeof passages === "string") return complete(passages);
     void passages.then((note) => {
       if (!signal.aborted) complete(note);

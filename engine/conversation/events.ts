@@ -93,6 +93,12 @@ export type ReplyTokenEvent = At & {
   readonly turnId: number;
   readonly text: string;
 };
+/** The LLM's request has passages from documents of this length, besides the prompt and the conversation. */
+export type PassagesAddedEvent = At & {
+  readonly type: "passagesAdded";
+  readonly turnId: number;
+  readonly chars: number;
+};
 export type ReplyDoneEvent = At & {
   readonly type: "replyDone";
   readonly turnId: number;
@@ -206,6 +212,7 @@ export type BeepHeardEvent = At & { readonly type: "beepHeard" };
 export type EndRequestedEvent = At & { readonly type: "endRequested"; readonly ending: Ending };
 
 export type TurnEvent =
+  | PassagesAddedEvent
   | ReplyTokenEvent
   | ReplyDoneEvent
   | ReplyFailedEvent

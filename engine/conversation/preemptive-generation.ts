@@ -71,6 +71,9 @@ export function onPreemptiveEvent(
   event: TurnEvent,
 ): void {
   switch (event.type) {
+    case "passagesAdded":
+      reply.passagesChars = event.chars;
+      return;
     case "replyToken":
       if (reply.text.length < TEXT_CHARS_MAX) reply.text += event.text;
       return;
@@ -111,8 +114,8 @@ export function dropPreemptiveReply(state: ConversationState, out: ConversationE
   const { metrics } = state.record;
   const reply = preemptiveReplyOf(state);
   if (reply === undefined) return;
-  const { turnId, userText, text, done } = reply;
-  const tokens = done?.tokens ?? estimateTokens(state, userText, text.length);
+  const { turnId, userText, passagesChars, text, done } = reply;
+  const tokens = done?.tokens ?? estimateTokens(state, userText, passagesChars + text.length);
   out.push({ type: "dropPreemptiveReply", turnId, tokens });
   setAgentTurn(state, SILENT);
   state.wastedTokens += tokens;
@@ -138,7 +141,8 @@ function startPreemptiveReply(
   const history = withMessages(state.record.history, turnMessages(userText, ""));
   clearDeadline(state, "preemptiveGeneration");
   out.push({ type: "startPreemptiveReply", turnId, history, ...contextOf(state) });
-  const reply = { turnId, userText, words, requestedAtMs: atMs, text: "", done: undefined };
+  const received = { passagesChars: 0, text: "", done: undefined };
+  const reply = { turnId, userText, words, requestedAtMs: atMs, ...received };
   setAgentTurn(state, { state: "speculating", reply });
   state.preemptiveTries += 1;
 }

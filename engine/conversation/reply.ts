@@ -261,13 +261,14 @@ export function startTurnReply(
 /** The words were the last: the received part of the preemptive reply is used as if it arrived now. */
 function usePreemptiveReply(
   state: ConversationState,
-  { turnId, requestedAtMs, text, done }: PreemptiveReply,
+  { turnId, requestedAtMs, passagesChars, text, done }: PreemptiveReply,
   fields: TurnFields & Partial<Turn>,
   out: ConversationEffect[],
 ): void {
   const atMs = fields.decidedAtMs;
   const turn = replyTurn(state, turnId, fields);
   turn.preemptiveMs = atMs - requestedAtMs;
+  turn.passagesChars = passagesChars;
   setAgentTurn(state, { state: "replying", turn });
   setDeadline(state, "turnStall", atMs + firstStallMs(turn));
   watchSilence(state, turn, atMs);

@@ -63,6 +63,8 @@ export interface Turn {
   attempt: number;
   generating: boolean;
   splitter: SplitterState;
+  /** The length of the passages in the last LLM request for it. */
+  passagesChars: number;
   replyChars: number;
   sentences: Sentence[];
   /** Sentences requested from TTS, and sent to the caller, counted from the first. */
@@ -154,6 +156,7 @@ export function newTurn({
     attempt,
     generating: true,
     splitter: EMPTY_SPLITTER,
+    passagesChars: 0,
     replyChars: 0,
     sentences: [],
     requestedCount: 0,
@@ -459,6 +462,7 @@ export interface PreemptiveReply {
   userText: string;
   words: string;
   requestedAtMs: number;
+  passagesChars: number;
   text: string;
   done: ReplyDoneEvent | undefined;
 }

@@ -3,13 +3,15 @@ import type { ConversationState, Turn } from "./state.js";
 
 const CHARS_PER_TOKEN = 4;
 
-/** A generation that was stopped is billed, but the vendor does not report how much. */
+/**
+ * A generation that was stopped is billed, but the vendor does not report how much. `ownChars`: its passages and its text.
+ */
 export function estimateTokens(
   state: ConversationState,
   userText: string,
-  replyChars: number,
+  ownChars: number,
 ): number {
-  let chars = state.settings.systemPromptChars + userText.length + replyChars;
+  let chars = state.settings.systemPromptChars + userText.length + ownChars;
   for (const message of state.record.history) chars += message.content.length;
   return Math.ceil(chars / CHARS_PER_TOKEN);
 }
@@ -30,7 +32,7 @@ export function estimatedTokens(state: ConversationState, turn: Turn): number {
   ) {
     return 0;
   }
-  return estimateTokens(state, turn.userText, turn.replyChars);
+  return estimateTokens(state, turn.userText, turn.passagesChars + turn.replyChars);
 }
 
 /** Counts a generation that ends without the vendor's own usage. */

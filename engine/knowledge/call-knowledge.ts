@@ -55,12 +55,21 @@ export interface TurnKnowledge {
   readonly searchWasLate?: true;
 }
 
+/**
+ * How a reply got its passages: `ready` if they were there, `waited` if it waited for their search, and without passages
+ * `late`, `overloaded` if the database had no room for the search, and `failed`.
+ */
+export type LookupOutcome = "ready" | "waited" | "late" | "overloaded" | "failed";
+
 export interface CallKnowledgeDeps {
   readonly store: Pick<KnowledgeStore, "forCall" | "search">;
   /** Undefined: full text alone. */
   readonly vectors?: Pick<VectorSearch, "open"> | undefined;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
+  /** Called after each search of full text. */
+  readonly onSearch?: (durationMs: number) => void;
+  readonly onLookup?: (outcome: LookupOutcome) => void;
 }
 
 /** The passages whose vectors are nearest to a question's. */
@@ -73,8 +82,8 @@ interface FoundNearest {
 interface Search {
   readonly question: string;
   readonly words: ReadonlySet<string>;
-  /** Resolves with undefined if the search failed, with `late` if the database had no room for it. */
-  readonly done: Promise<readonly FoundPassage[] | "late" | undefined>;
+  /** Resolves with undefined if the search failed. */
+  readonly done: Promise<readonly FoundPassage[] | "overloaded" | undefined>;
   found: readonly FoundPassage[] | undefined;
 }
 
@@ -163,6 +172,7 @@ export class CallKnowledge {
     this.#question = text;
     const question = questionOf(text, this.#questionBefore);
     if (knows(this.#latest, question)) {
+      this.#deps.onLookup?.("ready");
       return this.#usedPassages(turnId, question, this.#latest?.found, 0);
     }
     const search = knows(this.#running, question) ? this.#running : this.#search(question, "turn");
@@ -180,16 +190,18 @@ export class CallKnowledge {
   }
 
   #search(question: string, urgency: SearchUrgency): Search {
-    const { store, onError } = this.#deps;
+    const { store, clock, onError, onSearch } = this.#deps;
     const terms = questionTerms(this.#orgId, question);
     const limit = this.#vectors === undefined ? PASSAGES_MAX : CANDIDATES_MAX;
     const query = { documentIds: this.#searchedIds, terms, limit };
+    const beganAtMs = clock.monotonicMs();
     const done = store.search(this.#orgId, query, urgency).then(
       (found) => {
         if (found === undefined) {
           if (this.#running === search) this.#running = undefined;
-          return "late";
+          return "overloaded";
         }
+        onSearch?.(clock.monotonicMs() - beganAtMs);
         search.found = found;
         this.#latest = search;
         if (this.#running === search) this.#running = undefined;
@@ -233,7 +245,7 @@ export class CallKnowledge {
   }
 
   async #wait(turnId: number, question: string, { done }: Search): Promise<string> {
-    const { clock } = this.#deps;
+    const { clock, onLookup } = this.#deps;
     const beganAtMs = clock.monotonicMs();
     let cancel = () => {};
     const late = new Promise<"late">((resolve) => {
@@ -242,7 +254,11 @@ export class CallKnowledge {
     const found = await Promise.race([done, late]);
     cancel();
     const waitMs = Math.round((clock.monotonicMs() - beganAtMs) * 10) / 10;
-    if (found !== "late") return this.#usedPassages(turnId, question, found, waitMs);
+    if (found !== "late" && found !== "overloaded") {
+      onLookup?.(found === undefined ? "failed" : "waited");
+      return this.#usedPassages(turnId, question, found, waitMs);
+    }
+    onLookup?.(found);
     this.#keep(turnId, { searchWaitMs: waitMs, searchWasLate: true });
     return "";
   }

@@ -76,7 +76,9 @@ function decoded(bytes: Uint8Array, named = "utf-8"): string | UnreadableDocumen
     const shown = named.slice(0, CHARSET_CHARACTERS_SHOWN);
     return new UnreadableDocument(`has the unknown charset "${shown}": save it in UTF-8`);
   }
-  const wrong = new UnreadableDocument(`is not text in ${decoder.encoding.toUpperCase()}`);
+  const isNamed = charset !== undefined || named !== "utf-8";
+  const advice = isNamed ? "" : ": save it in UTF-8";
+  const wrong = new UnreadableDocument(`is not text in ${decoder.encoding.toUpperCase()}${advice}`);
   try {
     const decodedText = decoder.decode(bytes);
     const text =

@@ -7,6 +7,7 @@ import type { VendorClients } from "../tenancy/providers/vendor-clients.js";
 import { vendorWords } from "../tenancy/providers/vendor-words.js";
 import { VendorError } from "../vendors/contracts.js";
 import { embeddingPlan } from "./embedding-plan.js";
+import { mayEmbed, type PlatformModels } from "./embedding-provider.js";
 import type { VectorSets } from "./vector-sets.js";
 
 /** Each organization has its own queue. */
@@ -20,7 +21,7 @@ export const BATCH_PASSAGES_MAX = 16;
 /** Requests of one organization until another one has its turn. */
 const BATCHES_PER_TURN_MAX = 20;
 const REQUEST_TIMEOUT_MS = 30_000;
-const SWITCHED_OFF = "the provider is switched off or missing";
+const SWITCHED_OFF = "the provider is switched off, missing, or no longer offered for embeddings";
 const OTHER_VECTORS =
   "the model answers with other vectors than when it was chosen: choose it again";
 
@@ -28,6 +29,7 @@ export interface EmbeddingJobOptions {
   readonly database: Pick<Database, "embeddings" | "knowledge" | "providers">;
   readonly clients: Pick<VendorClients, "embeddings">;
   readonly sets: Pick<VectorSets, "parse">;
+  readonly platformModels: PlatformModels;
 }
 
 /** Embeds the passages of an organization that have no vector of the current model, and removes earlier models' vectors. */
@@ -40,12 +42,14 @@ export class EmbeddingJob extends FixedLimitsJob {
   }
 
   override async run({ orgId }: ClaimedJob, signal: AbortSignal): Promise<JobOutcome> {
-    const { database } = this.#options;
+    const { database, platformModels } = this.#options;
     const choice = await database.embeddings.find(orgId);
     await database.embeddings.purge(orgId, choice?.setId);
     if (choice === undefined) return { kind: "done" };
     const provider = await database.providers.findById(choice.providerId);
-    if (provider?.orgId !== orgId || !provider.active) return this.#fail(choice, SWITCHED_OFF);
+    if (provider?.active !== true || !mayEmbed(provider, choice, platformModels)) {
+      return this.#fail(choice, SWITCHED_OFF);
+    }
     for (let batch = 0; batch < BATCHES_PER_TURN_MAX && !signal.aborted; batch += 1) {
       const passages = await this.#next(choice);
       if (passages.length === 0) {
@@ -88,7 +92,7 @@ export class EmbeddingJob extends FixedLimitsJob {
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
       if (signal.aborted) return { kind: "retry", error: "stopped" };
-      const words = vendorWords(error, true);
+      const words = vendorWords(error, provider.orgId !== null);
       if (!error.retryable) return this.#fail(choice, words);
       await database.embeddings.noteError(choice, words);
       const { retryAfterMs } = error;

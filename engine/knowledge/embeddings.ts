@@ -12,6 +12,7 @@ import { VendorError } from "../vendors/contracts.js";
 import { DIMENSIONS_MAX } from "../vendors/openai-protocol/embedding-answer.js";
 import { VENDORS, vendorOf } from "../vendors/vendors.js";
 import { documentEmbeddings } from "./embedding-plan.js";
+import { mayEmbed, type PlatformModels } from "./embedding-provider.js";
 import type { VectorSets } from "./vector-sets.js";
 
 /** A user waits for the result. */
@@ -33,12 +34,15 @@ export interface EmbeddingsView {
   /** Passages of the documents that are embedded. */
   readonly passages: number;
   readonly embeddedPassages: number;
+  /** `vendor/model`, which the platform's providers offer. */
+  readonly platformModels: readonly string[];
 }
 
 export interface EmbeddingsOptions {
   readonly database: Pick<Database, "embeddings" | "knowledge" | "providers">;
   readonly clients: Pick<VendorClients, "embeddings">;
   readonly sets: Pick<VectorSets, "parse">;
+  readonly platformModels: PlatformModels;
   readonly clock: Clock;
   readonly newId: () => string;
 }
@@ -54,7 +58,8 @@ export class Embeddings {
   async get(orgId: string): Promise<EmbeddingsView> {
     const { embeddings, knowledge } = this.#options.database;
     const choice = await embeddings.find(orgId);
-    if (choice === undefined) return { choice, passages: 0, embeddedPassages: 0 };
+    const platformModels = [...this.#options.platformModels];
+    if (choice === undefined) return { choice, passages: 0, embeddedPassages: 0, platformModels };
     const [documents, counts] = await Promise.all([
       knowledge.list(orgId),
       embeddings.counts(choice),
@@ -68,6 +73,7 @@ export class Embeddings {
       choice,
       passages: sum(embedded.map(({ passages }) => passages)),
       embeddedPassages: sum(embedded.map(({ id }) => states.get(id)?.embeddedPassages ?? 0)),
+      platformModels,
     };
   }
 
@@ -79,7 +85,7 @@ export class Embeddings {
     const { database, clock, newId } = this.#options;
     const { id: orgId, name } = tenant.organization;
     const { providerId, modelId, dimensions: requestedDimensions = null } = input;
-    const provider = await this.#provider(orgId, providerId);
+    const provider = await this.#provider(orgId, input);
     const dimensions = await this.#check(provider, { ...input, orgId }, signal);
     const nowMs = clock.epochMs();
     const job = embeddingJob(orgId, nowMs, newId());
@@ -107,10 +113,19 @@ export class Embeddings {
     throw new RequestError("not_found", "the organization has no embeddings");
   }
 
-  async #provider(orgId: string, providerId: string): Promise<ProviderRecord> {
-    const provider = await this.#options.database.providers.findById(providerId);
+  async #provider(
+    orgId: string,
+    { providerId, modelId }: Pick<EmbeddingsInput, "providerId" | "modelId">,
+  ): Promise<ProviderRecord> {
+    const { database, platformModels } = this.#options;
+    const provider = await database.providers.findById(providerId);
     const path = "providerId";
-    if (provider?.orgId !== orgId) {
+    if (provider === undefined || !mayEmbed(provider, { orgId, modelId }, platformModels)) {
+      const offered = [...platformModels].join(", ");
+      if (provider?.orgId === null && offered !== "") {
+        const message = `expected a model that the platform offers for embeddings: ${offered}`;
+        throw invalidFields([{ path: "modelId", message }]);
+      }
       const message = "expected the id of a provider of the organization's own";
       throw invalidFields([{ path, message }]);
     }
@@ -136,7 +151,10 @@ export class Embeddings {
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
       throw invalidFields([
-        { path: fieldOf(error, wanted), message: vendorWordsOfTest(error, true) },
+        {
+          path: fieldOf(error, wanted),
+          message: vendorWordsOfTest(error, provider.orgId !== null),
+        },
       ]);
     }
     const parsed = await sets.parse(answer, 1);

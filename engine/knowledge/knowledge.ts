@@ -109,7 +109,8 @@ export class Knowledge {
     const { database, reader, clock } = this.#options;
     const format = formatOf(name);
     if (format === undefined) {
-      const message = "expected a name that ends in .md, .txt, .html or .pdf";
+      const message =
+        "expected a name that ends in .md, .txt, .html or .pdf: export other documents as PDF";
       throw invalidFields([{ path: "name", message }]);
     }
     const document = this.#newDocument(orgId, { name, source: "upload", sizeBytes: bytes.length });

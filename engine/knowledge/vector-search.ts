@@ -8,6 +8,7 @@ import type { VendorClients } from "../tenancy/providers/vendor-clients.js";
 import type { Clock } from "../time/clock.js";
 import { Breakers } from "../vendors/chain/breakers.js";
 import { VendorError } from "../vendors/contracts.js";
+import { mayEmbed, type PlatformModels } from "./embedding-provider.js";
 import type { VectorSets } from "./vector-sets.js";
 
 /** An answer that takes longer is too late for the turn, and counts as a failure of the vendor. */
@@ -28,6 +29,7 @@ export interface VectorSearchOptions {
   readonly database: Pick<Database, "embeddings" | "providers">;
   readonly clients: Pick<VendorClients, "embeddings">;
   readonly sets: Pick<VectorSets, "load" | "search">;
+  readonly platformModels: PlatformModels;
   readonly clock: Clock;
   readonly log: Logger;
   readonly onOutcome: (outcome: EmbeddingOutcome) => void;
@@ -71,11 +73,11 @@ export class VectorSearch {
 
   /** Undefined if the organization has no embeddings. Its vectors are loaded from then on. Rejects if the store fails. */
   async open(orgId: string): Promise<OpenVectors | undefined> {
-    const { database, sets } = this.#options;
+    const { database, sets, platformModels } = this.#options;
     const choice = await database.embeddings.find(orgId);
     if (choice === undefined) return undefined;
     const provider = await database.providers.findById(choice.providerId);
-    if (provider?.orgId !== orgId || !provider.active) return undefined;
+    if (provider?.active !== true || !mayEmbed(provider, choice, platformModels)) return undefined;
     const loaded = sets.load(choice);
     return {
       nearest: async (question, documentIds) => {

@@ -20,6 +20,8 @@ export async function diskFreeBytes(folder: string): Promise<number | undefined>
 }
 
 const STAGE_BUCKETS_SEC = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
+/** A turn waits 30 ms for a search. */
+const SEARCH_BUCKETS_SEC = [0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.25, 1, 5];
 const STAGES = [...WAIT_PARTS, "totalMs"] as const;
 
 export interface FailingVendor {
@@ -102,6 +104,18 @@ export class Metrics {
     "Questions of callers that were embedded, by outcome; without `ok` full text answers alone",
     ["outcome"],
   );
+  readonly #lookups = this.#counter(
+    "parley_knowledge_lookups_total",
+    "Replies for which documents were searched, by outcome; without `ready` and `waited` they had no passages",
+    ["outcome"],
+  );
+  readonly #searches = new Histogram({
+    name: "parley_knowledge_search_seconds",
+    help: "Full-text searches of calls",
+    labelNames: ["store"],
+    buckets: SEARCH_BUCKETS_SEC,
+    registers: [this.#registry],
+  });
   readonly #stages = new Histogram({
     name: "parley_turn_stage_seconds",
     help: "Reply latency by stage; `total` is the sum",
@@ -192,6 +206,14 @@ export class Metrics {
 
   questionEmbedded(outcome: string): void {
     this.#embeddedQuestions.inc({ outcome });
+  }
+
+  knowledgeSearched(store: "sqlite" | "postgresql", durationMs: number): void {
+    this.#searches.observe({ store }, durationMs / 1_000);
+  }
+
+  lookedUp(outcome: string): void {
+    this.#lookups.inc({ outcome });
   }
 
   mcpRequested(operation: string, outcome: string): void {

@@ -41,3 +41,10 @@ export function vendorSettings(read: Readonly<Record<string, unknown>>): {
     vendorUrls: of(({ address }) => address.variable),
   };
 }
+
+/** Whether the text is `vendor/model`, of a vendor that has embeddings. */
+export function isEmbeddingModel(text: string): boolean {
+  const slashAt = text.indexOf("/");
+  const vendor = VENDORS.find(({ key }) => key === text.slice(0, slashAt));
+  return vendor?.embeddings !== undefined && slashAt < text.length - 1;
+}

@@ -1,4 +1,4 @@
-import { type Compilable, type Kysely, type Selectable, sql } from "kysely";
+import { type Compilable, type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
 import { embeddingJob, type NewJob } from "../jobs/job-record.js";
 import type { JobsAdded } from "../jobs/job-store.js";
 import { jobInsert } from "../jobs/job-store.js";
@@ -10,7 +10,6 @@ import { auditOf } from "../tenancy/audit-store.js";
 import { embeddingJobInsert, revisionBump } from "./embedding-store.js";
 import type { FoundPassage } from "./found-passage.js";
 import {
-  areMostPassages,
   documentRanges,
   joinRanges,
   type PassageQuery,
@@ -19,8 +18,11 @@ import {
   WITH_INDEX,
 } from "./passage-search.js";
 
-/** Passages written or removed per statement, so that a large document does not delay other requests. */
-const PASSAGES_PER_STEP = 20;
+/**
+ * Passages written or removed per statement, so that a large document does not delay other requests. PostgreSQL, where they
+ * do not wait, has a row for each term of a statement.
+ */
+const PASSAGES_PER_STEP = { one: 20, many: 400 } as const;
 
 export interface DocumentRecord {
   readonly id: string;
@@ -191,16 +193,15 @@ export class KnowledgeStore {
       .where("documentId", "=", id)
       .executeTakeFirstOrThrow();
     const firstPosition = last === null ? 0 : Number(last) + 1;
-    for (let start = 0; start < passages.length; start += PASSAGES_PER_STEP) {
-      const rows = passages
-        .slice(start, start + PASSAGES_PER_STEP)
-        .map(({ text, terms }, index) => ({
-          orgId,
-          documentId: id,
-          position: firstPosition + start + index,
-          text,
-          terms: terms.join(" "),
-        }));
+    const step = PASSAGES_PER_STEP[this.#writers];
+    for (let start = 0; start < passages.length; start += step) {
+      const rows = passages.slice(start, start + step).map(({ text, terms }, index) => ({
+        orgId,
+        documentId: id,
+        position: firstPosition + start + index,
+        text,
+        terms: terms.join(" "),
+      }));
       await this.#db.insertInto("knowledgePassages").values(rows).execute();
     }
     const columns = {
@@ -289,18 +290,21 @@ export class KnowledgeStore {
 
   async #search(orgId: string, query: PassageQuery): Promise<FoundPassage[]> {
     if (this.#writers === "one") {
-      const ranges = joinRanges(await documentRanges(this.#db, orgId, query.documentIds));
-      const { rows } = await searchSqlite(orgId, query, ranges).execute(this.#db);
+      const wanted = this.#compilable(documentRanges(orgId, query.documentIds));
+      const [ranges] = await this.#atomic.read([wanted]);
+      const search = searchSqlite(orgId, query, joinRanges(ranges.rows));
+      const [{ rows }] = await this.#atomic.read([this.#compilable(search)]);
       return [...rows];
     }
-    const areMost = await areMostPassages(this.#db, orgId, query.documentIds);
-    const search = searchPostgres(orgId, query, areMost).compile(this.#db);
-    const withIndex = WITH_INDEX.compile(this.#db);
-    const [, { rows }] = await this.#atomic.run([
-      { compile: () => withIndex },
-      { compile: () => search },
+    const [, { rows }] = await this.#atomic.read([
+      this.#compilable(WITH_INDEX),
+      this.#compilable(searchPostgres(orgId, query)),
     ]);
     return [...rows];
+  }
+
+  #compilable<Row>(query: RawBuilder<Row>): Compilable<Row> {
+    return { compile: () => query.compile(this.#db) };
   }
 
   async #update(
@@ -337,6 +341,7 @@ export class KnowledgeStore {
 
   /** Removes the passages before the position. */
   async #removePassages(documentId: string, position: number, orgId?: string): Promise<void> {
+    const step = PASSAGES_PER_STEP[this.#writers];
     for (;;) {
       const old = this.#db
         .selectFrom("knowledgePassages")
@@ -344,12 +349,13 @@ export class KnowledgeStore {
         .where("documentId", "=", documentId)
         .where("position", "<", position)
         .$if(orgId !== undefined, (its) => its.where("orgId", "=", orgId ?? ""))
-        .limit(PASSAGES_PER_STEP);
+        .orderBy("position")
+        .limit(step);
       const { numDeletedRows } = await this.#db
         .deleteFrom("knowledgePassages")
         .where("sequence", "in", old)
         .executeTakeFirstOrThrow();
-      if (numDeletedRows < PASSAGES_PER_STEP) return;
+      if (numDeletedRows < step) return;
     }
   }
 

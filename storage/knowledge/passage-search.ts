@@ -1,5 +1,4 @@
-import { type Kysely, sql } from "kysely";
-import type { Tables } from "../tables.js";
+import { sql } from "kysely";
 import { type FoundPassage, IS_CURRENT } from "./found-passage.js";
 
 /** A term in more of the documents' passages than this says little about any of them, and is counted no further. */
@@ -23,20 +22,6 @@ export interface SequenceRange {
   readonly last: number;
 }
 
-const FOUND = sql`p.${sql.ref("documentId")}, d.${sql.ref("name")} as ${sql.ref("documentName")},
-  p.${sql.ref("position")} - d.${sql.ref("firstPosition")} as ${sql.ref("position")}, p.${sql.ref("text")}`;
-
-function ownedBy(orgId: string, documentIds: readonly string[]) {
-  return sql`p.${sql.ref("orgId")} = ${orgId} and d.${sql.ref("orgId")} = ${orgId}
-    and p.${sql.ref("documentId")} in (${sql.join(documentIds)}) and ${IS_CURRENT}`;
-}
-
-/** How many passages the documents have. */
-function totalOf(orgId: string, documentIds: readonly string[]) {
-  return sql`select coalesce(sum(d.passages), 0) as passages from ${sql.table("knowledgeDocuments")} d
-    where d.${sql.ref("orgId")} = ${orgId} and d.id in (${sql.join(documentIds)})`;
-}
-
 /** Chooses terms of `counted`. They weigh as in BM25, for terms that a passage either has or lacks. */
 const CHOSEN = sql`select ranked.term,
     ln(1 + (case when total.passages > ranked.n then total.passages - ranked.n else 0 end + 0.5) / (ranked.n + 0.5))
@@ -46,20 +31,15 @@ const CHOSEN = sql`select ranked.term,
   where ranked.place <= ${sql.lit(RAREST_TERMS)}
     or (ranked.n <= ${sql.lit(TERM_PASSAGES_MAX)} and ranked.hits <= ${sql.lit(SEARCH_HITS_MAX)})`;
 
+/** Terms that are common need not be counted to the end. */
 const COUNTED_MAX = sql.lit(TERM_PASSAGES_MAX + 1);
 
 /** Returns where the index has each of the documents' current content. */
-export async function documentRanges(
-  db: Kysely<Tables>,
-  orgId: string,
-  documentIds: readonly string[],
-): Promise<SequenceRange[]> {
-  const { rows } =
-    await sql<SequenceRange>`select min(p.sequence) as first, max(p.sequence) as last from knowledgeDocuments d
-      join knowledgePassages p on p.documentId = d.id
-        and p.position in (d.firstPosition, d.firstPosition + d.passages - 1)
-      where d.orgId = ${orgId} and d.id in (${sql.join(documentIds)}) group by d.id`.execute(db);
-  return [...rows];
+export function documentRanges(orgId: string, documentIds: readonly string[]) {
+  return sql<SequenceRange>`select min(p.sequence) as first, max(p.sequence) as last from knowledgeDocuments d
+    join knowledgePassages p on p.documentId = d.id
+      and p.position in (d.firstPosition, d.firstPosition + d.passages - 1)
+    where d.orgId = ${orgId} and d.id in (${sql.join(documentIds)}) group by d.id`;
 }
 
 /** Joins the ranges with the smallest gaps between them until at most `max` are left. */
@@ -96,7 +76,9 @@ export function searchSqlite(
     where f.knowledgeIndex match '"' || ${term} || '"' and f.rowid between ranges.first and ranges.last`;
   return sql<FoundPassage>`with ranges as materialized (
       select value ->> 'first' as first, value ->> 'last' as last from json_each(${JSON.stringify(ranges)})
-    ), total as (${totalOf(orgId, documentIds)}
+    ), total as (
+      select coalesce(sum(passages), 0) as passages from knowledgeDocuments
+      where orgId = ${orgId} and id in (${sql.join(documentIds)})
     ), counted as materialized (
       select wanted.value as term, (select count(*) from
         (select 1 from ${inRanges(sql`wanted.value`)} limit ${COUNTED_MAX})) as n
@@ -106,59 +88,44 @@ export function searchSqlite(
       select f.rowid as sequence, sum(chosen.weight) as score
       from chosen cross join ${inRanges(sql`chosen.term`)} group by f.rowid
     )
-    select ${FOUND} from scores
+    select p.documentId, d.name as documentName, p.position - d.firstPosition as position, p.text from scores
     cross join knowledgePassages p on p.sequence = scores.sequence
     join knowledgeDocuments d on d.id = p.documentId
-    where ${ownedBy(orgId, documentIds)}
+    where p.orgId = ${orgId} and d.orgId = ${orgId} and p.documentId in (${sql.join(documentIds)}) and ${IS_CURRENT}
     order by scores.score desc, p.sequence limit ${limit}`;
 }
 
 /**
- * Uses the index whatever the planner prefers for a small table: splitting the terms of each passage takes far longer. The
- * costs that it then expects would have it compile the statement each time.
+ * Uses the indexes whatever the planner believes of a table that has just been filled. The costs that it then expects would
+ * have it compile the statement each time.
  */
 export const WITH_INDEX = sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`;
 
-/** Whether most of the organization's passages belong to the documents. */
-export async function areMostPassages(
-  db: Kysely<Tables>,
-  orgId: string,
-  documentIds: readonly string[],
-): Promise<boolean> {
-  const { rows } = await sql<{ readonly isMost: boolean }>`select coalesce(
-      2 * sum(d.passages) filter (where d.id in (${sql.join(documentIds)})) >= sum(d.passages), false) as "isMost"
-    from "knowledgeDocuments" d where d."orgId" = ${orgId}`.execute(db);
-  return rows[0]?.isMost === true;
-}
-
 /**
- * Looks up each term by itself. Among few passages of the organization, the index is asked for their documents, too; among
- * most of them, that would take longer than to leave out the others.
+ * Looks up the postings of each term. How many passages they have is known without reading them, and the passages
+ * themselves are read only once they are found.
  */
-export function searchPostgres(
-  orgId: string,
-  { documentIds, terms, limit }: PassageQuery,
-  areMost: boolean,
-) {
-  const ids = sql.join(documentIds);
-  const having = sql`from "knowledgePassages" p where string_to_array(p.terms, ' ') @> array[wanted.term]`;
-  // Without "offset 0" the planner may read all passages of the documents for each term.
-  const found = areMost
-    ? sql`select of_term.sequence from (select p.sequence, p."documentId" ${having} offset 0) as of_term
-        where of_term."documentId" in (${ids})`
-    : sql`select p.sequence ${having} and array[p."documentId"] && array[${ids}]::text[]`;
-  return sql<FoundPassage>`with total as (${totalOf(orgId, documentIds)}
-    ), hits as materialized (
-      select wanted.term, found.sequence from unnest(string_to_array(${terms.join(" ")}, ' ')) as wanted(term)
-      cross join lateral (${found} limit ${COUNTED_MAX}) as found
-    ), counted as (select term, count(*) as n from hits group by term
+export function searchPostgres(orgId: string, { documentIds, terms, limit }: PassageQuery) {
+  return sql<FoundPassage>`with documents as materialized (
+      select d.sequence, d.id, d.name, d."firstPosition" as first, d.passages from "knowledgeDocuments" d
+      where d."orgId" = ${orgId} and d.id in (${sql.join(documentIds)})
+    ), total as (select coalesce(sum(passages), 0) as passages from documents
+    ), postings as materialized (
+      select k.term, k.document, k.positions, d.first, d.passages
+      from documents d join "knowledgePostings" k on k.document = d.sequence
+        and k.last >= d.first and k.first < d.first + d.passages
+      where k.term = any(string_to_array(${terms.join(" ")}, ' '))
+    ), counted as materialized (
+      select term, least(sum(cardinality(positions)), ${COUNTED_MAX}) as n from postings group by term
     ), chosen as materialized (${CHOSEN}
     ), scores as materialized (
-      select hits.sequence, sum(chosen.weight) as score from hits join chosen using (term) group by hits.sequence
+      select postings.document, at.position, sum(chosen.weight) as score
+      from chosen join postings using (term) cross join lateral unnest(postings.positions) as at(position)
+      where at.position >= postings.first and at.position < postings.first + postings.passages
+      group by postings.document, at.position order by score desc, postings.document, at.position limit ${limit}
     )
-    select ${FOUND} from scores
-    join "knowledgePassages" p on p.sequence = scores.sequence
-    join "knowledgeDocuments" d on d.id = p."documentId"
-    where ${ownedBy(orgId, documentIds)}
-    order by scores.score desc, p.sequence limit ${limit}`;
+    select d.id as "documentId", d.name as "documentName", scores.position - d.first as position, p.text
+    from scores join documents d on d.sequence = scores.document
+    join "knowledgePassages" p on p."documentId" = d.id and p.position = scores.position and p."orgId" = ${orgId}
+    order by scores.score desc, scores.document, scores.position`;
 }

@@ -95,6 +95,10 @@ export class PostgresStore implements StoreBackend {
     return this.#client.send(statements, guarded);
   }
 
+  read(statements: readonly Statement[]): Promise<Results> {
+    return this.#client.send(statements, false);
+  }
+
   /** Checks whether the database responds, and has a schema that this version supports. */
   async checkHealth(): Promise<StoreCondition> {
     try {

@@ -1,4 +1,5 @@
 import type { DatabaseKind } from "./columns.js";
+import { postgresPostings } from "./triggers.js";
 
 /** The operations of a migration. */
 export interface SchemaChange {
@@ -27,6 +28,9 @@ export interface RenamedField {
   readonly to: string;
   readonly values?: Readonly<Record<string, string>>;
 }
+
+/** Passages of one document whose postings are a row: as many as an upload writes at once in PostgreSQL. */
+const PASSAGES_AT_ONCE = 400;
 
 type Migration = (schema: SchemaChange) => Promise<void>;
 
@@ -70,10 +74,17 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "035-call-lists": (schema) => schema.align(),
   "036-embeddings": (schema) => schema.align(),
   "037-holds-of-call-lists": (schema) => schema.align(),
-  /** PostgreSQL's index of passages contains their document, too. An older one stays for servers of that release. */
   "038-passages-by-document-and-term": (schema) => schema.align(),
   /** Call lists also get an index by which they are counted for the metrics. */
   "040-idempotency-keys": (schema) => schema.align(),
+  /** PostgreSQL gets postings of the passages. Its older indexes stay for servers of earlier releases. */
+  "042-postings-of-passages": async (schema) => {
+    await schema.align();
+    if (schema.kind !== "postgres") return;
+    await schema.run(
+      postgresPostings('"knowledgePassages"', `1, 2, floor(p."position" / ${PASSAGES_AT_ONCE})`),
+    );
+  },
 };
 
 const RENAMED_THRESHOLDS: readonly RenamedField[] = [

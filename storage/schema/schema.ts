@@ -9,13 +9,7 @@ import * as v from "valibot";
 import { tables } from "../tables.js";
 import { COLUMN_TYPES, type Column, type DatabaseKind, type Table } from "./columns.js";
 import { migrationNames, migrations, type RenamedField, type SchemaChange } from "./migrations.js";
-import {
-  postgresFunctions,
-  postgresIndexes,
-  postgresTables,
-  sqliteTables,
-  triggers,
-} from "./triggers.js";
+import { postgresFunctions, postgresTables, sqliteTables, triggers } from "./triggers.js";
 
 /** For Kysely's migrator: every migration by name. */
 export function migrationsOf(kind: DatabaseKind): Record<string, Migration> {
@@ -238,8 +232,7 @@ export class Schema implements SchemaChange {
         await builder.execute();
       }
     }
-    const own = this.kind === "postgres" ? postgresIndexes : {};
-    for (const [name, statement] of Object.entries({ ...own, ...triggers[this.kind] })) {
+    for (const [name, statement] of Object.entries(triggers[this.kind])) {
       if (!found.has(name)) await this.run(statement);
     }
   }

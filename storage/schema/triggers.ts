@@ -57,7 +57,27 @@ const POSTGRES_TRIGGERS = {
     for each row when (new."orgId" is not null) execute function "keepAuditTotals"()`,
   auditTotalsOnDelete: `create trigger "auditTotalsOnDelete" after delete on "auditEntries"
     for each row when (old."orgId" is not null) execute function "keepAuditTotals"()`,
+  knowledgePostingsOnInsert: `create trigger "knowledgePostingsOnInsert" after insert on "knowledgePassages"
+    referencing new table as "added" for each statement execute function "addPostings"()`,
+  knowledgePostingsOnDelete: `create trigger "knowledgePostingsOnDelete" after delete on "knowledgePassages"
+    referencing old table as "removed" for each statement execute function "removePostings"()`,
+  knowledgePassagesBeforeDocument: `create trigger "knowledgePassagesBeforeDocument" before delete on "knowledgeDocuments"
+    for each row execute function "removePassages"()`,
 };
+
+/**
+ * Aggregates the passages of `source` into postings: a row for each term, document and statement that added passages.
+ * `positions` are those of the passages that have the term.
+ */
+export function postgresPostings(source: string, group = "1, 2"): string {
+  return `insert into "knowledgePostings" ("term", "document", "first", "last", "positions")
+    select t.term, d."sequence", min(p."position"), max(p."position"),
+      array_agg(p."position"::integer order by p."position")
+    from ${source} p join "knowledgeDocuments" d on d."id" = p."documentId"
+    cross join lateral unnest(string_to_array(p."terms", ' ')) as t(term) group by ${group}
+    on conflict ("term", "document", "first")
+      do update set "last" = excluded."last", "positions" = excluded."positions"`;
+}
 
 /** Triggers by name. No schema builder writes them, so each kind of database has its own SQL. */
 export const triggers: Readonly<Record<DatabaseKind, Readonly<Record<string, string>>>> = {
@@ -109,11 +129,33 @@ export const postgresFunctions: readonly string[] = [
     end if;
     return null;
   end $$`,
+  `create or replace function "addPostings"() returns trigger language plpgsql as $$ begin
+    ${postgresPostings('"added"')};
+    return null;
+  end $$`,
+  // Only passages that are not part of a document's current content are removed, so a row whose last passage goes may
+  // go as a whole.
+  `create or replace function "removePostings"() returns trigger language plpgsql as $$ begin
+    delete from "knowledgePostings" k using (
+      select t.term, d."sequence" as document, max(p."position") as last
+      from "removed" p join "knowledgeDocuments" d on d."id" = p."documentId"
+      cross join lateral unnest(string_to_array(p."terms", ' ')) as t(term) group by 1, 2
+    ) as gone
+    where k."term" = gone.term and k."document" = gone.document and k."last" <= gone.last;
+    return null;
+  end $$`,
+  // A cascade would remove them after the document, whose number in the postings is then unknown.
+  `create or replace function "removePassages"() returns trigger language plpgsql as $$ begin
+    delete from "knowledgePassages" where "documentId" = old."id";
+    return old;
+  end $$`,
 ];
 
 /**
- * Tables of the PostgreSQL server itself: one row with the database's identity, for servers of other releases; and
- * a row of each writing transaction, by which a server whose connection broke learns whether it was committed.
+ * Tables of the PostgreSQL server itself: one row with the database's identity, for servers of other releases;
+ * a row of each writing transaction, by which a server whose connection broke learns whether it was committed; and the
+ * full-text index of passages, maintained by triggers. It begins with the term, since a term belongs to one organization,
+ * and says how many passages have it without a look at any of them, which no index of PostgreSQL's own does.
  */
 export const postgresTables: Readonly<Record<string, readonly string[]>> = {
   schemaState: [
@@ -131,6 +173,16 @@ export const postgresTables: Readonly<Record<string, readonly string[]>> = {
   )`,
     `create index "commitMarksByAge" on "commitMarks" ("atMs")`,
   ],
+  knowledgePostings: [
+    `create table "knowledgePostings" (
+    "document" bigint not null,
+    "first" integer not null,
+    "last" integer not null,
+    "term" text collate "C" not null,
+    "positions" integer[] not null,
+    constraint "knowledgePostings(term,document,first)" primary key ("term", "document", "first")
+  )`,
+  ],
 };
 
 /**
@@ -140,13 +192,4 @@ export const postgresTables: Readonly<Record<string, readonly string[]>> = {
 export const sqliteTables: Readonly<Record<string, string>> = {
   knowledgeIndex: `create virtual table knowledgeIndex using fts5(
     terms, content='', contentless_delete=1, tokenize='ascii')`,
-};
-
-/**
- * Indexes on expressions, by name. A pending list would be read in full for each term of a search. The document is part of
- * the index, so that a search in one document does not read the passages of the others.
- */
-export const postgresIndexes: Readonly<Record<string, string>> = {
-  knowledgePassagesByDocumentTerm: `create index "knowledgePassagesByDocumentTerm" on "knowledgePassages"
-    using gin (string_to_array("terms", ' '), (array["documentId"])) with (fastupdate = off)`,
 };

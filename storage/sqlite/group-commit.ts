@@ -209,14 +209,21 @@ export class GroupQueue {
   readonly #commit: GroupCommit;
   readonly #lockMaxMs: number;
   readonly #nowMs: () => number;
+  readonly #requestsMax: number;
   #arrived: ThreadRequest[] = [];
   #blocked: readonly ThreadRequest[] = [];
   #blockedSinceMs: number | undefined;
 
-  constructor(commit: GroupCommit, lockMaxMs: number, nowMs: () => number) {
+  constructor(
+    commit: GroupCommit,
+    lockMaxMs: number,
+    nowMs: () => number,
+    requestsMax = GROUP_REQUESTS_MAX,
+  ) {
     this.#commit = commit;
     this.#lockMaxMs = lockMaxMs;
     this.#nowMs = nowMs;
+    this.#requestsMax = requestsMax;
   }
 
   get isEmpty(): boolean {
@@ -229,7 +236,7 @@ export class GroupQueue {
 
   /** Runs the next waiting requests as one group. */
   run(): { readonly replies: readonly Reply[]; readonly committed: boolean } {
-    const group = [...this.#blocked, ...this.#arrived.splice(0, GROUP_REQUESTS_MAX)];
+    const group = [...this.#blocked, ...this.#arrived.splice(0, this.#requestsMax)];
     const { replies, blocked, committed } = this.#commit.run(group);
     if (committed) this.#blockedSinceMs = undefined;
     this.#blocked = blocked;

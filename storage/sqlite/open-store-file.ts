@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { StorageUnavailableError } from "../statements/storage-error.js";
 import { ServerClaim } from "./server-claim.js";
-import { openSqliteFile, type SqliteFile } from "./sqlite-file.js";
+import { openReader, openSqliteFile, type SqliteFile } from "./sqlite-file.js";
 import { Sqlite } from "./sqlite-library.js";
 
 /** How a file is opened. */
@@ -11,6 +11,8 @@ export interface FileSettings {
   readonly isServer?: boolean;
   /** Refuses a file that is missing, or has no tables. */
   readonly mustExist?: boolean;
+  /** For statements that only read, of a file that the process has open already. */
+  readonly isReader?: boolean;
 }
 
 export interface StoreFile {
@@ -24,7 +26,8 @@ export interface StoreFile {
  * has it, if it is not what was expected, or if a command would update the schema under an older server.
  */
 export async function openStoreFile(settings: FileSettings): Promise<StoreFile> {
-  const { filePath, isServer = false, mustExist = false } = settings;
+  const { filePath, isServer = false, mustExist = false, isReader = false } = settings;
+  if (isReader) return { claim: undefined, file: openReader(filePath) };
   const claim = isServer ? ServerClaim.take(filePath) : undefined;
   try {
     if (mustExist) requireTables(filePath, isServer);

@@ -34,18 +34,25 @@ export class ServedFile {
       throw new StorageUnavailableError(storageAdvice(filePath, faultCodeOf(error)));
     });
     store.file.pragma(`busy_timeout = ${LOCK_TRY_MS}`);
-    const served = new ServedFile(store, filePath, send);
+    const served = new ServedFile(store, settings, send);
     send({ kind: "ready", lockWasThere: store.claim?.lockWasThere ?? true });
     return served;
   }
 
-  private constructor(store: StoreFile, filePath: string, send: (message: FromFile) => void) {
+  private constructor(
+    store: StoreFile,
+    { filePath, isReader = false }: FileSettings,
+    send: (message: FromFile) => void,
+  ) {
     const { file, claim } = store;
     this.#store = store;
     this.#send = send;
     this.#check = new FileHealthCheck({ file, filePath, schemaVersion: SCHEMA_VERSION, claim });
     const groupCommit = new GroupCommit(file, () => this.#check.writeFault());
-    this.#queue = new GroupQueue(groupCommit, BUSY_TIMEOUT_MS, () => performance.now());
+    // A read is answered at once, not with those that came after it.
+    const requestsMax = isReader ? 1 : undefined;
+    const nowMs = () => performance.now();
+    this.#queue = new GroupQueue(groupCommit, BUSY_TIMEOUT_MS, nowMs, requestsMax);
   }
 
   receive(message: ToFile): void {

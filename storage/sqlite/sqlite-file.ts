@@ -73,6 +73,15 @@ export async function openSqliteFile(
   }
 }
 
+/** In WAL mode a reader sees what was committed before its statement, and no writer waits for it. */
+export function openReader(filePath: string): SqliteFile {
+  const file = new Sqlite(filePath, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+  file.pragma(`cache_size = -${PAGE_CACHE_KIB}`);
+  file.pragma("temp_store = MEMORY");
+  file.pragma("mmap_size = 0");
+  return file;
+}
+
 /** A file that exists is not even opened: closing it would drop this process's locks on it. */
 function createFile(filePath: string): void {
   if (!existsSync(filePath)) closeSync(openSync(filePath, "a", FILE_MODE));

@@ -9,7 +9,7 @@ import type {
   StoreCondition,
   StoreFault,
 } from "../statements/statement-port.js";
-import { StorageUnavailableError } from "../statements/storage-error.js";
+import { StorageStoppedError, StorageUnavailableError } from "../statements/storage-error.js";
 import type { FileSettings } from "./open-store-file.js";
 import { storageAdvice } from "./storage-advice.js";
 import { storageThread } from "./storage-thread.js";
@@ -21,6 +21,8 @@ export class SqliteStore implements StoreBackend {
   readonly dialect = sqliteDialect(this);
   readonly #client: ThreadClient;
   readonly #filePath: string;
+  #reader: Promise<ThreadClient> | undefined;
+  #isClosed = false;
 
   /**
    * Rejects with `StorageUnavailableError` if the file cannot be used. `onFailure` is called once if the thread
@@ -59,13 +61,33 @@ export class SqliteStore implements StoreBackend {
     return this.#client.send(statements, guarded);
   }
 
+  async read(statements: readonly Statement[]): Promise<Results> {
+    if (this.#isClosed) throw new StorageStoppedError("storage is closed");
+    this.#reader ??= this.#openReader();
+    return (await this.#reader).send(statements, false);
+  }
+
   async checkHealth(): Promise<StoreCondition> {
     const { fault, warning } = await this.#client.checkHealth();
     return { fault: storeFault(fault, this.#filePath) ?? this.writeFault, warning };
   }
 
-  close(): Promise<void> {
-    return this.#client.close();
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const reader = await this.#reader?.catch(() => undefined);
+    await reader?.close();
+    await this.#client.close();
+  }
+
+  /** Opened by the first read: many processes never search. After a failure, the next read opens another one. */
+  #openReader(): Promise<ThreadClient> {
+    const forget = () => {
+      this.#reader = undefined;
+    };
+    const settings = { filePath: this.#filePath, isReader: true };
+    const opened = ThreadClient.open(storageThread("reads"), settings, { onFailure: forget });
+    opened.catch(forget);
+    return opened;
   }
 }
 

@@ -72,13 +72,16 @@ export class StorageThread {
   }
 }
 
-let ofThisProcess: StorageThread | undefined;
+const ofThisProcess = new Map<"all" | "reads", StorageThread>();
 
 /**
  * One thread serves all files of the process, since each thread costs a start of Node. It waits for the next file until
- * the process ends.
+ * the process ends. A second one runs the reads that others must not wait for.
  */
-export function storageThread(): StorageThread {
-  if (ofThisProcess === undefined || ofThisProcess.hasEnded) ofThisProcess = new StorageThread();
-  return ofThisProcess;
+export function storageThread(work: "all" | "reads" = "all"): StorageThread {
+  const known = ofThisProcess.get(work);
+  if (known?.hasEnded === false) return known;
+  const thread = new StorageThread();
+  ofThisProcess.set(work, thread);
+  return thread;
 }

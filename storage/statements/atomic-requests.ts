@@ -63,6 +63,15 @@ export class AtomicRequests {
     return results as QueryOutcomes<Queries>;
   }
 
+  /** Like `run`, for queries that only read; see `read` of `StatementPort`. */
+  async read<const Queries extends readonly Compilable[]>(
+    queries: Queries,
+  ): Promise<QueryOutcomes<Queries>> {
+    const results = await this.#port.read(queries.map(statementOf));
+    // The port returns one result per statement, in order.
+    return results as QueryOutcomes<Queries>;
+  }
+
   /** Like `run`; caches of these records are invalidated when it settles. */
   change<const Queries extends readonly Compilable[]>(
     queries: Queries,

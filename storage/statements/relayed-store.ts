@@ -14,6 +14,8 @@ import type {
 export interface RelayedRequest {
   readonly statements: readonly Statement[];
   readonly guarded: boolean;
+  /** See `read` of `StatementPort`. */
+  readonly isRead?: true;
 }
 
 /** The outcome of a request, in a form that can be sent between processes. */
@@ -34,10 +36,10 @@ export interface StoreWay {
 /** Runs a request of another process of the server, in the process that has the database open. */
 export async function runRelayed(
   store: StoreBackend,
-  { statements, guarded }: RelayedRequest,
+  { statements, guarded, isRead }: RelayedRequest,
 ): Promise<RelayedOutcome> {
   try {
-    const results = await store.send(statements, guarded);
+    const results = await (isRead ? store.read(statements) : store.send(statements, guarded));
     return { results, fault: undefined, writeFault: store.writeFault };
   } catch (error) {
     return { results: undefined, fault: toWireError(error), writeFault: store.writeFault };
@@ -68,16 +70,12 @@ export class RelayedStore implements StoreBackend {
     return this.#writeFault;
   }
 
-  async send(statements: readonly Statement[], guarded: boolean): Promise<Results> {
-    this.#waitingCount += 1;
-    try {
-      const { results, fault, writeFault } = await this.#way.run({ statements, guarded });
-      this.#writeFault = writeFault;
-      if (fault !== undefined) throw errorOf(fault);
-      return results;
-    } finally {
-      this.#waitingCount -= 1;
-    }
+  send(statements: readonly Statement[], guarded: boolean): Promise<Results> {
+    return this.#run({ statements, guarded });
+  }
+
+  read(statements: readonly Statement[]): Promise<Results> {
+    return this.#run({ statements, guarded: false, isRead: true });
   }
 
   async checkHealth(): Promise<StoreCondition> {
@@ -89,5 +87,17 @@ export class RelayedStore implements StoreBackend {
   /** The database stays open for the other processes. */
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  async #run(request: RelayedRequest): Promise<Results> {
+    this.#waitingCount += 1;
+    try {
+      const { results, fault, writeFault } = await this.#way.run(request);
+      this.#writeFault = writeFault;
+      if (fault !== undefined) throw errorOf(fault);
+      return results;
+    } finally {
+      this.#waitingCount -= 1;
+    }
   }
 }

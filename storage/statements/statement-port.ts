@@ -30,6 +30,11 @@ export interface StatementPort {
    * the request happens, and the result is undefined.
    */
   send(statements: readonly Statement[], guarded: boolean): Promise<Results>;
+  /**
+   * Runs statements that only read and may take some ms. Writes, such as those of calls, do not wait for them, but one read
+   * may wait for another.
+   */
+  read(statements: readonly Statement[]): Promise<Results>;
 }
 
 export interface StorageStats {

@@ -44,6 +44,8 @@ const CALL = {
           ms: 120.4,
         },
       ],
+      searchWaitMs: 30,
+      searchWasLate: true,
     },
   ],
   metadata: { sttOutageMs: 6_400 },
@@ -82,6 +84,7 @@ test("a call's page shows why the caller's turn ended, and why the agent stopped
     "Paused: a voice",
     "Went on: backchannel",
     "Stopped: the caller spoke",
+    "The search took too long; the answer was made without passages",
   ]) {
     await page.getByText(words, { exact: true }).waitFor();
   }

@@ -5,7 +5,10 @@ import { standOfFile } from "./browser-stand.js";
 import { visitConsole } from "./console-visit.js";
 
 const { server, browser } = await standOfFile({
-  environment: { ALLOW_PRIVATE_PROVIDERS: "true" },
+  environment: {
+    ALLOW_PRIVATE_PROVIDERS: "true",
+    EMBEDDING_MODELS: "openai/text-embedding-3-large",
+  },
 });
 
 test("documents are uploaded, chosen for an agent, and deleted once no agent uses them", async () => {
@@ -22,6 +25,12 @@ test("documents are uploaded, chosen for an agent, and deleted once no agent use
   await page.getByText('"lie.pdf" is not a PDF, although its name or type says so').waitFor();
   await page.getByText("ready", { exact: true }).waitFor();
   assert.deepEqual(await barriers(viewer), []);
+  await page.getByLabel("Documents", { exact: true }).setInputFiles([
+    { name: "letter.docx", mimeType: "application/zip", buffer: Buffer.from("PK") },
+    { name: "long.html", mimeType: "text/html", buffer: Buffer.alloc(30_000_000, "word ") },
+  ]);
+  await page.getByText(/letter\.docx: .*export other documents as PDF/).waitFor();
+  await page.getByText(/long\.html: .*at most 10485760 bytes/).waitFor();
 
   await page.getByRole("link", { name: "Agents" }).click();
   await page.getByRole("link", { name: agent.name }).first().click();
@@ -71,6 +80,9 @@ test("an embedding model is tried, chosen, shown at each document, and switched 
   await page.getByText("ready", { exact: true }).first().waitFor();
   await page.getByRole("button", { name: "Choose a model" }).click();
   const dialog = page.getByRole("dialog", { name: "Choose an embedding model" });
+  await dialog.getByLabel("Provider").selectOption({ label: "OpenAI" });
+  await dialog.getByLabel("Model").selectOption("text-embedding-3-large");
+  assert.deepEqual(await barriers(viewer), []);
   await dialog.getByLabel("Provider").selectOption({ label: "Our OpenAI" });
   await dialog.getByLabel("Model").fill("no-such-model");
   await dialog.getByRole("button", { name: "Try and save" }).click();

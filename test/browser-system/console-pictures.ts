@@ -50,7 +50,12 @@ interface Picture {
   readonly act?: (page: Page) => Promise<unknown>;
 }
 
-const server = await TestServer.start({ environment: { ALLOW_PRIVATE_PROVIDERS: "true" } });
+const server = await TestServer.start({
+  environment: {
+    ALLOW_PRIVATE_PROVIDERS: "true",
+    EMBEDDING_MODELS: "openai/text-embedding-3-small,openai/text-embedding-3-large",
+  },
+});
 const browser = await ViewerBrowser.start();
 const busy = await busyCustomer();
 const nobody = await server.customer();
@@ -88,7 +93,7 @@ const toldId = await seedToldCall(server.database, busy, agentId, {
     },
   ],
   turns: [
-    { turn: 1, kind: "reply", outcome: "played", tools: [BOOKED] },
+    { turn: 1, kind: "reply", outcome: "played", tools: [BOOKED], searchWasLate: true },
     { turn: 2, kind: "reply", outcome: "played", tools: [LOST_TAXI, STOPPED_TAXI], moreTools: 3 },
   ],
   metadata: {},
@@ -368,6 +373,7 @@ const pictures: readonly Picture[] = [
   { name: "knowledge", path: "/knowledge", as: reader },
   { name: "knowledge-none", path: "/knowledge", as: nobody },
   { name: "embeddings", path: "/knowledge", as: reader, act: press("Change the model") },
+  { name: "platform-embeddings", path: "/knowledge", as: reader, act: choosePlatformModel },
   { name: "plan", path: "/settings/organization", as: busy, act: unfold },
   { name: "home-over", path: "", as: busy, act: refuse },
   { name: "home-unanswered", path: "", as: busy, act: answerNothing },
@@ -416,6 +422,11 @@ async function customerWithEmbeddings(): Promise<Customer> {
 
 function press(name: string) {
   return (page: Page) => page.getByRole("button", { name, exact: true }).click();
+}
+
+async function choosePlatformModel(page: Page): Promise<void> {
+  await press("Change the model")(page);
+  await page.getByLabel("Provider").selectOption({ label: "OpenAI" });
 }
 
 async function unfold(page: Page): Promise<void> {

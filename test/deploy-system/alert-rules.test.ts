@@ -101,6 +101,10 @@ const CASES: Readonly<Record<string, Case>> = {
     changes: { [NAMES.sttOutageSeconds]: "0+120x60" },
     fires: ["ParleyDoesNotHear"],
   },
+  "documents that are searched too slowly": {
+    changes: { [NAMES.lookupsLate]: "0+10x60" },
+    fires: ["ParleyKnowledgeLate"],
+  },
   "a slow disk": {
     changes: { [NAMES.storageWaiting]: "3x50 900x10" },
     fires: ["ParleyStorageQueues"],

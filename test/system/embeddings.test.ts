@@ -9,9 +9,13 @@ import { ended } from "./events.js";
 import { eventually } from "./eventually.js";
 import { type Customer, TestServer } from "./test-server.js";
 
+const OFFERED = "openai/text-embedding-3-large";
+
 let server: TestServer;
 before(async () => {
-  server = await TestServer.start({ environment: { ALLOW_PRIVATE_PROVIDERS: "true" } });
+  server = await TestServer.start({
+    environment: { ALLOW_PRIVATE_PROVIDERS: "true", EMBEDDING_MODELS: OFFERED },
+  });
 });
 after(() => server.close());
 afterEach(() => Object.assign(server.sandbox.faults, noFaults()));
@@ -31,6 +35,7 @@ const View = v.object({
   tokens: v.number(),
   error: v.nullable(v.string()),
 });
+const Offer = v.object({ platformModels: v.array(v.string()) });
 const Found = v.object({ passages: v.array(v.object({ text: v.string() })) });
 
 async function ask({ apiKey }: Customer, method: string, path: string, body?: object | string) {
@@ -192,8 +197,11 @@ test("a choice that cannot work is refused with the name of its field", async ()
   assert.match(await refused({ modelId: "gpt-6-luna" }), /modelId: openai does not know the model/);
   assert.match(await refused({ dimensions: 2_000 }), /dimensions: openai rejects.*1536/);
   assert.match(await refused({ dimensions: 0 }), /dimensions: expected/);
-  const ownKey = await server.providerId("llm", "openai");
-  assert.match(await refused({ providerId: ownKey }), /providerId: expected .* organization's own/);
+  const platforms = await server.providerId("llm", "openai");
+  assert.match(
+    await refused({ providerId: platforms }),
+    /modelId: expected a model that the platform offers for embeddings: openai\/text-embedding-3-large/,
+  );
   const other = await server.customer();
   const foreign = await ownProvider(other, "openai", urls.openai);
   assert.match(
@@ -208,6 +216,28 @@ test("a choice that cannot work is refused with the name of its field", async ()
   assert.match(await refused({ dimensions: 64 }), /dimensions: expected 63 or none/);
   const view = v.parse(View, (await ask(customer, "GET", "embeddings")).answer);
   assert.equal(view.providerId, null);
+});
+
+test("an organization embeds with a model that the platform offers", async () => {
+  const customer = await server.customer();
+  const providerId = await server.providerId("llm", "openai");
+  const offered = v.parse(Offer, (await ask(customer, "GET", "embeddings")).answer);
+  assert.deepEqual(offered.platformModels, [OFFERED]);
+  const body = { providerId, modelId: "text-embedding-3-large" };
+  assert.equal((await ask(customer, "POST", "embeddings", body)).status, 200);
+  const { id } = await upload(customer, "stock.md", furnitureText());
+  assert.equal((await read(customer, id)).embedding, "ready");
+  assert.match((await found(customer, "washable covers of couches"))[0] ?? "", /grey couch/);
+  const { faults } = server.sandbox;
+  faults.openaiEmbeddings = { fault: "quotaExceeded" };
+  const more = await upload(customer, "more.md", furnitureText());
+  assert.equal((await read(customer, more.id)).embedding, "failed");
+  const { error } = v.parse(View, (await ask(customer, "GET", "embeddings")).answer);
+  assert.equal(
+    error,
+    "openai says that the account has no quota left",
+    "without the account's details",
+  );
 });
 
 test("a vendor that fails leaves documents pending or failed, and full text answers", async () => {

@@ -307,6 +307,15 @@ function UsedTool({ tool }: { tool: ToolUse }) {
 
 /** What the agent was given from documents for its reply, folded. */
 function PassagesUsed({ turn: { record } }: { turn: TranscriptTurn }) {
+  if (record?.["searchWasLate"] === true) {
+    return (
+      <p className="answers">
+        <span className="state warn">
+          The search took too long; the answer was made without passages
+        </span>
+      </p>
+    );
+  }
   const passages = usedPassages(record);
   if (passages.length === 0) return null;
   return (

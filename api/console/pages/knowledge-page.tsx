@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Link as LinkIcon, Upload } from "lucide-react";
 import { useRef, useState } from "react";
 import { Link } from "wouter";
-import { answered, api, faultOf, fetchAsUser } from "../model/api.js";
+import { ApiError, answered, api, faultOf, fetchAsUser } from "../model/api.js";
 import type { Answered } from "../model/contract-paths.js";
 import { queryClient, useDocuments } from "../model/queries.js";
 import { SERVER_URL } from "../model/server-address.js";
@@ -13,11 +13,12 @@ import { FormDialog } from "../parts/forms/form-dialog.js";
 import { NumberField } from "../parts/forms/number-field.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
-import { Empty, Fault, Loaded } from "../parts/states.js";
+import { Empty, Fault, faultWords, Loaded } from "../parts/states.js";
 import { DOCUMENT_STATES, embeddingWords, sizeWords } from "../words/document-words.js";
 
 type Document = Answered<"listDocuments">[number];
 
+const REFUSED = 400;
 const FILE_TYPES = ".md,.markdown,.txt,.html,.htm,.pdf";
 
 async function upload(file: File): Promise<void> {
@@ -40,10 +41,10 @@ export function KnowledgePage() {
       for (const file of files) {
         // One that is refused does not stop the others.
         await upload(file).catch((error: unknown) =>
-          refused.push(`${file.name}: ${error instanceof Error ? error.message : String(error)}`),
+          refused.push(`${file.name}: ${faultWords(error)}`),
         );
       }
-      if (refused.length > 0) throw new Error(refused.join(" "));
+      if (refused.length > 0) throw new ApiError(REFUSED, refused.join(" "));
     },
     onSettled: renewDocuments,
   });

@@ -80,11 +80,21 @@ function Progress({ embeddings }: { embeddings: Embeddings }) {
 
 function ModelDialog({ embeddings, onClose }: { embeddings: Embeddings; onClose: () => void }) {
   const providers = useProviders();
-  const own = (providers.data ?? []).filter(
-    ({ orgId, category }) => orgId !== null && category === "llm",
+  const { platformModels } = embeddings;
+  const usable = (providers.data ?? []).filter(
+    ({ orgId, category, providerKey }) =>
+      category === "llm" &&
+      (orgId !== null || platformModels.some((model) => model.startsWith(`${providerKey}/`))),
   );
   const [providerId, setProviderId] = useState(embeddings.providerId ?? "");
   const [modelId, setModelId] = useState(embeddings.modelId ?? "");
+  const chosen = usable.find(({ _id }) => _id === providerId);
+  const offered =
+    chosen?.orgId === null
+      ? platformModels
+          .filter((model) => model.startsWith(`${chosen.providerKey}/`))
+          .map((model) => model.slice(chosen.providerKey.length + 1))
+      : [];
   const [dimensions, setDimensions] = useState(embeddings.requestedDimensions?.toString() ?? "");
   const choose = useMutation({
     mutationFn: () =>
@@ -119,26 +129,40 @@ function ModelDialog({ embeddings, onClose }: { embeddings: Embeddings; onClose:
         hint={
           <>
             One of <Link href="/providers">your own LLM providers</Link>, whose server has{" "}
-            <code>/embeddings</code>.
+            <code>/embeddings</code>
+            {platformModels.length === 0 ? "." : ", or one that the platform offers."}
           </>
         }
         wrong={wrongAt("providerId")}
         value={providerId}
         options={[
-          { value: "", label: own.length === 0 ? "There is none yet" : "Choose one" },
-          ...own.map(({ _id, name }) => ({ value: _id, label: name })),
+          { value: "", label: usable.length === 0 ? "There is none yet" : "Choose one" },
+          ...usable.map(({ _id, name }) => ({ value: _id, label: name })),
         ]}
         onChange={setProviderId}
       />
-      <TextField
-        label="Model"
-        hint="The provider’s name of it."
-        placeholder="text-embedding-3-small"
-        wrong={wrongAt("modelId")}
-        value={modelId}
-        onChange={setModelId}
-        required
-      />
+      {chosen?.orgId === null ? (
+        <SelectField
+          label="Model"
+          wrong={wrongAt("modelId")}
+          value={offered.includes(modelId) ? modelId : ""}
+          options={[
+            { value: "", label: "Choose one" },
+            ...offered.map((model) => ({ value: model, label: model })),
+          ]}
+          onChange={setModelId}
+        />
+      ) : (
+        <TextField
+          label="Model"
+          hint="The provider’s name of it."
+          placeholder="text-embedding-3-small"
+          wrong={wrongAt("modelId")}
+          value={modelId}
+          onChange={setModelId}
+          required
+        />
+      )}
       <TextField
         label="Dimensions"
         hint="Empty for the model’s own number. Fewer take less memory, if the model can shorten its vectors."

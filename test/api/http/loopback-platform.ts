@@ -321,7 +321,7 @@ async function buildServices({
       reader: new DocumentReader({ clock: new SystemClock() }),
       allowPrivateAddresses: true,
     }),
-    embeddings: new Embeddings({ ...parts, clients, sets: vectorSets }),
+    embeddings: new Embeddings({ ...parts, clients, sets: vectorSets, platformModels: new Set() }),
     breakers: new Breakers(clock),
     learned: new LearnedParameters(),
     callReports: new CallReports(parts),

@@ -110,6 +110,7 @@ export function openingStand(context: TestContext) {
       usage: { minutesBetween: async () => given.minutes },
       usageChanges: new RecordChanges(),
       knowledge: { forCall: async () => [], search: async () => [] },
+      writers: "one",
     },
     agents: { forCall: () => given.agent() },
     vendors: {
@@ -132,6 +133,8 @@ export function openingStand(context: TestContext) {
     metrics: {
       callReady: (setUpMs: number) => void ready.push(setUpMs),
       callRefused: (reason: string) => void refused.push(reason),
+      knowledgeSearched: () => undefined,
+      lookedUp: () => undefined,
     },
     get dialTargets() {
       const { mayReach } = given;

@@ -126,6 +126,7 @@ const GENERATORS: Generators = {
   beepHeard: { weight: 1, arbitrary: fc.constant({}) },
   transferTaken: { weight: 1, arbitrary: fc.record({ turnId }) },
   transferRefused: { weight: 1, arbitrary: fc.record({ turnId }) },
+  passagesAdded: { weight: 1, arbitrary: fc.record({ turnId, chars: ms }) },
   replyToken: { weight: 6, arbitrary: fc.record({ turnId, text: words }) },
   replyDone: {
     weight: 3,

@@ -23,6 +23,17 @@ test("tokens of a reply that was stopped for its length are not counted a second
   assert.equal(call.actor.state.record.metrics.totalTokens, totalTokens);
 });
 
+test("the passages of a reply that was stopped are counted with its prompt", () => {
+  const tokensOf = (passagesChars: number) => {
+    const call = askedCall();
+    const turnId = call.turn?.id ?? 0;
+    call.send({ type: "passagesAdded", turnId, chars: passagesChars });
+    call.send({ type: "replyToken", turnId, text: "word ".repeat(1_000) });
+    return call.actor.state.record.metrics.totalTokens;
+  };
+  assert.equal(tokensOf(4_000) - tokensOf(0), 1_000);
+});
+
 test("the first 32 of a caller's DTMF digits are a number, and the rest is dropped", () => {
   const call = new RecordedCall({ ...PLAIN_SETTINGS, greeting: "", isPaced: true });
   call.send({ type: "opened", resumed: false });

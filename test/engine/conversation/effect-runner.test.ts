@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CALLER_LEFT } from "../../../engine/conversation/call-end.js";
 import type { ConversationEffect, TurnSave } from "../../../engine/conversation/effects.js";
+import { EMPTY_TOOLBOX } from "../../../engine/conversation/toolbox.js";
 import { speak } from "../../../engine/sandbox/sound/simulated-voice.js";
 import { VendorError } from "../../../engine/vendors/contracts.js";
 import { NO_METRICS } from "../../storage/sample-records.js";
@@ -96,6 +97,18 @@ test("a reply is begun early while the organization has wasted little, and is st
   trial.perform({ type: "startPreemptiveReply", turnId: 2, history });
   assert.equal(trial.model.requests.length, 1);
   assert.deepEqual(trial.events, [{ type: "preemptiveRefused", turnId: 2, atMs: 0 }]);
+});
+
+test("the length of the passages that a request has is reported before its first words", () => {
+  for (const [note, events] of [
+    ["Two passages.", [{ type: "passagesAdded", turnId: 1, chars: 13, atMs: 0 }]],
+    ["", []],
+  ] as const) {
+    const trial = new EffectTrial(EMPTY_TOOLBOX, { noteFor: () => note });
+    trial.ask(1);
+    assert.equal(trial.model.requests.length, 1);
+    assert.deepEqual(trial.events, events);
+  }
 });
 
 test("a model that fails is noted, with whether another try may help", async () => {

@@ -1,6 +1,9 @@
 import { PreemptiveBudget } from "../../../engine/calls/preemptive-budget.js";
 import type { Ending } from "../../../engine/conversation/call-end.js";
-import { EffectRunner } from "../../../engine/conversation/effect-runner.js";
+import {
+  type AgentKnowledgeSource,
+  EffectRunner,
+} from "../../../engine/conversation/effect-runner.js";
 import type { ConversationEffect, TurnSave } from "../../../engine/conversation/effects.js";
 import type { ConversationEvent } from "../../../engine/conversation/events.js";
 import { WEB_AUDIO } from "../../../engine/conversation/leg-audio.js";
@@ -31,7 +34,7 @@ export class EffectTrial {
   readonly runner: EffectRunner;
   #onEvent: () => void = () => undefined;
 
-  constructor(toolbox: Toolbox = EMPTY_TOOLBOX) {
+  constructor(toolbox: Toolbox = EMPTY_TOOLBOX, knowledge?: AgentKnowledgeSource) {
     const { clock, caller, log, model, client } = this;
     const llm = {
       vendor: "scripted",
@@ -71,7 +74,17 @@ export class EffectTrial {
       language === "en-US" ? tts : { ...tts, language, modelId: "katja", cacheKey: language };
     const voice = { tts, ttsIn, cache, playoutDelays, voicePaces: this.paces, phrases };
     const preemptiveReplies = new PreemptiveBudget(100, clock).of("org");
-    const deps = { clock, llm, ...voice, toolbox, preemptiveReplies, caller, recorder, log };
+    const deps = {
+      clock,
+      llm,
+      ...voice,
+      toolbox,
+      preemptiveReplies,
+      caller,
+      recorder,
+      log,
+      knowledge,
+    };
     this.runner = new EffectRunner(deps, clock.monotonicMs());
     this.runner.deliverTo((event) => {
       this.events.push(event);

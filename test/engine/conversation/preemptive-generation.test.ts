@@ -71,6 +71,20 @@ function agreeingCall(backchannels: "ignore" | "reply"): RecordedCall {
   return call;
 }
 
+test("the passages of a preemptive reply count as wasted with it, and go with it into the turn", () => {
+  const wastedBy = (chars: number) => {
+    const call = callWithPreemptiveReply();
+    call.send({ type: "passagesAdded", turnId: call.preemptiveReply?.turnId ?? 0, chars });
+    call.send({ type: "callerTurnResumed" });
+    return call.actor.state.record.metrics.totalTokens;
+  };
+  assert.equal(wastedBy(4_000) - wastedBy(0), 1_000);
+  const call = callWithPreemptiveReply();
+  call.send({ type: "passagesAdded", turnId: call.preemptiveReply?.turnId ?? 0, chars: 400 });
+  call.send({ type: "callerTurnEnded" });
+  assert.equal(call.turn?.passagesChars, 400);
+});
+
 test("words that get no answer get none early, and those that get one do", () => {
   assert.equal(agreeingCall("ignore").preemptiveReply, undefined);
   assert.equal(agreeingCall("reply").preemptiveReply?.userText, "uh-huh");

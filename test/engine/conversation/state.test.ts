@@ -80,7 +80,8 @@ test("a line in stream mode gets longer pieces than one with whole sentences", (
 const times = { callerEndedAtMs: 0, decidedAtMs: 0, attempt: 1 };
 const turn = newTurn({ id: 1, kind: "reply", userText: "Hello?", ...times });
 const words = { userText: "Hello?", words: "Hello?" };
-const reply = { turnId: 1, ...words, requestedAtMs: 0, text: "", done: undefined };
+const received = { passagesChars: 0, text: "", done: undefined };
+const reply = { turnId: 1, ...words, requestedAtMs: 0, ...received };
 const STATES: readonly AgentTurn[] = [
   SILENT,
   { state: "speculating", reply },

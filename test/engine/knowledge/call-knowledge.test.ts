@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CallKnowledge, SEARCH_WAIT_MAX_MS } from "../../../engine/knowledge/call-knowledge.js";
+import {
+  CallKnowledge,
+  type LookupOutcome,
+  SEARCH_WAIT_MAX_MS,
+} from "../../../engine/knowledge/call-knowledge.js";
 import type { OpenVectors } from "../../../engine/knowledge/vector-search.js";
 import type { FoundPassage } from "../../../storage/knowledge/found-passage.js";
 import type { DocumentForCall } from "../../../storage/knowledge/knowledge-store.js";
@@ -44,10 +48,18 @@ async function opened(documents: readonly DocumentForCall[] = [LARGE], vectors?:
       }),
   };
   const onError = (error: unknown) => void errors.push(error);
-  const knowledge = await CallKnowledge.open("org", ["large"], { store, vectors, clock, onError });
+  const [lookups, searchesMs]: [LookupOutcome[], number[]] = [[], []];
+  const knowledge = await CallKnowledge.open("org", ["large"], {
+    store,
+    vectors,
+    clock,
+    onError,
+    onSearch: (durationMs) => void searchesMs.push(durationMs),
+    onLookup: (outcome) => void lookups.push(outcome),
+  });
   assert.ok(knowledge);
   await settled();
-  return { knowledge, clock, searches, errors };
+  return { knowledge, clock, searches, errors, lookups, searchesMs };
 }
 
 /** Every promise that waits for nothing else has settled. */
@@ -171,6 +183,30 @@ test("the result of a late search is not used, and the turn's record says so", a
   clock.advance(SEARCH_WAIT_MAX_MS);
   assert.equal(await note, "");
   assert.deepEqual(knowledge.take(1), { searchWaitMs: 30, searchWasLate: true });
+});
+
+test("how each reply got its passages is reported, and how long each search took", async () => {
+  const { knowledge, clock, searches, lookups, searchesMs } = await opened();
+  knowledge.hear("what does a haircut cost");
+  clock.advance(12);
+  searches[0]?.resolve([FOUND]);
+  await settled();
+  await knowledge.noteFor(1, "what does a haircut cost");
+  assert.deepEqual([lookups, searchesMs], [["ready"], [12]]);
+  for (const [turnId, question, finish] of [
+    [2, "do you also sell gift cards", () => searches[1]?.resolve([FOUND])],
+    [3, "how late are you open on Sundays", () => clock.advance(SEARCH_WAIT_MAX_MS)],
+    [4, "where can I park my car near you", () => searches[3]?.resolve(undefined)],
+    [5, "which of your barbers speaks French", () => searches[4]?.reject(new Error("gone"))],
+  ] as const) {
+    const note = knowledge.noteFor(turnId, question);
+    finish();
+    await note;
+  }
+  assert.deepEqual(lookups, ["ready", "waited", "late", "overloaded", "failed"]);
+  searches[2]?.resolve([FOUND]);
+  await settled();
+  assert.deepEqual(searchesMs, [12, 0, SEARCH_WAIT_MAX_MS]);
 });
 
 test("a search that the database has no room for is left out as a late one, and the next words are searched", async () => {

@@ -60,7 +60,7 @@ test("a document is read in the charset that its server or the page itself names
   assert.equal(await decode(Buffer.concat([Buffer.from(older), latin])), "Grüße für 5 €");
   assert.equal(await decode(Buffer.from([0x93, 0xfa, 0x96, 0x7b]), "Shift_JIS", "txt"), "日本");
   assert.equal(await decode(Buffer.from("\ufeffGrüße", "utf16le"), undefined, "txt"), "Grüße");
-  assert.equal(await decode(latin), '"page" is not text in UTF-8');
+  assert.equal(await decode(latin), '"page" is not text in UTF-8: save it in UTF-8');
   assert.equal(
     await decode(latin, "klingon"),
     '"page" has the unknown charset "klingon": save it in UTF-8',

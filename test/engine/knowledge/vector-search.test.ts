@@ -69,6 +69,7 @@ async function opened(context: TestContext, request: EmbeddingModel["request"]) 
     database,
     clients: { embeddings: () => ({ request }) },
     sets: { load: async () => undefined, search: async () => [] },
+    platformModels: new Set(),
     clock,
     log,
     onOutcome: (outcome) => void outcomes.push(outcome),

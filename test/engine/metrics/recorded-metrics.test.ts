@@ -60,6 +60,22 @@ test("requests to MCP servers are counted by operation and outcome", async () =>
   ]);
 });
 
+test("replies that looked up documents are counted by outcome, and searches by store and time", async () => {
+  const metrics = newMetrics();
+  metrics.lookedUp("late");
+  metrics.knowledgeSearched("postgresql", 25);
+  assert.deepEqual(await told(metrics, "parley_knowledge_lookups_total{"), [
+    'parley_knowledge_lookups_total{outcome="late"} 1',
+  ]);
+  const searches = await told(metrics, "parley_knowledge_search_seconds_bucket");
+  assert.ok(
+    searches.includes('parley_knowledge_search_seconds_bucket{le="0.02",store="postgresql"} 0'),
+  );
+  assert.ok(
+    searches.includes('parley_knowledge_search_seconds_bucket{le="0.03",store="postgresql"} 1'),
+  );
+});
+
 test("barge-in decisions are counted by action and reason, and ends of turns by reason", async () => {
   const metrics = newMetrics();
   metrics.bargedIn({ action: "ignore", reason: "backchannel" });

@@ -32,11 +32,9 @@ interface Found {
   readonly indexes: readonly FoundIndex[];
 }
 
-/** The migrator's own tables, those that only a PostgreSQL server needs, and SQLite's full-text index. */
+/** The migrator's own tables, those that only a PostgreSQL server needs, and the full-text index of each database. */
 const OWN_TABLES =
-  /^(?:kysely_migration|kysely_migration_lock|schemaState|commitMarks|knowledgeIndex(?:_\w+)?)$/;
-/** The index that replaces it in PostgreSQL. */
-const OWN_INDEX = "knowledgePassagesByDocumentTerm";
+  /^(?:kysely_migration|kysely_migration_lock|schemaState|commitMarks|knowledgeIndex(?:_\w+)?|knowledgePostings)$/;
 
 function shapeOf({ columns, keys, indexes }: Found): SchemaShape {
   const lines = [
@@ -49,12 +47,10 @@ function shapeOf({ columns, keys, indexes }: Found): SchemaShape {
       table,
       `${kind} (${names})${target && ` references ${target}`}`,
     ]),
-    ...indexes
-      .filter(({ name }) => name !== OWN_INDEX)
-      .map(({ table, name, columns: names, isUnique, where }) => [
-        table,
-        `${isUnique ? "unique " : ""}index ${name} (${names})${where === null ? "" : ` where ${plain(where)}`}`,
-      ]),
+    ...indexes.map(({ table, name, columns: names, isUnique, where }) => [
+      table,
+      `${isUnique ? "unique " : ""}index ${name} (${names})${where === null ? "" : ` where ${plain(where)}`}`,
+    ]),
   ];
   return lines
     .filter(([table = ""]) => !OWN_TABLES.test(table))

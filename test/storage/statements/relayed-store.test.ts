@@ -46,6 +46,15 @@ test("a request goes to the process that has the database, and its results come 
   assert.deepEqual([store.writers, store.isSoleServer], ["many", true]);
 });
 
+test("a read stays a read in the process that has the database", async () => {
+  const { asked, store } = newStore();
+  assert.equal(await store.read([STATEMENT]), RESULTS);
+  const request = { statements: [STATEMENT], guarded: false, isRead: true } as const;
+  assert.deepEqual(asked, [request]);
+  const backend = { read: async () => RESULTS, writeFault: undefined } as unknown as StoreBackend;
+  assert.deepEqual(await runRelayed(backend, request), WELL);
+});
+
 test("queries are written for the kind of database that the other process has", () => {
   for (const [writers, sql] of [
     ["one", 'select "id" from "runs" where "id" = ?'],

@@ -13,7 +13,11 @@ import { temporaryThread } from "../sqlite/temporary-thread.js";
 
 /** A thread has one writer: itself. */
 function portOf(client: ThreadClient): StatementPort {
-  return { writers: "one", send: (statements, guarded) => client.send(statements, guarded) };
+  return {
+    writers: "one",
+    send: (statements, guarded) => client.send(statements, guarded),
+    read: (statements) => client.send(statements, false),
+  };
 }
 
 async function open(context: TestContext) {
