@@ -23,7 +23,7 @@ export class VendorCall {
   readonly #socket: WebSocket;
   readonly #encode: (pcm: Int16Array) => Buffer;
   readonly #decode: (bytes: Buffer) => Int16Array;
-  /** Undefined before the person has spoken. */
+  /** Undefined before the stream has begun. */
   #stopSilence: (() => void) | undefined;
 
   static async connect(url: string, stream: VendorStream): Promise<VendorCall> {
@@ -53,6 +53,12 @@ export class VendorCall {
     this.#socket.send(data);
   }
 
+  /** Sends the stream's start, and from then on silence in real time, as a line does whose person says nothing. */
+  begin(start: string): void {
+    this.send(start);
+    this.#keepSilence();
+  }
+
   /** Sends the speech as fast as the socket accepts it, followed by half a second of silence, and from then on silence in real time. */
   say(text: string): void {
     const rateHz = rateHzOf(this.stream.codec);
@@ -60,7 +66,11 @@ export class VendorCall {
     const pcm = new Int16Array(speech.length + SILENCE_SEC * rateHz);
     pcm.set(speech);
     this.#sendAudio(this.#encode(pcm), pcm.length);
-    const silence = new Int16Array(rateHz / FRAMES_PER_SECOND);
+    this.#keepSilence();
+  }
+
+  #keepSilence(): void {
+    const silence = new Int16Array(rateHzOf(this.stream.codec) / FRAMES_PER_SECOND);
     this.#stopSilence ??= microphoneClock.add(() => {
       if (this.#socket.readyState === WebSocket.OPEN)
         this.#sendAudio(this.#encode(silence), silence.length);

@@ -139,7 +139,7 @@ export class VendorCaller {
     );
     if (this.#step === undefined) return undefined;
     const call = await VendorCall.connect(this.#step.url ?? this.#configuredUrl, this.#stream);
-    call.send(this.#withOwnId(start(this.#step.parameters["token"] ?? "")));
+    call.begin(this.#withOwnId(start(this.#step.parameters["token"] ?? "")));
     return call;
   }
 }

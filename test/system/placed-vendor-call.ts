@@ -99,7 +99,7 @@ export class PlacedVendorCall {
     if (this.#step === undefined) return undefined;
     const { url, parameters } = this.#step;
     const phone = await VendorCall.connect(url ?? this.#configuredUrl, stream);
-    phone.send(withIds(stream.start(parameters["token"] ?? ""), id, parameters["call"]));
+    phone.begin(withIds(stream.start(parameters["token"] ?? ""), id, parameters["call"]));
     return phone;
   }
 }
