@@ -158,3 +158,87 @@ test("a telephone call can be listened to, but only with the permission to", asy
   void phone.hangUp();
   await server.endedCall(customer);
 });
+
+for (const channel of ["web", "telephone"] as const) {
+  test(`two listeners hear what people order in a ${channel} call until its end; one that leaves disturbs nobody`, async () => {
+    const customer = await server.customer();
+    const callEndedByOrganization = "Goodbye and thank you.";
+    const persona = { greeting: "Good day.", stockPhrases: { callEndedByOrganization } };
+    await server.agent(customer, { persona });
+    if (channel === "web") await (await server.call(customer)).until(ended);
+    else await heard(await ring(server, customer), "Good day.");
+    const callId = await liveId(customer);
+    const options = { url: server.url, callId, headers: headersOf(customer) };
+    const listeners = [await CallListener.open(options), await CallListener.open(options)];
+    const [first, second] = listeners;
+    assert.ok(first !== undefined && second !== undefined);
+    const isHeardBy = (listener: CallListener, words: string) =>
+      listener.changes.until(
+        words,
+        () => listener.rateHz > 0 && listener.rightWords.includes(words),
+      );
+    assert.deepEqual(await command(customer, callId, "mute"), DONE);
+    assert.deepEqual(await command(customer, callId, "say", { text: "We close soon." }), DONE);
+    for (const listener of listeners) await isHeardBy(listener, "We close soon.");
+    first.close();
+    assert.deepEqual(await command(customer, callId, "unmute"), DONE);
+    assert.deepEqual(await command(customer, callId, "say", { text: "Really soon." }), DONE);
+    await isHeardBy(second, "Really soon.");
+    assert.deepEqual(await command(customer, callId, "end"), DONE);
+    await second.changes.until("the end", () => second.closed);
+    assert.deepEqual(second.closed, { code: 1000, reason: "the call has ended" });
+    assert.match(second.rightWords, /Goodbye and thank you\./);
+    await server.endedCall(customer);
+  });
+}
+
+test("a caller who leaves while people order things ends the call for them and for listeners, and each order that was taken has its entry", async () => {
+  const customer = await server.customer();
+  await server.agent(customer, { persona: { greeting: "Good day." } });
+  const caller = await server.call(customer);
+  await caller.until(ended);
+  const callId = await liveId(customer);
+  const options = { url: server.url, callId, headers: headersOf(customer) };
+  const listeners = [await CallListener.open(options), await CallListener.open(options)];
+  const spoken = caller.until(({ type }) => type === "audio");
+  await command(customer, callId, "say", {
+    text: "This is said for quite a while, as it is long.",
+  });
+  await spoken;
+  const orders: readonly (readonly [string, object?])[] = [
+    ["say", { text: "Too late." }],
+    ["context", { text: "The caller is in a hurry." }],
+    ["mute"],
+    ["unmute"],
+    ["end"],
+  ];
+  const ordered = orders.map(([name, body]) => command(customer, callId, name, body));
+  caller.drop();
+  const outcomes = await Promise.all(ordered);
+  for (const { status, answer } of outcomes) {
+    assert.ok(answer === true ? status === 200 : status === 409, `${status} ${answer}`);
+  }
+  for (const listener of listeners) {
+    await listener.changes.until("the end", () => listener.closed);
+    assert.equal(listener.closed?.code, 1000);
+  }
+  await server.endedCall(customer);
+  for (const [name, body] of [...orders, ["listen"] as const]) {
+    assert.deepEqual(await command(customer, callId, name, body), {
+      status: 409,
+      answer: "call_ended",
+    });
+  }
+  const { items } = await server.database.audit.list(customer.tenant.organization.id, {
+    skip: 0,
+    limit: 100,
+  });
+  const actions = items.map(({ action }) => action);
+  const entries = ["call.say", "call.addContext", "call.mute", "call.unmute", "call.end"];
+  for (const [at, action] of entries.entries()) {
+    // The first text was ordered before the caller left.
+    const least = (outcomes[at]?.status === 200 ? 1 : 0) + (action === "call.say" ? 1 : 0);
+    const count = actions.filter((each) => each === action).length;
+    assert.ok(count >= least, `${action} in ${actions.join()}`);
+  }
+});

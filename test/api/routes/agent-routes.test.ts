@@ -467,6 +467,9 @@ test("a tool of an MCP server can be tested as a call would use it, and its secr
   const misfit = await client.post(path, { ...body, arguments: { order: 1 } }, tenancy.byKey);
   assert.match(Object(misfit.body).content, /the arguments do not fit/);
   assert.deepEqual(stand.takeSeen(), [], "the server is not asked");
+  const others = await platform.newTenancy();
+  assert.equal((await client.post(path, body, others.byKey)).status, 404);
+  assert.deepEqual(stand.takeSeen(), [], "nor for another organization");
   for (const [name, words] of [
     ["crm_other", /the LLM is not offered it: it is not in allowedTools/],
     ["away_find", /the tools of the MCP server away could not be listed: /],
