@@ -68,14 +68,14 @@ export async function fullLoad(
   for (const _question of questions) commitsAloneMs.push(await commit(database, orgId));
   const [commitsMs, atOnceMs]: [number[], number[]] = [[], []];
   const waiting = [...questions, ...questions];
-  let searching = SEARCHES_PER_ORGANIZATION_MAX;
+  const running = { searchers: SEARCHES_PER_ORGANIZATION_MAX };
   const searcher = async () => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
       atOnceMs.push(await search(next, [...ids, ...trial.values()]));
-    searching -= 1;
+    running.searchers -= 1;
   };
-  const searchers = Array.from({ length: searching }, searcher);
-  while (searching > 0) {
+  const searchers = Array.from({ length: running.searchers }, searcher);
+  while (running.searchers > 0) {
     commitsMs.push(await commit(database, orgId));
     await setTimeout(COMMIT_PAUSE_MS);
   }
