@@ -16,7 +16,7 @@ const SYSTEM_NAMES: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
 const DEFAULT_CHARACTERS_MAX = 200;
 
-/** Blanks inside the braces are allowed. A default is everything from the bar to the braces. */
+/** Blanks inside the braces are allowed, also around a default: they are not spoken. */
 const PLACEHOLDER = new RegExp(
   `\\{\\{\\s*([A-Za-z]\\w{0,39})\\s*(?:\\|([^{}]{0,${DEFAULT_CHARACTERS_MAX}}))?\\}\\}`,
   "g",
@@ -30,8 +30,8 @@ export function replacePlaceholders(
   text: string,
   valueOf: (name: string, fallback: string) => string,
 ): string {
-  return text.replace(PLACEHOLDER, (_place, name: string, fallback = "") =>
-    valueOf(name, fallback),
+  return text.replace(PLACEHOLDER, (_place, name: string, fallback: string = "") =>
+    valueOf(name, fallback.trim()),
   );
 }
 
@@ -42,10 +42,10 @@ export function replaceAllBraces(
 ): string {
   return text.replace(
     ANY_IN_BRACES,
-    (_place, name: string | undefined, fallback = "", malformed = "") =>
+    (_place, name: string | undefined, fallback: string = "", malformed: string = "") =>
       name === undefined
-        ? malformed.slice(malformed.indexOf("|") + 1 || malformed.length)
-        : valueOf(name, fallback),
+        ? malformed.slice(malformed.indexOf("|") + 1 || malformed.length).trim()
+        : valueOf(name, fallback.trim()),
   );
 }
 

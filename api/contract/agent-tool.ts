@@ -6,7 +6,11 @@ import {
   UNREAD_SCHEMA_MAX_BYTES,
   withoutReferences,
 } from "../../engine/tools/schema-references.js";
-import { isToolSchema, TOOL_SCHEMA_RULES } from "../../engine/tools/tool-schema.js";
+import {
+  isToolSchema,
+  TOOL_SCHEMA_RULES,
+  toolSchemaExpectation,
+} from "../../engine/tools/tool-schema.js";
 import { hasFixedOrigin } from "../../engine/tools/tool-texts.js";
 import type { JsonObject } from "../../storage/records.js";
 import {
@@ -123,7 +127,10 @@ const httpToolFields = {
         const flat = flatSchema(schema);
         return flat.ok ? flat.schema : schema;
       }),
-      v.check(isToolSchema),
+      v.check<JsonObject, (issue: { readonly input: JsonObject }) => string>(
+        isToolSchema,
+        ({ input }) => `expected ${toolSchemaExpectation(input)}`,
+      ),
       v.description(
         `what its arguments are, ${TOOL_SCHEMA_RULES}; a $ref to the schema's own $defs is replaced by what it names`,
       ),
@@ -172,7 +179,7 @@ export const besideSpeechFields = {
   onFailure: sentenceFields.onFailure,
   background: v.exactOptional(
     choiceField(
-      "the agent speaks on while it runs, and reads its result with the next reply, or in a turn that the result starts",
+      "how it runs in the background: its result is read with the next reply, or starts a turn",
       ["quiet", "reply"],
     ),
   ),

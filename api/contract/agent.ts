@@ -5,7 +5,12 @@ import {
   PRONOUNCED_CHARACTERS_MAX,
 } from "../../engine/calls/call-variables.js";
 import { isTimeZone } from "../../engine/calls/prompt.js";
-import { isToolSchema, TOOL_SCHEMA_RULES } from "../../engine/tools/tool-schema.js";
+import {
+  isToolSchema,
+  TOOL_SCHEMA_RULES,
+  toolSchemaExpectation,
+} from "../../engine/tools/tool-schema.js";
+import type { JsonObject } from "../../storage/records.js";
 import {
   AgentTool,
   secretHeadersField,
@@ -450,7 +455,10 @@ const analysisFields = {
     worded(
       v.pipe(
         FreeForm,
-        v.check(isToolSchema),
+        v.check<JsonObject, (issue: { readonly input: JsonObject }) => string>(
+          isToolSchema,
+          ({ input }) => `expected ${toolSchemaExpectation(input)}`,
+        ),
         v.examples([{ type: "object", properties: { topic: { type: "string" } } }]),
         v.description(`the data to extract from the transcript, ${TOOL_SCHEMA_RULES}`),
       ),
@@ -521,7 +529,7 @@ const preCallObject = knownObjectField(PRE_CALL, {
           ),
         ),
         v.description(
-          "signs the requests as Standard Webhooks has it: whsec_ and 24 to 64 bytes in base64, or null for no signature; it is kept secret, and left out it stays as it is",
+          "the key that signs the requests as Standard Webhooks has it, whsec_ and 24 to 64 bytes in base64, or null for no signature; it is kept secret, and left out it stays as it is",
         ),
       ),
     ),

@@ -106,13 +106,9 @@ export const CallListBody = requestObject({
   agentId: idField("the id of the agent that calls"),
   from: numberToCall("a number that the platform has allowed the organization to call from"),
   vendor: v.optional(
-    worded(
-      v.pipe(
-        v.picklist(PHONE_VENDOR_NAMES),
-        v.description(
-          "the telephony vendor that places the calls; left out, the first whose account is configured",
-        ),
-      ),
+    choiceField(
+      "the telephony vendor that places the calls; left out, the first whose account is configured",
+      PHONE_VENDOR_NAMES,
     ),
   ),
   detectMachine: v.optional(

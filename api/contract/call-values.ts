@@ -6,6 +6,8 @@ import {
   PROMPT_OVERRIDE_CHARACTERS_MAX,
   VARIABLE_CHARACTERS_MAX,
   VARIABLE_NAME,
+  VARIABLE_NAME_EXPECTED,
+  VARIABLE_TEXT_EXPECTED,
   VARIABLES_MAX,
   VOICE_ID,
 } from "../../engine/telephony/call-values.js";
@@ -17,8 +19,13 @@ export function variablesField(entriesMax = VARIABLES_MAX) {
   return worded(
     v.pipe(
       v.record(
-        v.pipe(v.string(), v.regex(VARIABLE_NAME)),
-        v.nullable(v.pipe(v.string(), v.maxLength(VARIABLE_CHARACTERS_MAX))),
+        v.pipe(v.string(), v.regex(VARIABLE_NAME, VARIABLE_NAME_EXPECTED)),
+        v.nullable(
+          v.pipe(
+            v.string(VARIABLE_TEXT_EXPECTED),
+            v.maxLength(VARIABLE_CHARACTERS_MAX, VARIABLE_TEXT_EXPECTED),
+          ),
+        ),
       ),
       v.maxEntries(entriesMax),
       v.transform(withValues),

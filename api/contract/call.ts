@@ -162,13 +162,9 @@ export const PlaceCallBody = requestObject({
   to: numberToCall("who is called"),
   from: numberToCall("a number that the platform has allowed the organization to call from"),
   vendor: v.optional(
-    worded(
-      v.pipe(
-        v.picklist(PHONE_VENDOR_NAMES),
-        v.description(
-          "the telephony vendor that places the call; left out, the first whose account is configured",
-        ),
-      ),
+    choiceField(
+      "the telephony vendor that places the call; left out, the first whose account is configured",
+      PHONE_VENDOR_NAMES,
     ),
   ),
   detectMachine: v.optional(
@@ -252,8 +248,10 @@ export const TransferCallBody = requestObject({
   ),
 });
 
+const ANSWERING_AGENT = "the id of the agent that answers, or null (the first active one)";
+
 export const UpdatePhoneNumberBody = requestObject({
-  agentId: v.nullable(idField("the id of the agent that answers, or null (the first active one)")),
+  agentId: worded(v.pipe(v.nullable(idField(ANSWERING_AGENT)), v.description(ANSWERING_AGENT))),
   accountId: v.nullish(
     idField(
       "the id of the telephony account that carries its calls, or null (the platform's): only signed-in admins send it",

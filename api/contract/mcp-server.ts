@@ -27,9 +27,9 @@ const SERVER_NAME = /^(?!(?:constructor|prototype)$)[a-zA-Z][a-zA-Z0-9-]{0,19}$/
 const SECRET = /^[\x21-\x7e]+$/;
 
 const AUTH_TYPES = ["none", "bearer", "clientCredentials"] as const;
-const AUTH_WORDS = `how the server lets the agent in, one of ${AUTH_TYPES.map((each) => `"${each}"`).join(", ")}`;
-
-const AUTH_OBJECT = "how the server lets the agent in, an object with a type";
+const AUTH_CHOICE = `one of ${AUTH_TYPES.map((each) => `"${each}"`).join(", ")}`;
+const AUTH_WORDS = `how the server lets the agent in, ${AUTH_CHOICE}`;
+const AUTH_OBJECT = `how the server lets the agent in, an object with a type, ${AUTH_CHOICE}`;
 
 function authType<const Type extends (typeof AUTH_TYPES)[number]>(type: Type) {
   return worded(v.pipe(v.literal(type), v.description(AUTH_WORDS)));
@@ -113,7 +113,10 @@ export const mcpServersField = worded(
   v.pipe(
     v.array(serverField),
     v.maxLength(SERVERS_MAX),
-    v.check((servers) => new Set(servers.map(({ name }) => name)).size === servers.length),
+    v.checkItems(
+      ({ name }, index, servers) => servers.findIndex((each) => each.name === name) === index,
+      "expected a name that no other server of the agent has",
+    ),
     v.description(
       `servers of the Model Context Protocol whose tools the agent may use, a list of at most ${SERVERS_MAX}, each with a name of its own, replaced as a whole`,
     ),

@@ -1,6 +1,15 @@
 import * as v from "valibot";
 import { PHONE_VENDOR_NAMES } from "../../engine/telephony/telephony-settings.js";
-import { flagField, Id, idField, nameField, requestObject, Timestamp, worded } from "./fields.js";
+import {
+  choiceField,
+  flagField,
+  Id,
+  idField,
+  nameField,
+  requestObject,
+  Timestamp,
+  worded,
+} from "./fields.js";
 
 const FIELDS_MAX = 10;
 const TEXT_CHARACTERS_MAX = 8_192;
@@ -18,9 +27,7 @@ const settings = texts("what may be read back, such as the account's id");
 const credentials = texts("secrets, which are encrypted and never shown again");
 
 export const TelephonyAccountBody = requestObject({
-  vendor: worded(
-    v.pipe(v.picklist(PHONE_VENDOR_NAMES), v.description("the telephony vendor of the account")),
-  ),
+  vendor: choiceField("the telephony vendor of the account", PHONE_VENDOR_NAMES),
   name: nameField("the account's name"),
   settings: v.optional(settings),
   credentials: v.optional(credentials),

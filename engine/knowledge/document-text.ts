@@ -37,6 +37,12 @@ export class UnreadableDocument {
   }
 }
 
+export function isPdf(bytes: Uint8Array): boolean {
+  const startBytes = Math.min(bytes.length, PDF_START_MAX_BYTES);
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, startBytes);
+  return start.toString("latin1").includes(PDF_START);
+}
+
 /**
  * Returns the text of a document, or why it has none. A malformed document may take very long, so this runs in a thread
  * that can be terminated.
@@ -46,19 +52,12 @@ export async function documentText(
   bytes: Uint8Array,
   charset?: string,
 ): Promise<string | UnreadableDocument> {
-  const isPdf = Buffer.from(
-    bytes.buffer,
-    bytes.byteOffset,
-    Math.min(bytes.length, PDF_START_MAX_BYTES),
-  )
-    .toString("latin1")
-    .includes(PDF_START);
   if (format === "pdf") {
-    return isPdf
+    return isPdf(bytes)
       ? await pdfText(bytes)
       : new UnreadableDocument("is not a PDF, although its name or type says so");
   }
-  if (isPdf)
+  if (isPdf(bytes))
     return new UnreadableDocument(`is a PDF and not ${format}: give it a name that ends in .pdf`);
   const text = decoded(bytes, charset ?? (format === "html" ? charsetInPage(bytes) : undefined));
   if (typeof text !== "string") return text;

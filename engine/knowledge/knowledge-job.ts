@@ -8,7 +8,7 @@ import type { Connections } from "../vendors/transport/connections.js";
 import { type MethodRequest, requestStream } from "../vendors/transport/http-stream.js";
 import { faultOfStatus, refusal } from "../vendors/vendor-fault.js";
 import { DOCUMENT_BYTES_MAX, type DocumentReader, type ReadingFault } from "./document-reader.js";
-import type { DocumentFormat } from "./document-text.js";
+import { type DocumentFormat, isPdf } from "./document-text.js";
 import { formatOf, storeContent } from "./knowledge.js";
 
 /** Each organization has its own queue. */
@@ -187,12 +187,17 @@ export class KnowledgeJob extends FixedLimitsJob {
       };
     }
     const type = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-    const format = FORMATS.get(type) ?? formatOf(target.pathname);
+    const bytes = Buffer.concat(chunks);
+    // Many servers say text/plain of whatever they do not know.
+    const format =
+      type === "text/plain" && isPdf(bytes)
+        ? "pdf"
+        : (FORMATS.get(type) ?? formatOf(target.pathname));
     if (format === undefined) {
       return { error: `"${name}" is neither HTML, Markdown, text nor PDF`, isRetryable: false };
     }
     const charset = /;\s*charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType)?.[1];
-    return { bytes: Buffer.concat(chunks), format, charset };
+    return { bytes, format, charset };
   }
 }
 

@@ -111,8 +111,9 @@ export function valuesIn(metadata: JsonObject): CallValues {
   return parsed.success ? mergedValues(parsed.output) : {};
 }
 
-const TEXT = `expected text of at most ${VARIABLE_CHARACTERS_MAX} characters`;
-const NAME = "expected a name of a letter and up to 39 letters, digits and underscores";
+export const VARIABLE_TEXT_EXPECTED = `expected text of at most ${VARIABLE_CHARACTERS_MAX} characters`;
+export const VARIABLE_NAME_EXPECTED =
+  "expected a name of a letter and up to 39 letters, digits and underscores";
 const ANSWER = "expected an object with variables and overrides";
 const OBJECT = "expected an object";
 /** Names of dropped parts that the record of a call keeps; the last line counts the others. */
@@ -162,8 +163,9 @@ function variablesIn(given: unknown, drop: Drop): Variables {
     const path = `variables.${shownName(name)}`;
     const text = isPlainValue(value) ? oneLine(String(value)) : undefined;
     if (value === null || text === "") continue;
-    if (!VARIABLE_NAME.test(name)) drop(path, NAME);
-    else if (text === undefined || text.length > VARIABLE_CHARACTERS_MAX) drop(path, TEXT);
+    if (!VARIABLE_NAME.test(name)) drop(path, VARIABLE_NAME_EXPECTED);
+    else if (text === undefined || text.length > VARIABLE_CHARACTERS_MAX)
+      drop(path, VARIABLE_TEXT_EXPECTED);
     else if (Object.keys(variables).length >= VARIABLES_MAX) moreCount += 1;
     else variables[name] = text;
   }

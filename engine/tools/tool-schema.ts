@@ -88,8 +88,55 @@ export function isToolSchema(schema: JsonObject): boolean {
   return (
     schema["type"] === "object" &&
     Buffer.byteLength(JSON.stringify(schema)) <= SCHEMA_MAX_BYTES &&
-    isSchema(schema, { depth: 1, alternatives: { count: 0 } })
+    isSchema(schema, firstPlace())
   );
+}
+
+/** What was expected of a schema that `isToolSchema` refuses, and where. */
+export function toolSchemaExpectation(schema: JsonObject): string {
+  if (schema["type"] !== "object") return `"object" at type`;
+  if (Buffer.byteLength(JSON.stringify(schema)) > SCHEMA_MAX_BYTES) {
+    return `at most ${SCHEMA_MAX_BYTES} bytes`;
+  }
+  return expectationIn(schema, firstPlace(), "") ?? `at most ${ALTERNATIVES_MAX} alternatives`;
+}
+
+const VALUES: ReadonlyMap<string, string> = new Map([
+  ["type", `one of ${[...SCHEMA_TYPES].join(", ")}`],
+  ["format", `one of ${[...FORMATS].join(", ")}`],
+  ["anyOf", `a list of 1 to ${ALTERNATIVES_MAX} alternatives`],
+]);
+
+function expectationIn(schema: unknown, place: Place, path: string): string | undefined {
+  if (place.depth > SCHEMA_DEPTH_MAX) return `at most ${SCHEMA_DEPTH_MAX} levels at ${path}`;
+  if (!isObject(schema)) return `a JSON schema at ${path}`;
+  for (const [keyword, value] of Object.entries(schema)) {
+    const at = path === "" ? keyword : `${path}.${keyword}`;
+    const check = TOOL_SCHEMA_KEYWORDS.get(keyword);
+    if (check === undefined) {
+      return `only the keywords ${[...TOOL_SCHEMA_KEYWORDS.keys()].join(", ")}, not ${at}`;
+    }
+    if (check(value, { depth: place.depth, alternatives: { count: 0 } })) continue;
+    const within = schemasWithin(keyword, value);
+    for (const [name, child] of within) {
+      const inner = expectationIn(child, deeper(place), name === "" ? at : `${at}.${name}`);
+      if (inner !== undefined) return inner;
+    }
+    // Each of them alone is fine.
+    if (within.length > 0) return `at most ${ALTERNATIVES_MAX} alternatives in all of ${at}`;
+    return `${VALUES.get(keyword) ?? "a value that JSON Schema allows"} at ${at}`;
+  }
+  return undefined;
+}
+
+function schemasWithin(keyword: string, value: unknown): readonly (readonly [string, unknown])[] {
+  if (keyword === "items" || keyword === "additionalProperties") return [["", value]];
+  const isMapOrList = keyword === "properties" || keyword === "anyOf";
+  return isMapOrList && typeof value === "object" && value !== null ? Object.entries(value) : [];
+}
+
+function firstPlace(): Place {
+  return { depth: 1, alternatives: { count: 0 } };
 }
 
 function isSchema(schema: unknown, place: Place): boolean {

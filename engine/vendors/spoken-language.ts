@@ -7,9 +7,12 @@ export function primaryLanguage(tag: string): string {
 
 export const LANGUAGE_TAG_CHARACTERS_MAX = 35;
 
+/** ISO 639 has codes of two and three letters. BCP 47 reserves longer ones, which are names such as "German". */
+const LANGUAGE_CODE = /^[a-z]{2,3}$/;
+
 export function isLanguageTag(tag: string): boolean {
   try {
-    return Intl.getCanonicalLocales(tag).length === 1;
+    return Intl.getCanonicalLocales(tag).length === 1 && LANGUAGE_CODE.test(primaryLanguage(tag));
   } catch {
     return false;
   }

@@ -114,7 +114,7 @@ test("a user transfers a telephone call from its page: the number is checked, an
   const order = asking.getByRole("button", { name: "Transfer", exact: true });
   await asking.getByRole("textbox", { name: "Transfer to" }).fill("0301 23");
   await order.click();
-  await asking.getByText("Expected a number with its country’s code").waitFor();
+  await asking.getByText("Expected a number with its country code").waitFor();
   await asking.getByRole("textbox", { name: "Transfer to" }).fill("+1 (555) 010-1000");
   await order.click();
   await asking.getByText(/expected blind, since/).waitFor();

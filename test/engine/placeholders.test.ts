@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ownNamesIn, placeholderFault } from "../../engine/placeholders.js";
+import {
+  ownNamesIn,
+  placeholderFault,
+  replaceAllBraces,
+  replacePlaceholders,
+} from "../../engine/placeholders.js";
 
 test("a name that not every call has needs a default", () => {
   assert.equal(placeholderFault("{{caller}} {{name|there}} {{other|}} {single} } }"), undefined);
@@ -25,4 +30,20 @@ test("braces around anything else are a fault, so that nobody hears them", () =>
 
 test("the names of texts are those that not every call has, each once", () => {
   assert.deepEqual(ownNamesIn(["{{caller}} {{a|}}", "{{b|x}} {{a|y}}"]), ["a", "b"]);
+});
+
+test("blanks around a default are not spoken", () => {
+  const text = "Hello {{ firstName | Mrs Lovelace }}.";
+  assert.equal(
+    replacePlaceholders(text, (_name, fallback) => fallback),
+    "Hello Mrs Lovelace.",
+  );
+  assert.equal(
+    replaceAllBraces(text, (_name, fallback) => fallback),
+    "Hello Mrs Lovelace.",
+  );
+  assert.equal(
+    replaceAllBraces("Hello {{first-name| there }}.", () => ""),
+    "Hello there.",
+  );
 });

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import * as v from "valibot";
+import { pdf } from "../engine/knowledge/sample-pdf.js";
 import { ended } from "./events.js";
 import { eventually } from "./eventually.js";
 import { type Customer, TestServer } from "./test-server.js";
@@ -142,6 +143,20 @@ test("a web page is fetched by a job, and again on request", async (context) => 
   const after = await found(customer, "what is a haircut");
   assert.match(after, /costs sixty euros/);
   assert.doesNotMatch(after, /ninety/);
+});
+
+test("a PDF that its server calls text is read as a PDF", async (context) => {
+  const site = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/plain;charset=UTF-8" });
+    response.end(pdf(["A haircut costs ninety euros."]));
+  }).listen(0, "127.0.0.1");
+  await once(site, "listening");
+  context.after(() => site.close());
+  const customer = await server.customer();
+  const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/prices.pdf`;
+  const document = await read(customer, await addPage(customer, url));
+  assert.deepEqual([document.status, document.error], ["ready", null]);
+  assert.match(await found(customer, "what is a haircut"), /costs ninety euros/);
 });
 
 test("a page that cannot be used says why", async (context) => {

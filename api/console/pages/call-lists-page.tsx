@@ -89,7 +89,7 @@ function ListRow({ list, agents }: { list: CallList; agents: Answered<"listAgent
   const { words, look } = listState(list);
   return (
     <tr>
-      <td>
+      <td className="named">
         <Link href={`/call-lists/${id}`} data-row>
           <bdi className="clamped" title={name}>
             {name}

@@ -42,6 +42,7 @@ import {
   otherEndWords,
 } from "../words/call-words.js";
 import { decisionsOf } from "../words/decision-words.js";
+import { passagesWords } from "../words/document-words.js";
 import { lengthWords, minuteWords, momentWords, waitWords } from "../words/durations.js";
 import { KIND_NAMES } from "../words/provider-words.js";
 import { toolWords } from "../words/tool-words.js";
@@ -292,11 +293,11 @@ function UsedTool({ tool }: { tool: ToolUse }) {
         <bdi>{name}</bdi> <span className={isDone ? "soft" : "state warn"}>{toolWords(tool)}</span>
       </summary>
       <div className="stack tight">
-        <span className="soft">It was given</span>
+        <span className="soft">Arguments</span>
         <LiveDetails text={input} />
         {output === undefined ? null : (
           <>
-            <span className="soft">The model was told</span>
+            <span className="soft">Result</span>
             <LiveDetails text={output} />
           </>
         )}
@@ -312,7 +313,7 @@ function PassagesUsed({ turn: { record } }: { turn: TranscriptTurn }) {
   return (
     <details>
       <summary>
-        Looked up <span className="soft">{passages.length} passages</span>
+        Looked up <span className="soft">{passagesWords(passages.length)}</span>
       </summary>
       <div className="stack tight">
         {passages.map(({ documentName, text }, index) => (

@@ -21,7 +21,7 @@ export function DoNotCall() {
   const pages = useDoNotCall();
   return (
     <>
-      <p className="soft">No call is placed to these numbers, whoever asks for it.</p>
+      <p className="soft">Agents place no calls to these numbers.</p>
       <AddNumbers />
       <Loaded query={pages} what="The do-not-call list">
         {(data) => {
@@ -90,7 +90,7 @@ function AddNumbers() {
     <form className="stack" onSubmit={onSubmit}>
       <TextField
         label="Numbers that are not to be called"
-        hint="One a line, with the country’s code, as +15550100."
+        hint="One per line, with the country code, such as +15550100."
         isLong
         value={text}
         onChange={setText}

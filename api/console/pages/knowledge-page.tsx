@@ -14,7 +14,12 @@ import { NumberField } from "../parts/forms/number-field.js";
 import { Moment } from "../parts/moment.js";
 import { PageHead } from "../parts/page-head.js";
 import { Empty, Fault, Loaded } from "../parts/states.js";
-import { DOCUMENT_STATES, embeddingWords, sizeWords } from "../words/document-words.js";
+import {
+  DOCUMENT_STATES,
+  embeddingWords,
+  passagesWords,
+  sizeWords,
+} from "../words/document-words.js";
 
 type Document = Answered<"listDocuments">[number];
 
@@ -106,8 +111,12 @@ function DocumentTable({ documents }: { documents: readonly Document[] }) {
           <tr>
             <th scope="col">Document</th>
             <th scope="col">Status</th>
-            <th scope="col">Size</th>
-            <th scope="col">Used by</th>
+            <th scope="col" className="spare number">
+              Size
+            </th>
+            <th scope="col" className="spare">
+              Used by
+            </th>
             <th scope="col">
               <span className="hidden">Change</span>
             </th>
@@ -149,11 +158,11 @@ function DocumentRow({ document }: { document: Document }) {
         {error === null ? null : <div className="soft">{error}</div>}
         {embedded === "" ? null : <div className="soft">{embedded}</div>}
       </td>
-      <td>
+      <td className="spare number">
         {sizeWords(sizeBytes)}
-        <div className="soft">{passages} passages</div>
+        <div className="soft">{passagesWords(passages)}</div>
       </td>
-      <td>
+      <td className="spare">
         {agents.length === 0 ? <span className="soft">no agent</span> : null}
         {agents.map((agent) => (
           <div key={agent.id}>

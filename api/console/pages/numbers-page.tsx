@@ -267,7 +267,7 @@ function PlaceCall({ agents, allowed: { simulated, numbers } }: PlaceCallProps) 
     place.mutate();
   };
   const options = agents.map(({ _id, name }) => ({ value: _id, label: name }));
-  const hint = "With the country’s code, as +15550100.";
+  const hint = "With the country code, such as +15550100.";
   return (
     <form className="stack" onSubmit={onSubmit}>
       <div className="grid2">
@@ -294,7 +294,8 @@ function PlaceCall({ agents, allowed: { simulated, numbers } }: PlaceCallProps) 
         )}
       </div>
       <CheckField
-        label="Hang up on answering machines"
+        label="Detect answering machines"
+        hint="The agent leaves its message for them, or hangs up if it has none."
         value={detectMachine}
         onChange={setDetectMachine}
       />

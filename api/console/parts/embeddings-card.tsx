@@ -70,7 +70,7 @@ function Progress({ embeddings }: { embeddings: Embeddings }) {
       </p>
       {error === null ? null : (
         <p>
-          <span className="state fault">stopped</span> {error}. Documents are found by their words
+          <span className="state fault">stopped</span>: {error}. Documents are found by their words
           meanwhile.
         </p>
       )}

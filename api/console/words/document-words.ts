@@ -5,6 +5,10 @@ export const DOCUMENT_STATES = {
 } as const;
 
 /** What a document's embeddings are for its reader; empty where there is nothing to say. */
+export function passagesWords(count: number): string {
+  return count === 1 ? "1 passage" : `${count} passages`;
+}
+
 export function embeddingWords(
   embedding: keyof typeof EMBEDDING_WORDS,
   embeddedPassages: number,

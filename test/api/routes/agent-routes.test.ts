@@ -328,6 +328,28 @@ test("variables in headers, fixed parameters and headers of MCP servers are amon
     assert.equal(answer.status, 400, path);
     assert.ok(answer.text.startsWith(`{"error":"${path}: `), answer.text);
   }
+  for (const [change, expected] of [
+    [
+      { persona: { language: "German" } },
+      /^persona\.language: expected the agent's language, a lan/,
+    ],
+    [
+      { tools: [{ ...tool, parameters: { type: "object", properties: { a: { type: "text" } } } }] },
+      /^tools\.0\.parameters: expected one of object, .* at properties\.a\.type$/,
+    ],
+    [{ mcpServers: [server, server] }, /^mcpServers\.1: expected a name that no other server/],
+    [
+      { mcpServers: [{ ...server, auth: "token" }] },
+      /^mcpServers\.0\.auth: .* one of "none", "bearer", "clientCredentials"$/,
+    ],
+  ] as const) {
+    const answer = await platform.client.send("PATCH", `${AGENTS}/${id}`, {
+      body: change,
+      headers: tenancy.byKey,
+    });
+    assert.equal(answer.status, 400, answer.text);
+    assert.match(String(Object(answer.body).error), expected);
+  }
   const body = { tools: [tool], mcpServers: [] };
   const less = await platform.client.send("PATCH", `${AGENTS}/${id}`, {
     body,
@@ -466,7 +488,7 @@ test("an agent's MCP servers are shown without their secrets, and their tools in
     assert.ok(refused.text.includes(field), `${field}: ${refused.text}`);
   }
   const twice = await client.post(AGENTS, { ...draft, mcpServers: [server, server] }, headers);
-  assert.match(twice.text, /mcpServers: expected servers of the Model Context Protocol/);
+  assert.match(twice.text, /mcpServers\.1: expected a name that no other server/);
 });
 
 test("a setting under its former name is refused with the current name, by POST and PATCH", async () => {

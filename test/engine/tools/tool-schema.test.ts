@@ -1,11 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toolArguments } from "../../../engine/conversation/toolbox.js";
-import { isToolSchema } from "../../../engine/tools/tool-schema.js";
+import { isToolSchema, toolSchemaExpectation } from "../../../engine/tools/tool-schema.js";
 import type { JsonObject } from "../../../storage/records.js";
 
 function ofField(field: unknown): JsonObject {
   return { type: "object", properties: { field } };
+}
+
+function nested(levels: number): JsonObject {
+  return levels === 1
+    ? { type: "object" }
+    : { type: "object", additionalProperties: nested(levels - 1) };
+}
+
+function undecided(count: number): JsonObject {
+  return {
+    type: "object",
+    properties: {
+      a: { anyOf: Array.from({ length: count - 2 }, () => ({ type: "null" })) },
+      b: { anyOf: [{}, {}] },
+    },
+  };
 }
 
 test("schemas as people write them for models are taken", () => {
@@ -65,20 +81,9 @@ test("a schema is as large, as deep and as undecided as it may be, and no more",
   assert.ok(isToolSchema(ofBytes(8 * 1024)));
   assert.ok(!isToolSchema(ofBytes(8 * 1024 + 1)));
 
-  const nested = (levels: number): JsonObject =>
-    levels === 1
-      ? { type: "object" }
-      : { type: "object", additionalProperties: nested(levels - 1) };
   assert.ok(isToolSchema(nested(8)));
   assert.ok(!isToolSchema(nested(9)));
 
-  const undecided = (count: number) => ({
-    type: "object",
-    properties: {
-      a: { anyOf: Array.from({ length: count - 2 }, () => ({ type: "null" })) },
-      b: { anyOf: [{}, {}] },
-    },
-  });
   assert.ok(isToolSchema(undecided(8)));
   assert.ok(!isToolSchema(undecided(9)));
 });
@@ -98,4 +103,31 @@ test("no schema that is taken needs long for any arguments", () => {
     // Microseconds; about 20 ms where this was written.
     assert.ok(user < 1_000_000);
   }
+});
+
+test("a refusal says what was expected, and where", () => {
+  const expectations: readonly (readonly [JsonObject, string])[] = [
+    [{ properties: {} }, '"object" at type'],
+    [
+      { type: "object", properties: { a: { type: "text" } } },
+      "one of object, array, string, number, integer, boolean, null at properties.a.type",
+    ],
+    [
+      { type: "object", properties: { a: { items: { format: "phone" } } } },
+      "one of date, time, date-time, email, uuid, ipv4 at properties.a.items.format",
+    ],
+    [{ type: "object", properties: { a: "string" } }, "a JSON schema at properties.a"],
+    [{ type: "object", required: "a" }, "a value that JSON Schema allows at required"],
+    [{ type: "object", description: "x".repeat(9_000) }, "at most 8192 bytes"],
+    [undecided(9), "at most 8 alternatives in all of properties"],
+  ];
+  for (const [schema, expected] of expectations) {
+    assert.equal(toolSchemaExpectation(schema), expected);
+  }
+  const pattern = { type: "object", properties: { a: { pattern: "x" } } };
+  assert.match(
+    toolSchemaExpectation(pattern),
+    /^only the keywords type, .*, not properties\.a\.pattern$/,
+  );
+  assert.match(toolSchemaExpectation(nested(9)), /^at most 8 levels at additionalProperties\./);
 });

@@ -9,7 +9,7 @@ import { FormDialog } from "../forms/form-dialog.js";
 const WITHIN_NUMBER = /[\s()./-]/g;
 const TARGET = /^(?:\+[1-9]\d{6,14}|sips?:[^\s@]+@[^\s@]+)$/i;
 const TARGET_WORDS =
-  "Expected a number with its country’s code, such as +15550100, or an address such as sip:desk@example.com.";
+  "Expected a number with its country code, such as +15550100, or an address such as sip:desk@example.com.";
 
 type Mode = "blind" | "warm";
 
