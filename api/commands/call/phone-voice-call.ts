@@ -13,28 +13,44 @@ const NS_PER_BYTE = 125_000n;
 export const LATE_MS = 400;
 const LATE_NS = BigInt(LATE_MS) * 1_000_000n;
 
+/** The stream that a call goes on with, such as after a transfer that failed. */
+export interface NextStream {
+  readonly options: PhoneCallerOptions;
+  /** Called when the stream is open, or cannot be opened. */
+  readonly onTried: (isOpen: boolean) => void;
+}
+
 /** A telephone call with the events of a web call. A reply ends when the agent has been silent for a while. */
 export class PhoneVoiceCall implements VoiceCall {
   /** Telephone calls receive no history key. */
   readonly historyKey = "";
   readonly #events = new AwaitedEvents<Received>(describeEvent);
+  readonly #nextStream: () => Promise<NextStream | undefined>;
   #caller: PhoneCaller | undefined;
+  #isHungUp = false;
+  #following: Promise<void> | undefined;
   readonly #over = new AbortController();
   #isSounding = false;
   #playedOutNs = 0n;
 
-  /** Rejects with the errors of `PhoneCaller.call`. */
-  static async dial(options: PhoneCallerOptions, agentName: string): Promise<PhoneVoiceCall> {
-    const call = new PhoneVoiceCall();
-    call.#caller = await PhoneCaller.call({
-      ...options,
-      keepsAudio: false,
-      onAudio: (sound, atNs) => call.#sounded(sound, atNs),
-      onEvent: (event) => call.#receive(event),
-    });
+  /**
+   * Rejects with the errors of `PhoneCaller.call`. `nextStream` is asked what follows when the stream ends and the caller has not
+   * hung up.
+   */
+  static async dial(
+    options: PhoneCallerOptions,
+    agentName: string,
+    nextStream: () => Promise<NextStream | undefined> = () => Promise.resolve(undefined),
+  ): Promise<PhoneVoiceCall> {
+    const call = new PhoneVoiceCall(nextStream);
+    await call.#connect(options);
     const atNs = process.hrtime.bigint();
     call.#events.add({ type: "connected", agentName, historyKey: "", atNs });
     return call;
+  }
+
+  private constructor(nextStream: () => Promise<NextStream | undefined>) {
+    this.#nextStream = nextStream;
   }
 
   /** Aborted when the call is over. */
@@ -67,8 +83,25 @@ export class PhoneVoiceCall implements VoiceCall {
     return this.#events.until(predicate, timeoutMs);
   }
 
-  hangUp(): Promise<void> {
+  /** A caller who is being transferred waits for the outcome first. */
+  async hangUp(): Promise<void> {
+    await this.#following;
+    this.#isHungUp = true;
+    await this.leaveStream();
+  }
+
+  /** The vendor takes the call out of the stream: it may go on in another one. */
+  leaveStream(): Promise<void> {
     return this.#dialled.hangUp();
+  }
+
+  async #connect(options: PhoneCallerOptions): Promise<void> {
+    this.#caller = await PhoneCaller.call({
+      ...options,
+      keepsAudio: false,
+      onAudio: (sound, atNs) => this.#sounded(sound, atNs),
+      onEvent: (event) => this.#receive(event),
+    });
   }
 
   get #dialled(): PhoneCaller {
@@ -96,14 +129,34 @@ export class PhoneVoiceCall implements VoiceCall {
         return this.#events.add({ type: "unreadable", text: event.text, atNs });
       case "closed":
         this.#endReplyIfPlayed(atNs);
-        this.#over.abort();
-        this.#events.add({ type, code: event.code, reason: event.reason, atNs });
-        return this.#events.end();
+        this.#following = this.#streamEnded(event);
+        return;
       case "audio":
       case "mark":
       case "markEchoed":
         return;
     }
+  }
+
+  /** Never rejects: a call whose next stream cannot be opened is over. */
+  async #streamEnded({
+    code,
+    reason,
+    atNs,
+  }: Extract<PhoneCallerEvent, { type: "closed" }>): Promise<void> {
+    const next = this.#isHungUp ? undefined : await this.#nextStream().catch(() => undefined);
+    if (next !== undefined) {
+      // A document without another stream ends the call.
+      const isOpen = await this.#connect(next.options).then(
+        () => true,
+        () => false,
+      );
+      next.onTried(isOpen);
+      if (isOpen) return;
+    }
+    this.#over.abort();
+    this.#events.add({ type: "closed", code, reason, atNs });
+    this.#events.end();
   }
 
   /** A caller who speaks at once does not wait for the silence that ends a reply. */
