@@ -10,7 +10,7 @@ import type { ToTelephone } from "../../../engine/sandbox/telephone/telephone-me
 import { serverAddress } from "../../client/call-address.js";
 import { CommandError } from "../command-error.js";
 import { printable } from "../terminal.js";
-import { followReplies } from "./agent-words.js";
+import { type FollowedCall, followReplies } from "./agent-words.js";
 import { diagnose } from "./call-ended.js";
 import type { VoiceCall } from "./medium.js";
 import { type NextStream, PhoneVoiceCall } from "./phone-voice-call.js";
@@ -143,15 +143,10 @@ export async function dialAgent(options: PhoneDialOptions): Promise<VoiceCall> {
     const to = AGENTS_NUMBER;
     const dialled = { webhookUrl: webhook.href, from, to, authToken };
     const agentName = "the agent on the telephone";
-    const onAgain = (again: PhoneVoiceCall) => follow(again, options, { from });
-    if (plug === undefined) {
-      const call = await PhoneVoiceCall.dial(dialled, agentName);
-      onAgain(call);
-      return call;
-    }
-    const vendor = new VendorSide(plug, to, onAgain);
-    const call = await PhoneVoiceCall.dial(dialled, agentName, () => vendor.nextStream());
-    onAgain(call);
+    const vendor = plug && new VendorSide(plug, to, options, { from });
+    const call = await PhoneVoiceCall.dial(dialled, agentName, () => vendor?.nextStream());
+    follow(call, options, { from });
+    if (plug === undefined || vendor === undefined) return call;
     vendor.follow(call);
     plug.send({ event: "calling", callSid: call.callSid, to });
     return new PluggedCall(call, plug, vendor.over);
@@ -185,11 +180,10 @@ export async function awaitPlacedCall(
       throw new CommandError(`the call was not answered: ${outcome.status}`);
     }
     if (outcome.event !== "answer") throw new CommandError("the call was not answered");
-    const onAgain = (again: PhoneVoiceCall) => follow(again, options, { to });
-    const vendor = new VendorSide(plug, to, onAgain);
+    const vendor = new VendorSide(plug, to, options, { to });
     const nextStream = () => vendor.nextStream();
     const call = await PhoneVoiceCall.dial(outcome.call, "the agent, who called", nextStream);
-    onAgain(call);
+    follow(call, options, { to });
     vendor.follow(call);
     plug.send({ event: "connected" });
     return new PluggedCall(call, plug, vendor.over);
@@ -203,7 +197,7 @@ export async function awaitPlacedCall(
 function follow(
   call: PhoneVoiceCall,
   { url, apiKey }: PhoneDialOptions,
-  numbers: { readonly from?: string; readonly to?: string },
+  numbers: FollowedCall["numbers"],
 ): void {
   const onReply = (text: string) => call.addReply(text);
   void followReplies({ url, apiKey, numbers, over: call.over, onReply });
@@ -212,15 +206,22 @@ function follow(
 /** Follows what the vendor does with a call, from its place at the exchange. */
 class VendorSide {
   readonly #plug: TelephoneConnection;
-  readonly #onAgain: (call: PhoneVoiceCall) => void;
+  readonly #options: PhoneDialOptions;
+  readonly #numbers: FollowedCall["numbers"];
   #call: PhoneVoiceCall | undefined;
   /** Resolves when the vendor says that the call is over, or is gone. */
   readonly over: Promise<unknown>;
 
-  /** `number`: the number that was called. `onAgain` is called when the call goes on in another stream. */
-  constructor(plug: TelephoneConnection, number: string, onAgain: (call: PhoneVoiceCall) => void) {
+  /** `number`: the number that was called. `numbers` are those by which the server's record is found. */
+  constructor(
+    plug: TelephoneConnection,
+    number: string,
+    options: PhoneDialOptions,
+    numbers: FollowedCall["numbers"],
+  ) {
     this.#plug = plug;
-    this.#onAgain = onAgain;
+    this.#options = options;
+    this.#numbers = numbers;
     this.over = plug.until((event) => isEnd(event, number), WHOLE_CALL_MS).catch(() => undefined);
   }
 
@@ -239,9 +240,10 @@ class VendorSide {
     if (following?.event !== "answer") return undefined;
     const onTried = (isOpen: boolean) => {
       this.#plug.send({ event: isOpen ? "connected" : "over" });
-      if (isOpen && this.#call !== undefined) this.#onAgain(this.#call);
+      if (isOpen && this.#call !== undefined) follow(this.#call, this.#options, this.#numbers);
     };
-    return { options: following.call, onTried };
+    // The exchange does not know what signs a call that it did not place.
+    return { options: { ...following.call, authToken: this.#options.authToken }, onTried };
   }
 
   async #leaveWhenAsked(call: PhoneVoiceCall): Promise<void> {

@@ -20,17 +20,22 @@ export interface NextStream {
   readonly onTried: (isOpen: boolean) => void;
 }
 
+/** Undefined if the call is over. */
+export type NextStreamOf = () => Promise<NextStream | undefined> | undefined;
+
 /** A telephone call with the events of a web call. A reply ends when the agent has been silent for a while. */
 export class PhoneVoiceCall implements VoiceCall {
   /** Telephone calls receive no history key. */
   readonly historyKey = "";
   readonly #events = new AwaitedEvents<Received>(describeEvent);
-  readonly #nextStream: () => Promise<NextStream | undefined>;
+  readonly #nextStream: NextStreamOf;
   #caller: PhoneCaller | undefined;
   #isHungUp = false;
   #following: Promise<void> | undefined;
   readonly #over = new AbortController();
   #isSounding = false;
+  /** A reply can have several texts, such as one before a tool and one behind it. */
+  #replyText = "";
   #playedOutNs = 0n;
 
   /**
@@ -40,7 +45,7 @@ export class PhoneVoiceCall implements VoiceCall {
   static async dial(
     options: PhoneCallerOptions,
     agentName: string,
-    nextStream: () => Promise<NextStream | undefined> = () => Promise.resolve(undefined),
+    nextStream: NextStreamOf,
   ): Promise<PhoneVoiceCall> {
     const call = new PhoneVoiceCall(nextStream);
     await call.#connect(options);
@@ -49,7 +54,7 @@ export class PhoneVoiceCall implements VoiceCall {
     return call;
   }
 
-  private constructor(nextStream: () => Promise<NextStream | undefined>) {
+  private constructor(nextStream: NextStreamOf) {
     this.#nextStream = nextStream;
   }
 
@@ -61,7 +66,8 @@ export class PhoneVoiceCall implements VoiceCall {
   /** Adds the agent's texts, which a telephone does not receive. */
   addReply(text: string): void {
     if (this.over.aborted) return;
-    const payload = { role: "assistant", text, isFinal: true } as const;
+    this.#replyText = `${this.#replyText} ${text}`.trim();
+    const payload = { role: "assistant", text: this.#replyText, isFinal: true } as const;
     this.#events.add({ type: "transcript", payload, atNs: process.hrtime.bigint() });
   }
 
@@ -69,12 +75,15 @@ export class PhoneVoiceCall implements VoiceCall {
     return this.#dialled.callSid;
   }
 
-  say(text: string): Promise<Utterance> {
+  /** A caller who is being transferred speaks when the agent is back. */
+  async say(text: string): Promise<Utterance> {
+    await this.#following;
     this.#endReplyIfPlayed(process.hrtime.bigint() - LATE_NS);
     return this.#dialled.say(text);
   }
 
-  interrupt(text: string): Promise<Utterance> {
+  async interrupt(text: string): Promise<Utterance> {
+    await this.#following;
     this.#endReplyIfPlayed(process.hrtime.bigint() - LATE_NS);
     return this.#dialled.interrupt(text);
   }
@@ -110,6 +119,7 @@ export class PhoneVoiceCall implements VoiceCall {
   }
 
   #sounded(sound: Uint8Array, atNs: bigint): void {
+    if (!this.#isSounding) this.#replyText = "";
     this.#isSounding = true;
     const fromNs = this.#playedOutNs > atNs ? this.#playedOutNs : atNs;
     this.#playedOutNs = fromNs + BigInt(sound.length) * NS_PER_BYTE;
@@ -128,7 +138,6 @@ export class PhoneVoiceCall implements VoiceCall {
       case "dropped":
         return this.#events.add({ type: "unreadable", text: event.text, atNs });
       case "closed":
-        this.#endReplyIfPlayed(atNs);
         this.#following = this.#streamEnded(event);
         return;
       case "audio":
@@ -138,13 +147,24 @@ export class PhoneVoiceCall implements VoiceCall {
     }
   }
 
-  /** Never rejects: a call whose next stream cannot be opened is over. */
+  async #askNextStream(): Promise<NextStream | undefined> {
+    try {
+      return await this.#nextStream();
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Never rejects: a call whose next stream cannot be opened is over. The reply before a transfer goes on with what the agent says
+   * when the transfer has failed.
+   */
   async #streamEnded({
     code,
     reason,
     atNs,
   }: Extract<PhoneCallerEvent, { type: "closed" }>): Promise<void> {
-    const next = this.#isHungUp ? undefined : await this.#nextStream().catch(() => undefined);
+    const next = this.#isHungUp ? undefined : await this.#askNextStream();
     if (next !== undefined) {
       // A document without another stream ends the call.
       const isOpen = await this.#connect(next.options).then(
@@ -154,6 +174,7 @@ export class PhoneVoiceCall implements VoiceCall {
       next.onTried(isOpen);
       if (isOpen) return;
     }
+    this.#endReplyIfPlayed(atNs);
     this.#over.abort();
     this.#events.add({ type: "closed", code, reason, atNs });
     this.#events.end();
