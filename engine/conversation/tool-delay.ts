@@ -6,13 +6,7 @@ import type { DeadlineReachedEvent } from "./events.js";
 import { isAwaited, isCallerSpeaking, isHindered, isOfCall, playPhrase } from "./filler.js";
 import { startScripted } from "./playout.js";
 import { speakableSentences } from "./sentences.js";
-import {
-  type ConversationState,
-  isBeingTransferred,
-  type ToolDelay,
-  type Turn,
-  turnOf,
-} from "./state.js";
+import { type ConversationState, isBeingTransferred, type ToolDelay, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
 /** While either side speaks, or the sentence is not synthesized yet, it is checked again after this time. */
