@@ -64,6 +64,7 @@ const COMMAND_ACTIONS = {
   sendDigits: "call.sendDtmf",
   mute: "call.mute",
   unmute: "call.unmute",
+  transfer: "call.transfer",
 } as const satisfies Record<ControlCommand["type"], AuditAction>;
 
 export interface TransferOrder {
@@ -115,8 +116,8 @@ export class CallSupervision {
 
   /**
    * Has the agent announce the transfer and transfer the caller; if that fails the call continues with the agent.
-   * RequestErrors of `end`, `target_not_allowed`, `caller_number_not_allowed`, and `conflict` if the call is not a telephone call, or its vendor has no
-   * such transfer.
+   * RequestErrors of `end`, `target_not_allowed`, `caller_number_not_allowed`, and `conflict` if the call is not a telephone call, is not open
+   * yet, already ends or is transferred, or its vendor has no such transfer.
    */
   async transfer(tenant: Tenant, id: string, order: TransferOrder): Promise<void> {
     const { to, mode, summary, callerId } = order;
@@ -160,9 +161,8 @@ export class CallSupervision {
       ...(briefing !== undefined && { briefing }),
       ...(callerId !== undefined && { callerId }),
     };
-    await this.#recorded(callId, tenant, "call.transfer", () =>
-      this.#endWith(callId, transferredByOrganization(to, how)),
-    );
+    const ending = transferredByOrganization(to, how);
+    await this.#command(tenant, callId, { type: "transfer", ending });
     this.#options.journal.annotate(callId, { transferredBy: personOf(tenant) });
   }
 
@@ -180,11 +180,15 @@ export class CallSupervision {
     if (plain.type === "sendDigits" && channel !== "phone") {
       throw new RequestError("conflict", "only telephone calls take DTMF");
     }
-    await this.#recorded(callId, tenant, COMMAND_ACTIONS[plain.type], async () => {
-      const outcome = await this.#options.controlCall({ callId, command: plain });
+    await this.#command(tenant, callId, plain);
+    this.#options.journal.annotate(callId, { controlledBy: personOf(tenant) });
+  }
+
+  #command(tenant: Tenant, callId: string, command: ControlCommand): Promise<void> {
+    return this.#recorded(callId, tenant, COMMAND_ACTIONS[command.type], async () => {
+      const outcome = await this.#options.controlCall({ callId, command });
       if (outcome !== "done") throw controlRefused(outcome);
     });
-    this.#options.journal.annotate(callId, { controlledBy: personOf(tenant) });
   }
 
   /**

@@ -113,6 +113,7 @@ const ControlCommand = v.variant("type", [
   v.object({ type: v.literal("addContext"), text: v.string() }),
   v.object({ type: v.literal("sendDigits"), digits: v.string() }),
   v.object({ type: v.picklist(["mute", "unmute"]) }),
+  v.object({ type: v.literal("transfer"), ending: Ending }),
 ]);
 
 /** Requests between nodes; another version may run on the other node. */

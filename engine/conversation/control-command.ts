@@ -1,3 +1,5 @@
+import type { Ending } from "./call-end.js";
+
 /** What a person of the organization, or its program, may ask of the agent of a call in progress. */
 export type ControlCommand =
   /** The agent says this behind what it is saying, or in place of it. */
@@ -8,7 +10,9 @@ export type ControlCommand =
   | { readonly type: "sendDigits"; readonly digits: string }
   /** The agent answers nothing and says nothing by itself until it is unmuted; the caller is still transcribed. */
   | { readonly type: "mute" }
-  | { readonly type: "unmute" };
+  | { readonly type: "unmute" }
+  /** The agent announces the transfer, and hands the caller on. */
+  | { readonly type: "transfer"; readonly ending: Ending };
 
 /**
  * `opening`: the call is not open yet; `ending`: the agent says goodbye or hands the caller on; `tooManyWaiting`: `SAY_WAITING_MAX`

@@ -2,12 +2,19 @@ import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { DeadlineReachedEvent, PhraseReadyEvent } from "./events.js";
 import { markWords, recordSent } from "./playback-ledger.js";
-import { newSentence, quietUntilMs, reportSentText, watchSilence } from "./playout.js";
+import {
+  FILLER_GAP_MS,
+  newSentence,
+  quietUntilMs,
+  reportSentText,
+  watchSilence,
+} from "./playout.js";
 import {
   type ConversationState,
   isAllSent,
   isGrowing,
   type ReadyPhrase,
+  type ToolDelay,
   type Turn,
   turnOf,
   WAITING_SLOT_FIRST,
@@ -74,12 +81,37 @@ export function onFillerDeadline(
   const { atMs, voiceAgoMs } = event;
   if (turn === undefined || turn.kind !== "reply" || isAllSent(turn)) return;
   if (turn.fillerCount >= FILLERS_MAX) return;
-  const leftMs = fillerDueMs(state, turn, event) - atMs;
+  const delayMs = toolDelayDueMs(state, turn);
+  const isNearDelay = delayMs !== undefined && delayMs - atMs < FILLER_GAP_MS;
+  const dueMs = fillerDueMs(state, turn, event);
+  // A tool's own sentence takes the place of a filler that would be said right before it.
+  const leftMs = (isNearDelay ? Math.max(dueMs, delayMs + RECHECK_MS) : dueMs) - atMs;
   const isSpokenTo = isCallerSpeaking(state, turn, voiceAgoMs);
   const phrase = nextPhrase(state, turn);
   if (leftMs >= 1 || isSpokenTo || phrase === undefined || isHindered(state, turn, atMs)) {
     setDeadline(state, "filler", atMs + Math.max(leftMs, RECHECK_MS));
   } else playPhrase(state, turn, phrase, atMs, out);
+}
+
+/** When the next sentence of a tool is due that the turn waits for; undefined if none is ready to be said. */
+function toolDelayDueMs(state: ConversationState, turn: Turn): number | undefined {
+  const isReady = ({ text }: ToolDelay) => state.readyPhrases.some((each) => each.text === text);
+  const next = state.toolDelays.filter((delay) => isAwaited(state, turn, delay) && isReady(delay));
+  return next.length === 0 ? undefined : Math.min(...next.map(({ dueMs }) => dueMs));
+}
+
+/** The turn stands still until the tool has returned. */
+export function isAwaited({ toolsDone }: ConversationState, turn: Turn, delay: ToolDelay): boolean {
+  if (turn.kind !== "reply" || !turn.generating) return false;
+  if (turn.id === delay.turnId) return turn.toolsWaiting.includes(delay.callId);
+  return turn.waitsForTools && (toolsDone?.pending ?? []).some((each) => isOfCall(each, delay));
+}
+
+export function isOfCall(
+  { turnId, callId }: Pick<ToolDelay, "turnId" | "callId">,
+  delay: ToolDelay,
+): boolean {
+  return turnId === delay.turnId && callId === delay.callId;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 import { clearDeadline, setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { ControlRequestedEvent } from "./events.js";
+import { requestEnd } from "./farewell.js";
 import { startScripted } from "./playout.js";
 import { dropPreemptiveReply } from "./preemptive-generation.js";
 import { speakableSentences } from "./sentences.js";
@@ -26,7 +27,8 @@ const VOICE_RECENT_MS = 1_000;
 export function controlOutcome(state: ConversationState, command: ControlCommand): ControlOutcome {
   if (state.phase === "ended") return "ended";
   if (command.type === "addContext" || command.type === "unmute") return "done";
-  if (command.type === "sendDigits" && state.phase === "opening") return "opening";
+  const needsOpenCall = command.type === "sendDigits" || command.type === "transfer";
+  if (needsOpenCall && state.phase === "opening") return "opening";
   if (state.phase === "transferring" || turnOf(state)?.ending !== undefined) return "ending";
   if (command.type !== "say" || state.control.waiting.length < SAY_WAITING_MAX) return "done";
   if (!command.interrupt) return "tooManyWaiting";
@@ -56,6 +58,8 @@ export function onControlRequested(
       return mute(state, atMs, out);
     case "unmute":
       return unmute(state, atMs, out);
+    case "transfer":
+      return requestEnd(state, command.ending, atMs, out);
   }
 }
 

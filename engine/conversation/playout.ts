@@ -19,7 +19,7 @@ import { countStoppedReply } from "./token-estimate.js";
 import { sendDtmf } from "./tools.js";
 
 /** After a filler, the agent's own silence is no longer than this. */
-const RECHECK_MS = 3_500;
+export const FILLER_GAP_MS = 3_500;
 
 /** Starts the silence watch now, or when all sent audio has been heard. */
 export function watchSilence(state: ConversationState, turn: Turn, atMs: number): void {
@@ -31,7 +31,7 @@ export function watchSilence(state: ConversationState, turn: Turn, atMs: number)
 export function quietUntilMs({ settings }: ConversationState, turn: Turn): number {
   const keysAtMs = turn.dtmfCallIds.length > 0 ? turn.progressAtMs : Number.NEGATIVE_INFINITY;
   const sinceMs = Math.max(turn.decidedAtMs, turn.ledger.endsAtMs, keysAtMs);
-  return sinceMs + (turn.fillerCount === 0 ? settings.fillerAfterMs : RECHECK_MS);
+  return sinceMs + (turn.fillerCount === 0 ? settings.fillerAfterMs : FILLER_GAP_MS);
 }
 
 /** Two keep the next sentence ready while one is synthesized or plays; more would be wasted by an interruption. */

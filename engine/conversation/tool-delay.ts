@@ -3,16 +3,10 @@
 import { setDeadline } from "./deadlines.js";
 import type { ConversationEffect } from "./effects.js";
 import type { DeadlineReachedEvent } from "./events.js";
-import { isCallerSpeaking, isHindered, playPhrase } from "./filler.js";
+import { isAwaited, isCallerSpeaking, isHindered, isOfCall, playPhrase } from "./filler.js";
 import { startScripted } from "./playout.js";
 import { speakableSentences } from "./sentences.js";
-import {
-  type ConversationState,
-  isBeingTransferred,
-  type ToolDelay,
-  type Turn,
-  turnOf,
-} from "./state.js";
+import { type ConversationState, isBeingTransferred, type ToolDelay, turnOf } from "./state.js";
 import { pendingText } from "./transcript-buffer.js";
 
 /** While either side speaks, or the sentence is not synthesized yet, it is checked again after this time. */
@@ -86,13 +80,6 @@ export function isFloorFree(
   return mayBegin && !control.isMuted && !isBeingTransferred(state);
 }
 
-/** The turn stands still until the tool has returned. */
-function isAwaited({ toolsDone }: ConversationState, turn: Turn, delay: ToolDelay): boolean {
-  if (turn.kind !== "reply" || !turn.generating) return false;
-  if (turn.id === delay.turnId) return turn.toolsWaiting.includes(delay.callId);
-  return turn.waitsForTools && (toolsDone?.pending ?? []).some((each) => isOfCall(each, delay));
-}
-
 function isRunning(state: ConversationState, delay: ToolDelay): boolean {
   const turn = turnOf(state);
   if (turn?.id === delay.turnId && turn.toolsWaiting.includes(delay.callId)) return true;
@@ -105,11 +92,4 @@ function isOf(
   delay: ToolDelay,
 ): boolean {
   return isOfCall({ turnId, callId: call.id }, delay);
-}
-
-function isOfCall(
-  { turnId, callId }: Pick<ToolDelay, "turnId" | "callId">,
-  delay: ToolDelay,
-): boolean {
-  return turnId === delay.turnId && callId === delay.callId;
 }

@@ -58,6 +58,25 @@ test("documents are uploaded, chosen for an agent, and deleted once no agent use
   await page.getByText("lie.pdf").first().waitFor({ state: "detached" });
 });
 
+test("a document can be deleted on a phone, without scrolling sideways", async () => {
+  const customer = await server.customer();
+  const url = `${server.url}/api/dashboard/knowledge/documents`;
+  for (const name of ["opening-hours-of-the-shop.md", "lie.pdf"]) {
+    const headers = { "x-api-key": customer.apiKey };
+    const body = "# Hours\nOpen at nine.";
+    const made = await fetch(`${url}?name=${name}`, { method: "POST", headers, body });
+    assert.equal(made.status, 201);
+  }
+  const phone = { viewport: { width: 390, height: 844 } };
+  const { page } = await visitConsole(browser, server, customer, phone);
+  await page.getByRole("link", { name: "Knowledge" }).click();
+  const remove = page.getByRole("button", { name: "Delete lie.pdf" });
+  await remove.waitFor();
+  const box = await remove.boundingBox();
+  assert.ok(box !== null && box.x + box.width <= 390, JSON.stringify(box));
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390);
+});
+
 test("an embedding model is tried, chosen, shown at each document, and switched off", async () => {
   const customer = await server.customer();
   const { faults, urls } = server.sandbox;

@@ -90,14 +90,13 @@ async function transferIn(call: VendorCall, turn: number): Promise<void> {
 }
 
 /** A user of the organization requests it over REST. */
-async function orderTransfer(customer: Customer): Promise<void> {
+async function orderTransfer(customer: Customer): Promise<Response> {
   const [live] = await server.calls(customer);
-  const ordered = await fetch(`${server.url}/api/dashboard/calls/${live?.id}/transfer`, {
+  return fetch(`${server.url}/api/dashboard/calls/${live?.id}/transfer`, {
     method: "POST",
     headers: { "x-api-key": customer.apiKey, "content-type": "application/json" },
     body: JSON.stringify({ to: TRANSFER_TO }),
   });
-  assert.equal(ordered.status, 200);
 }
 
 const OUTCOMES: readonly (readonly [DialOutcome, string])[] = [
@@ -239,8 +238,11 @@ async function orderedAndBusy(title: string): Promise<void> {
   const call = await caller.ring(webhookUrl(server, customer, { vendor }));
   assert.equal(await call.said(1), "Hello there.");
   call.play();
-  await orderTransfer(customer);
+  assert.equal((await orderTransfer(customer)).status, 200);
   assert.equal(await call.said(2), "One moment please, I will put you through.");
+  const second = await orderTransfer(customer);
+  assert.equal(second.status, 409, "the first one is announced");
+  assert.match(await second.text(), /is ending or transferring the call/);
   call.play();
   await call.closed;
   const dial = await caller.handedOn();

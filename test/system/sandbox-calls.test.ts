@@ -104,6 +104,30 @@ test("a simulated person says the given words, and stays until the agent hangs u
   assert.equal(late.status, 409, late.text);
 });
 
+test("a person whose words are typed is still that person after a transfer that failed", async () => {
+  const customer = await server.customer();
+  const tools = [{ type: "transfer", to: "+15550100001" } as const];
+  const agent = await server.agent(customer, { persona: { greeting: "Hello there." }, tools });
+  const placed = await place(customer, agent.id, "+15550101003", { person: "typed" });
+  const { id } = v.parse(v.object({ id: v.string() }), JSON.parse(placed.text));
+  const say = (callId: string, text: string) =>
+    eventually("the person to speak", async () => {
+      const { status } = await post(customer, `/${callId}/person`, { text });
+      return status === 200 ? true : undefined;
+    });
+  await say(id, "Transfer me please.");
+  const again = await eventually("the agent to be back", async () =>
+    (await server.calls(customer)).find((call) => call.metadata["continues"] === id),
+  );
+  await say(again.id, "My name is Grace.");
+  await eventually("the reply", async () => {
+    const call = (await server.calls(customer)).find((each) => each.id === again.id);
+    return call?.transcript.some(({ text }) => text.includes("Nice to meet you, Grace"));
+  });
+  await post(customer, `/${again.id}/end`, {});
+  await server.settled();
+});
+
 test("special numbers and configured faults determine the outcome of a call", async () => {
   const busy = await placedCall("+15550100001");
   assert.equal((await server.endedCall(busy.customer)).metadata["endReason"], "busy");

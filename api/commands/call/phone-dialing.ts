@@ -10,10 +10,10 @@ import type { ToTelephone } from "../../../engine/sandbox/telephone/telephone-me
 import { serverAddress } from "../../client/call-address.js";
 import { CommandError } from "../command-error.js";
 import { printable } from "../terminal.js";
-import { followReplies } from "./agent-words.js";
+import { type FollowedCall, followReplies } from "./agent-words.js";
 import { diagnose } from "./call-ended.js";
 import type { VoiceCall } from "./medium.js";
-import { PhoneVoiceCall } from "./phone-voice-call.js";
+import { type NextStream, PhoneVoiceCall } from "./phone-voice-call.js";
 
 const UNAUTHORIZED = 401;
 const FORBIDDEN = 403;
@@ -114,6 +114,8 @@ const AGENTS_NUMBER = "+15550002222";
 const RING_MAX_MS = 90_000;
 /** A transferred call goes on without this telephone, for as long as the sandbox's people talk. */
 const AFTER_CALL_MAX_MS = 30_000;
+/** The longest delay of a Node timer: the vendor ends the call earlier. */
+const WHOLE_CALL_MS = 2 ** 31 - 1;
 const FINAL = new Set(["completed", "busy", "no-answer", "failed", "canceled"]);
 
 export interface PhoneDialOptions {
@@ -140,10 +142,14 @@ export async function dialAgent(options: PhoneDialOptions): Promise<VoiceCall> {
   try {
     const to = AGENTS_NUMBER;
     const dialled = { webhookUrl: webhook.href, from, to, authToken };
-    const call = await PhoneVoiceCall.dial(dialled, "the agent on the telephone");
+    const agentName = "the agent on the telephone";
+    const vendor = plug && new VendorSide(plug, to, options, { from });
+    const call = await PhoneVoiceCall.dial(dialled, agentName, () => vendor?.nextStream());
     follow(call, options, { from });
-    plug?.send({ event: "calling", callSid: call.callSid, to });
-    return plug === undefined ? call : new PluggedCall(call, plug, to);
+    if (plug === undefined || vendor === undefined) return call;
+    vendor.follow(call);
+    plug.send({ event: "calling", callSid: call.callSid, to });
+    return new PluggedCall(call, plug, vendor.over);
   } catch (error) {
     plug?.close();
     throw await explainDialling(error, url);
@@ -174,10 +180,13 @@ export async function awaitPlacedCall(
       throw new CommandError(`the call was not answered: ${outcome.status}`);
     }
     if (outcome.event !== "answer") throw new CommandError("the call was not answered");
-    const call = await PhoneVoiceCall.dial(outcome.call, "the agent, who called");
+    const vendor = new VendorSide(plug, to, options, { to });
+    const nextStream = () => vendor.nextStream();
+    const call = await PhoneVoiceCall.dial(outcome.call, "the agent, who called", nextStream);
     follow(call, options, { to });
+    vendor.follow(call);
     plug.send({ event: "connected" });
-    return new PluggedCall(call, plug, to);
+    return new PluggedCall(call, plug, vendor.over);
   } catch (error) {
     plug.send({ event: "over" });
     plug.close();
@@ -188,10 +197,61 @@ export async function awaitPlacedCall(
 function follow(
   call: PhoneVoiceCall,
   { url, apiKey }: PhoneDialOptions,
-  numbers: { readonly from?: string; readonly to?: string },
+  numbers: FollowedCall["numbers"],
 ): void {
   const onReply = (text: string) => call.addReply(text);
   void followReplies({ url, apiKey, numbers, over: call.over, onReply });
+}
+
+/** Follows what the vendor does with a call, from its place at the exchange. */
+class VendorSide {
+  readonly #plug: TelephoneConnection;
+  readonly #options: PhoneDialOptions;
+  readonly #numbers: FollowedCall["numbers"];
+  #call: PhoneVoiceCall | undefined;
+  /** Resolves when the vendor says that the call is over, or is gone. */
+  readonly over: Promise<unknown>;
+
+  /** `number`: the number that was called. `numbers` are those by which the server's record is found. */
+  constructor(
+    plug: TelephoneConnection,
+    number: string,
+    options: PhoneDialOptions,
+    numbers: FollowedCall["numbers"],
+  ) {
+    this.#plug = plug;
+    this.#options = options;
+    this.#numbers = numbers;
+    this.over = plug.until((event) => isEnd(event, number), WHOLE_CALL_MS).catch(() => undefined);
+  }
+
+  /** The vendor takes this call out of its stream from now on. */
+  follow(call: PhoneVoiceCall): void {
+    this.#call = call;
+    void this.#leaveWhenAsked(call).catch(() => undefined);
+  }
+
+  /** Tells the vendor that the stream has ended, and waits for another one; undefined if the call is over. */
+  async nextStream(): Promise<NextStream | undefined> {
+    this.#plug.send({ event: "over" });
+    const answer = this.#plug.until(({ event }) => event === "answer", AFTER_CALL_MAX_MS);
+    const following = await Promise.race([answer, this.over.then(() => undefined)]);
+    answer.catch(() => undefined);
+    if (following?.event !== "answer") return undefined;
+    const onTried = (isOpen: boolean) => {
+      this.#plug.send({ event: isOpen ? "connected" : "over" });
+      if (isOpen && this.#call !== undefined) follow(this.#call, this.#options, this.#numbers);
+    };
+    // The exchange does not know what signs a call that it did not place.
+    return { options: { ...following.call, authToken: this.#options.authToken }, onTried };
+  }
+
+  async #leaveWhenAsked(call: PhoneVoiceCall): Promise<void> {
+    for (;;) {
+      await this.#plug.until(({ event }) => event === "leave", WHOLE_CALL_MS);
+      await call.leaveStream();
+    }
+  }
 }
 
 /** Tells the sandbox that the telephone has hung up, and waits for what follows, such as a transfer. */
@@ -201,15 +261,10 @@ class PluggedCall implements VoiceCall {
   readonly #plug: TelephoneConnection;
   readonly #over: Promise<unknown>;
 
-  /** `number`: the number that the agent called. */
-  constructor(call: PhoneVoiceCall, plug: TelephoneConnection, number: string) {
+  constructor(call: PhoneVoiceCall, plug: TelephoneConnection, over: Promise<unknown>) {
     this.#call = call;
     this.#plug = plug;
-    this.#over = plug.until((event) => isEnd(event, number), 2 ** 31 - 1).catch(() => undefined);
-    plug
-      .until(({ event }) => event === "leave", 2 ** 31 - 1)
-      .then(() => call.hangUp())
-      .catch(() => undefined);
+    this.#over = over;
   }
 
   say(...args: Parameters<VoiceCall["say"]>): ReturnType<VoiceCall["say"]> {

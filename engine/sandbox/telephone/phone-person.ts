@@ -10,7 +10,7 @@ const REPLY_MAX_MS = 30_000;
 const WHOLE_CALL_MS = 2 ** 31 - 1;
 /** A call that was placed is answered, or has failed, by then. */
 const EXPECTED_MAX_NS = 60_000_000_000n;
-/** Numbers whose next call a person answers by typing; the oldest is forgotten beyond it. */
+/** Numbers whose next call a person answers by typing, and calls of such persons; the oldest is forgotten beyond it. */
 const EXPECTED_MAX = 100;
 
 /**
@@ -21,6 +21,8 @@ export class PhonePeople {
   /** Until when the next call to each number is answered by typing. */
   readonly #expected = new Map<string, bigint>();
   readonly #typing = new Map<string, PhoneCaller>();
+  /** Ids of calls: after a transfer that failed, the same person is in another stream of the call. */
+  readonly #typedCalls = new Set<string>();
 
   /** The next call to this number is answered by a person whose words are typed. */
   expectTyping(number: string): void {
@@ -42,7 +44,13 @@ export class PhonePeople {
   async talk(caller: PhoneCaller, number: string): Promise<void> {
     const untilNs = this.#expected.get(number) ?? 0n;
     this.#expected.delete(number);
-    if (process.hrtime.bigint() > untilNs) return followScript(caller);
+    const isTyped = this.#typedCalls.has(caller.callSid) || process.hrtime.bigint() <= untilNs;
+    if (!isTyped) return followScript(caller);
+    this.#typedCalls.add(caller.callSid);
+    const [oldest] = this.#typedCalls;
+    if (this.#typedCalls.size > EXPECTED_MAX && oldest !== undefined) {
+      this.#typedCalls.delete(oldest);
+    }
     this.#typing.set(caller.callSid, caller);
     await caller.until(({ type }) => type === "closed", WHOLE_CALL_MS).catch(() => undefined);
     // After a transfer that failed the same call has another stream.

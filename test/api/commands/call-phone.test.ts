@@ -153,6 +153,27 @@ describe("a call on the telephone", { concurrency: true, timeout: TIMEOUT_MS }, 
     ]);
   });
 
+  test("waits for a transfer, and goes on with the agent when the line is busy", async () => {
+    const other = await server.customer();
+    const tools = [{ type: "transfer", to: "+15550100001" } as const];
+    await server.agent(other, { persona: { greeting: "Hi." }, tools });
+    const texts = ["--text", "Transfer me please.", "--text", "Say thank you."];
+    const { exit, terminal } = await call(["--key", other.apiKey, ...texts]);
+    assert.equal(exit, 0, terminal.errors);
+    const story = storyOf(terminal).filter((line) => /^(vendor|heard:)/.test(line));
+    assert.deepEqual(story, [
+      "heard:      Hi.",
+      "vendor      +15550100001 ringing",
+      "vendor      +15550100001 busy",
+      "heard:      One moment please, I will transfer you. I am sorry, the line is busy, so I could not put you through. Is there anything else I can do?",
+      "heard:      thank you.",
+      "vendor      +15550002222 completed",
+    ]);
+    const records = await server.calls(other);
+    const results = records.map(({ metadata }) => Object(metadata["transfer"]).result);
+    assert.deepEqual(new Set(results), new Set(["busy", undefined]));
+  });
+
   test("can be placed by the agent", async () => {
     const { exit, terminal } = await call(asCustomer("--placed", "--text", "Say yes."));
     assert.equal(exit, 0, terminal.errors);

@@ -64,13 +64,20 @@ function supervising(
     warmTransferRefusal: async ({ metadata }) =>
       metadata["phoneVendor"] === "twilio" ? undefined : "no account can make one",
     transferSummaries: { of: () => Promise.resolve("the caller wants a person") },
-    endCall: (callId, { reason, transferTo, briefing }) => {
-      briefings.push(briefing);
+    endCall: (callId, { reason }) => {
       steps.push("ended");
-      ended.push(transferTo === undefined ? [callId, reason] : [callId, transferTo]);
+      ended.push([callId, reason]);
       return isHere;
     },
     controlCall: (call) => {
+      const { callId, command } = call;
+      if (command.type === "transfer") {
+        steps.push("ended");
+        if (!isHere) return "elsewhere";
+        briefings.push(command.ending.briefing);
+        ended.push([callId, command.ending.transferTo ?? ""]);
+        return outcome.control;
+      }
       steps.push("controlled");
       controlled.push(call);
       return outcome.control;
@@ -130,6 +137,17 @@ test("a telephone call is transferred to an allowed target, and its record names
     code: "not_found",
   });
   assert.equal(ended.length, 1);
+});
+
+test("a transfer of a call that is not open yet, or ends already, is refused", async () => {
+  const { supervision, noted, outcome } = supervising("active", true, "phone");
+  const transfer = () => supervision.transfer(TENANT, "call", { to: "+15550101000" });
+  outcome.control = "ending";
+  const message = "the agent is ending or transferring the call";
+  await assert.rejects(transfer, { code: "conflict", message });
+  outcome.control = "opening";
+  await assert.rejects(transfer, { code: "conflict", message: /not open yet/ });
+  assert.deepEqual(noted, []);
 });
 
 test("a browser call, and one that is over or unknown, cannot be transferred", async () => {
