@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import pg from "pg";
+import { Client } from "pg";
 import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
 import { openDatabase } from "../../storage/database.js";
 import { placedCallJob } from "../../storage/jobs/job-record.js";
@@ -26,7 +26,7 @@ test("of two lists that claim the same number in the same moment, one places the
     const job = placedCallJob({ orgId: "org", callId, runId: "run" }, {}, NOON_MS);
     return database.calls.place(job, callId, { listId, position: 1, attempts: 0 });
   };
-  const other = new pg.Client({ connectionString: url });
+  const other = new Client({ connectionString: url });
   await other.connect();
   context.after(() => other.end());
   // The jobs are stored behind the claims, so both transactions are open until the lock is released.
@@ -38,7 +38,7 @@ test("of two lists that claim the same number in the same moment, one places the
     return waiting.rowCount === LISTS.length ? true : undefined;
   });
   await other.query("commit");
-  assert.deepEqual((await Promise.all(placing)).sort(), [false, true]);
+  assert.deepEqual((await Promise.all(placing)).filter(Boolean), [true]);
   const calling = await Promise.all(LISTS.map((id) => database.callLists.calling(id, 9)));
   assert.equal(calling.flat().length, 1);
 });
