@@ -16,9 +16,9 @@ const SYSTEM_NAMES: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
 const DEFAULT_CHARACTERS_MAX = 200;
 
-/** Blanks inside the braces are allowed, also around a default: they are not spoken. */
+/** Blanks inside the braces are allowed. A default is what stands from the bar to the braces, without blanks around it; one right behind the bar is part of it, unless one stands before the bar too. */
 const PLACEHOLDER = new RegExp(
-  `\\{\\{\\s*([A-Za-z]\\w{0,39})\\s*(?:\\|([^{}]{0,${DEFAULT_CHARACTERS_MAX}}))?\\}\\}`,
+  `\\{\\{\\s*([A-Za-z]\\w{0,39})\\s*(?:(?:(?<=\\s)\\|\\s*|\\|)([^{}]{0,${DEFAULT_CHARACTERS_MAX}}?)\\s*)?\\}\\}`,
   "g",
 );
 /** The same, or whatever else stands in braces: agents of older releases have such texts. */
@@ -35,7 +35,7 @@ export function replacePlaceholders(
   valueOf: (name: string, fallback: string) => string,
 ): string {
   return text.replace(PLACEHOLDER, (_place, name: string, fallback: string = "") =>
-    valueOf(name, fallback.trim()),
+    valueOf(name, fallback),
   );
 }
 
@@ -48,8 +48,8 @@ export function replaceAllBraces(
     ANY_IN_BRACES,
     (_place, name: string | undefined, fallback: string = "", malformed: string = "") =>
       name === undefined
-        ? malformed.slice(malformed.indexOf("|") + 1 || malformed.length).trim()
-        : valueOf(name, fallback.trim()),
+        ? malformed.slice(malformed.indexOf("|") + 1 || malformed.length)
+        : valueOf(name, fallback),
   );
 }
 

@@ -32,7 +32,7 @@ test("the names of texts are those that not every call has, each once", () => {
   assert.deepEqual(ownNamesIn(["{{caller}} {{a|}}", "{{b|x}} {{a|y}}"]), ["a", "b"]);
 });
 
-test("blanks around a default are not spoken", () => {
+test("blanks around the bar and behind a default are not spoken; one behind the bar alone is the default's", () => {
   const text = "Hello {{ firstName | Mrs Lovelace }}.";
   assert.equal(
     replacePlaceholders(text, (_name, fallback) => fallback),
@@ -43,7 +43,7 @@ test("blanks around a default are not spoken", () => {
     "Hello Mrs Lovelace.",
   );
   assert.equal(
-    replaceAllBraces("Hello {{first-name| there }}.", () => ""),
+    replaceAllBraces("Hello{{firstName| there }}.", (_name, fallback) => fallback),
     "Hello there.",
   );
 });
