@@ -1,17 +1,7 @@
-import { PostgresCluster } from "../../bench/stand/postgres-cluster.js";
-import { openDatabase } from "../../storage/database.js";
-import { temporaryFile, useDatabases } from "../storage/temporary-file.js";
+import { usePostgresDatabases } from "./template-databases.js";
 
 /** What the stores promise, promised by PostgreSQL too: every test that opens a file by its name stays with SQLite. */
-const cluster = await PostgresCluster.start();
-const templateUrl = await cluster.makeDatabase();
-await (await openDatabase({ filePath: temporaryFile(), url: templateUrl })).close();
-const template = new URL(templateUrl).pathname.slice(1);
-
-useDatabases(async () => {
-  const url = await cluster.makeDatabase(template);
-  return openDatabase({ filePath: temporaryFile(), url, connectionsMax: 4 });
-});
+await usePostgresDatabases({ connectionsMax: 4 });
 
 await import("../storage/calls/abandoned-calls.test.js");
 await import("../storage/tenancy/agent-store.test.js");
@@ -19,7 +9,6 @@ await import("../storage/tenancy/api-key-store.test.js");
 await import("../storage/tenancy/audit-store.test.js");
 await import("../storage/calls/call-analyses.test.js");
 await import("../storage/calls/call-list-store.test.js");
-await import("../engine/calls/lists/call-list-job.test.js");
 await import("../storage/calls/call-queries.test.js");
 await import("../storage/calls/call-store.test.js");
 await import("../storage/calls/history-store.test.js");
