@@ -72,7 +72,7 @@ export class TurnTimings {
       else if (kind === "firstSentence") this.#firstSentenceNs.set(request, atNs);
       else if (vendor === signs.voice && kind === signs.soundsFrom)
         this.#soundNs.set(request, atNs);
-      else if (kind === "request") this.#noteRequest(`${vendor} ${text}`, entry);
+      else if (kind === "request") this.#noteRequest(`${vendor} ${lastLineOf(text)}`, entry);
     }
   }
 
@@ -125,6 +125,11 @@ export class TurnTimings {
       this.#marksByText.set(words.join(": "), marks);
     }
   }
+}
+
+/** Passages of documents may stand before the caller's words, which have one line. */
+function lastLineOf(text: string): string {
+  return text.slice(text.lastIndexOf("\n") + 1);
 }
 
 function msBetween(fromNs: bigint, toNs: bigint): number {
