@@ -103,6 +103,12 @@ function flatSchema(schema: JsonObject): FlatSchema {
 }
 
 /** What every tool has that an agent's author names. */
+/** Says which keyword of the schema is wrong, and where. */
+export const toolSchemaCheck = v.check<
+  JsonObject,
+  (issue: { readonly input: JsonObject }) => string
+>(isToolSchema, ({ input }) => `expected ${toolSchemaExpectation(input)}`);
+
 const httpToolFields = {
   name: worded(
     v.pipe(
@@ -127,10 +133,7 @@ const httpToolFields = {
         const flat = flatSchema(schema);
         return flat.ok ? flat.schema : schema;
       }),
-      v.check<JsonObject, (issue: { readonly input: JsonObject }) => string>(
-        isToolSchema,
-        ({ input }) => `expected ${toolSchemaExpectation(input)}`,
-      ),
+      toolSchemaCheck,
       v.description(
         `what its arguments are, ${TOOL_SCHEMA_RULES}; a $ref to the schema's own $defs is replaced by what it names`,
       ),

@@ -5,12 +5,7 @@ import {
   PRONOUNCED_CHARACTERS_MAX,
 } from "../../engine/calls/call-variables.js";
 import { isTimeZone } from "../../engine/calls/prompt.js";
-import {
-  isToolSchema,
-  TOOL_SCHEMA_RULES,
-  toolSchemaExpectation,
-} from "../../engine/tools/tool-schema.js";
-import type { JsonObject } from "../../storage/records.js";
+import { TOOL_SCHEMA_RULES } from "../../engine/tools/tool-schema.js";
 import {
   AgentTool,
   secretHeadersField,
@@ -18,6 +13,7 @@ import {
   shownSentences,
   TOOL_NAME_CHARACTERS_MAX,
   TOOLS_MAX,
+  toolSchemaCheck,
   toolsField,
   webAddressField,
 } from "./agent-tool.js";
@@ -455,10 +451,7 @@ const analysisFields = {
     worded(
       v.pipe(
         FreeForm,
-        v.check<JsonObject, (issue: { readonly input: JsonObject }) => string>(
-          isToolSchema,
-          ({ input }) => `expected ${toolSchemaExpectation(input)}`,
-        ),
+        toolSchemaCheck,
         v.examples([{ type: "object", properties: { topic: { type: "string" } } }]),
         v.description(`the data to extract from the transcript, ${TOOL_SCHEMA_RULES}`),
       ),

@@ -214,7 +214,7 @@ const SAMPLE_INTERVAL_MS = 1_000;
 /** One bad second may be a garbage collection; two in a row are load. */
 const BAD_SAMPLES_TO_CLOSE = 2;
 const GOOD_SAMPLES_TO_OPEN = 3;
-/** While the server takes no new calls, so many callers may return to their agent in ten seconds, and as many beyond its limit. */
+/** A server that takes no new calls still takes this many returning callers in ten seconds, and this many beyond its limit of calls. */
 const RETURNING_MAX = 10;
 const RETURNING_PERIOD_MS = 10_000;
 /** Audio that waits longer than two frames is heard as a gap. */

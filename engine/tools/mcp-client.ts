@@ -270,7 +270,7 @@ async function withClient<Result>(
     // A status that is no success is thrown besides, and says more.
     if (failures.status === undefined) fail(mcpError("badAnswer", "the answer could not be used"));
   };
-  // News that nobody asked for is an error to the SDK, and no reason to give up the answer.
+  // The SDK calls progress that was not requested an error; the answer may still follow.
   client.setNotificationHandler("notifications/progress", () => undefined);
   const timeout = limits.timeoutMs + SDK_TIMEOUT_SLACK_MS;
   const options = { signal: until, timeout };

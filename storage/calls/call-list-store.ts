@@ -80,6 +80,15 @@ export interface CallListStateCount {
   readonly count: number;
 }
 
+export const NO_ROWS: CallListCounts = {
+  waiting: 0,
+  calling: 0,
+  completed: 0,
+  failed: 0,
+  skipped: 0,
+  cancelled: 0,
+};
+
 /** Rows that wait and have the same time zones. */
 export interface WaitingZones {
   readonly timeZones: string;
@@ -780,14 +789,7 @@ function countsOf(
     readonly count: number;
   }[],
 ): CallListCounts {
-  const counts: Record<CallListRowState, number> = {
-    waiting: 0,
-    calling: 0,
-    completed: 0,
-    failed: 0,
-    skipped: 0,
-    cancelled: 0,
-  };
+  const counts: Record<CallListRowState, number> = { ...NO_ROWS };
   for (const row of rows) {
     if (row.listId === listId) counts[row.state] = Number(row.count);
   }

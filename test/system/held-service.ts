@@ -46,7 +46,7 @@ export class HeldService {
     return this.#mcp.url;
   }
 
-  /** The keys of the first requests to book a table, once there are so many. */
+  /** The keys of the first requests to book a table, as soon as this many have come. */
   keys(count: number): Promise<readonly string[]> {
     return this.#changes.until(`${count} requests`, () => {
       const calls = this.#mcp.seen.filter(({ rpcMethod }) => rpcMethod === "tools/call");

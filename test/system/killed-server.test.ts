@@ -128,6 +128,15 @@ async function asksForTransfer(phone: VendorCall): Promise<void> {
   phone.play();
 }
 
+/** A call whose transfer was ordered over REST, and whose order the vendor never gets. */
+async function withLostTransfer(line: Line) {
+  const { caller, call, phone } = await adopted(line);
+  call.transferFault = "orderLost";
+  await asksForTransfer(phone);
+  await eventually("the order", () => (call.lostOrders > 0 ? true : undefined));
+  return { caller, phone };
+}
+
 async function greeted(phone: VendorCall): Promise<VendorCall> {
   assert.match(await phone.said(1), /there/);
   phone.play();
@@ -500,10 +509,7 @@ const STATES: readonly State[] = [
     isPossible: transfersOverRest,
     late: 1,
     begin: async (line) => {
-      const { caller, call, phone } = await adopted(line);
-      call.transferFault = "orderLost";
-      await asksForTransfer(phone);
-      await eventually("the order", () => (call.lostOrders > 0 ? true : undefined));
+      const { caller, phone } = await withLostTransfer(line);
       return async () => {
         await phone.closed;
         await saysAndEnds(await caller.goOn(), NOT_PUT_THROUGH);
@@ -523,10 +529,7 @@ const STATES: readonly State[] = [
     isPossible: transfersOverRest,
     late: 1,
     begin: async (line) => {
-      const { caller, call, phone } = await adopted(line);
-      call.transferFault = "orderLost";
-      await asksForTransfer(phone);
-      await eventually("the order", () => (call.lostOrders > 0 ? true : undefined));
+      const { caller, phone } = await withLostTransfer(line);
       return async () => {
         await phone.closed;
         assert.equal(await caller.goOn("callerGone"), undefined);

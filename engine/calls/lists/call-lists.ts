@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type {
-  CallListCounts,
   CallListOutcome,
   CallListRecord,
   CallListRowRecord,
@@ -8,7 +7,11 @@ import type {
   CallWindow,
   RetryRules,
 } from "../../../storage/calls/call-list-record.js";
-import type { CountedCallList, StateChange } from "../../../storage/calls/call-list-store.js";
+import {
+  type CountedCallList,
+  NO_ROWS,
+  type StateChange,
+} from "../../../storage/calls/call-list-store.js";
 import type { IdempotencyKey } from "../../../storage/calls/idempotency-store.js";
 import type { Database } from "../../../storage/database.js";
 import type { JsonObject } from "../../../storage/records.js";
@@ -34,15 +37,6 @@ const RESULT_COLUMNS = [
 ] as const;
 /** A spreadsheet takes what begins so for a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
-
-const NOBODY: CallListCounts = {
-  waiting: 0,
-  calling: 0,
-  completed: 0,
-  failed: 0,
-  skipped: 0,
-  cancelled: 0,
-};
 
 export interface NewCallList {
   readonly name: string;
@@ -155,7 +149,7 @@ export class CallLists {
       updatedAtMs: nowMs,
     };
     const entry = this.#entry(tenant, list, "callList.create");
-    const created = { ...list, counts: { ...NOBODY, waiting: rows.length } };
+    const created = { ...list, counts: { ...NO_ROWS, waiting: rows.length } };
     const made = keyed && {
       key: keyed.key,
       made: { subjectId: list.id, answer: keyed.answerOf(created), pendingUntilMs: 0 },
