@@ -8,7 +8,6 @@ import type {
   PlanRecord,
   StockPhrases,
 } from "../../storage/records.js";
-
 import { isRetryable } from "../../storage/statements/storage-error.js";
 import { UniqueViolationError } from "../../storage/statements/unique-violation.js";
 import type { InputFormat } from "../audio/audio-format.js";
